@@ -103,7 +103,7 @@ function writeNotices(folders: string[]): void {
 
 /** What a first start compiles up to its list of tools is shipped with the program, so that no user has to wait for it. */
 function shipCompiledCode(program: string): void {
-  const source = readFileSync(program, 'utf8');
+  const source = escaped(readFileSync(program, 'utf8'));
   writeFileSync(program, `// ${hash('sha256', source)}\n${source}`);
   const dataDir = mkdtempSync(join(tmpdir(), 'carrel-build-'));
   const clientInfo = { name: 'build', version: '1' };
@@ -119,6 +119,14 @@ function shipCompiledCode(program: string): void {
   // Not copied: what is kept is for its owner alone.
   writeFileSync(shippedCode(program), readFileSync(keptCode(dataDir, 'serve')));
   rmSync(dataDir, { recursive: true });
+}
+
+/**
+ * V8 keeps a text with a single character beyond Latin-1 in two bytes for each: 10 MB more in every process. esbuild leaves
+ * them in regular expressions and templates, which take the same escapes as strings.
+ */
+function escaped(source: string): string {
+  return source.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** A role that has a file of its own, or speaks no MCP, holds nothing that would be worth sharing. */

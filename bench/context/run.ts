@@ -9,7 +9,7 @@
  *     --entries 100000   --calls 100   --only fts,hybrid (and what fills the store)
  *
  * Tells for each call the time on the wall and the CPU time of the server and, on PostgreSQL, of the database (Linux only): of
- * two servers on a busy machine, only their sum can be compared. Without embeddings and reranking, which are
+ * two servers on a busy machine, only their sum can be compared. Two servers take turns, a few calls each. Without embeddings and reranking, which are
  * measured by bench/memory and bench/speed. Entries are generated from a fixed seed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -50,39 +50,66 @@ interface Place {
   readonly settings: Record<string, string>;
   /** Processes that work for the server, besides its own. */
   readonly helpers: readonly number[];
+  /** Has a database do at once, once it is filled, what it would do in the background of whatever comes next. */
+  readonly settle?: (() => Promise<void>) | undefined;
 }
+
+/** A server that is measured. */
+interface Subject extends Omit<Place, 'settings'> {
+  readonly command: string;
+  readonly client: Client;
+  readonly offered: ReadonlySet<string>;
+  readonly own: readonly number[];
+}
+
+/** What the calls of one operation took so far. */
+interface Taking {
+  readonly times: number[];
+  own: number;
+  helpers: number;
+}
+
+/** In which each operation is measured. */
+const turns = 10;
+
+/** Of each operation before it is measured, as a server that runs for days has had them. */
+const warmingCalls = 50;
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 const ours = `${process.execPath} ${program} context`;
 /** A value that other servers do not know. */
 const ourSettings = { EMBEDDING_PROVIDER: 'none' };
 
-if (options.backend !== 'postgresql') await compare('SQLite', (measure) => measure({ settings: {}, helpers: [] }));
+if (options.backend !== 'postgresql') await compare('SQLite', (use) => use({ settings: {}, helpers: [] }));
 if (options.backend !== 'sqlite') {
   const postgres = await startPostgres();
   if (typeof postgres === 'string') console.log(`PostgreSQL is left out: ${postgres}`);
   else {
-    await compare('PostgreSQL', (measure) => withDatabase(postgres, measure));
+    await compare('PostgreSQL', (use) => withDatabase(postgres, use));
     await postgres.stop();
   }
 }
 
 type Measured = Map<string, Times>;
+type WithPlace = (use: (place: Place) => Promise<void>) => Promise<void>;
 
-async function compare(
-  backend: string,
-  withPlace: (measure: (place: Place) => Promise<Measured>) => Promise<Measured>,
-): Promise<void> {
-  const own = await withPlace((place) => measureServer(ours, { ...place.settings, ...ourSettings }, place.helpers));
-  const { against } = options;
-  const other = against && (await withPlace((place) => measureServer(against, place.settings, place.helpers)));
+async function compare(backend: string, withPlace: WithPlace): Promise<void> {
+  const commands = [ours, ...(options.against ? [options.against] : [])];
+  const measured: Measured[] = [];
+  const withAll = async (subjects: readonly Subject[]): Promise<void> => {
+    const command = commands[subjects.length];
+    if (command === undefined) measured.push(...(await measureAll(subjects)));
+    else await withPlace((place) => withServer(command, place, (subject) => withAll([...subjects, subject])));
+  };
+  await withAll([]);
+  const [own, other] = measured;
   const figures = 'p50 / p99 ms | CPU ms (server + database)';
   console.log(
     `\n| ${backend}, ${entriesCount} entries | Carrel: ${figures} |${other ? ` other: ${figures} | CPU × |` : ''}`,
   );
   console.log(`|---|---|---|${other ? '---|---|---|' : ''}`);
-  for (const [name, times] of own) {
-    const theirs = other ? other.get(name) : undefined;
+  for (const [name, times] of own ?? []) {
+    const theirs = other?.get(name);
     const ratio = theirs ? (theirs.cpu / times.cpu).toFixed(1) : '';
     console.log(
       `| ${name} | ${shown(times)} |${other ? ` ${theirs ? shown(theirs) : 'not offered | '} | ${ratio} |` : ''}`,
@@ -95,27 +122,31 @@ function shown({ p50, p99, cpu, helpersCpu }: Times): string {
   return `${p50.toFixed(1)} / ${p99.toFixed(1)} | ${cpu.toFixed(2)}${parts}`;
 }
 
-async function withDatabase(postgres: PostgresServer, measure: (place: Place) => Promise<Measured>): Promise<Measured> {
+async function withDatabase(postgres: PostgresServer, use: (place: Place) => Promise<void>): Promise<void> {
   const database = await createTestDatabase(postgres);
   const client = new PostgresClient({ connectionString: database.url });
   await client.connect();
   const [row] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
   const server = row && parentOf(row.pid);
   const helpers = server === undefined ? [] : [server];
+  const settle = async () => {
+    await client.query('VACUUM (ANALYZE)');
+    await client.query('CHECKPOINT');
+  };
   try {
     const settings = { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: database.url };
-    return await measure({ settings, helpers });
+    await use({ settings, helpers, settle });
   } finally {
     await client.end();
     await database.drop();
   }
 }
 
-async function measureServer(
+async function withServer(
   commandLine: string,
-  settings: Record<string, string>,
-  helpers: readonly number[],
-): Promise<Measured> {
+  { settings, helpers, settle }: Place,
+  use: (subject: Subject) => Promise<void>,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const [command = '', ...args] = commandLine.split(/\s+/);
   const transport = new StdioClientTransport({
@@ -126,48 +157,75 @@ async function measureServer(
       ...{ CARREL_HOME: folder, DB_PATH: join(folder, 'context.db'), ENABLE_FTS: 'true', ENABLE_HYBRID_SEARCH: 'true' },
       ...{ ENABLE_EMBEDDING_GENERATION: 'false', ENABLE_SUMMARY_GENERATION: 'false', ENABLE_RERANKING: 'false' },
       ...settings,
+      ...(commandLine === ours ? ourSettings : {}),
     },
   });
   const client = new Client({ name: 'bench', version: '1' });
-  const measured: Measured = new Map();
   try {
     await client.connect(transport);
     const offered = new Set((await client.listTools()).tools.map((tool) => tool.name));
-    const own = [transport.pid ?? 0];
-    for (const operation of createWorkload(entriesCount, callsCount)) {
-      const { name, tool } = operation;
-      const isAsked = only === undefined || name.startsWith('store') || only.some((part) => name.includes(part));
-      if (!(isAsked && offered.has(tool))) continue;
-      const times = await measure(client, operation, own, helpers);
-      measured.set(name, times);
-      // It may take long until the table comes.
-      console.error(`${command}: ${name}: ${shown(times)}`);
-    }
+    await use({ command, client, offered, own: [transport.pid ?? 0], helpers, settle });
   } finally {
     await client.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Every server is filled; then they take turns, a few calls each: a machine is now faster and now slower. */
+async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
+  const measured = subjects.map((): Measured => new Map());
+  const workloads = subjects.map(() => createWorkload(entriesCount, callsCount));
+  for (const [place, { name, tool, calls }] of (workloads[0] ?? []).entries()) {
+    const isFilling = name.includes('batch');
+    const isAsked = only === undefined || isFilling || only.some((part) => name.includes(part));
+    if (!isAsked) continue;
+    const takings = subjects.map(() => ({ times: [] as number[], own: 0, helpers: 0 }));
+    if (!isFilling)
+      for (const [at, subject] of subjects.entries()) {
+        const operation = workloads[at]?.[place];
+        if (operation && subject.offered.has(tool)) await take(subject, operation, Math.min(warmingCalls, calls));
+      }
+    const turn = isFilling ? calls : Math.max(1, Math.ceil(calls / turns));
+    for (let done = 0; done < calls; done += turn) {
+      for (const [at, subject] of subjects.entries()) {
+        const [operation, taking] = [workloads[at]?.[place], takings[at]];
+        if (operation && taking && subject.offered.has(tool))
+          await take(subject, operation, Math.min(turn, calls - done), taking);
+      }
+    }
+    for (const [at, subject] of subjects.entries()) {
+      const taking = takings[at];
+      if (taking === undefined || taking.times.length === 0) continue;
+      const times = timesOf(taking);
+      measured[at]?.set(name, times);
+      // It may take long until the table comes.
+      console.error(`${subject.command}: ${name}: ${shown(times)}`);
+      if (isFilling) await subject.settle?.();
+    }
+  }
   return measured;
 }
 
-async function measure(
-  client: Client,
-  { name, tool, calls, input }: Operation,
-  own: readonly number[],
-  helpers: readonly number[],
-): Promise<Times> {
-  const times: number[] = [];
+async function take(
+  { client, own, helpers }: Subject,
+  { name, tool, input }: Operation,
+  calls: number,
+  taking: Taking = { times: [], own: 0, helpers: 0 },
+): Promise<void> {
   const before = { own: cpuMilliseconds(own), helpers: cpuMilliseconds(helpers) };
   for (let done = 0; done < calls; done += 1) {
     const given = input();
     const start = performance.now();
     const result = await client.callTool({ name: tool, arguments: given }, { timeout: 120_000 });
-    times.push(performance.now() - start);
+    taking.times.push(performance.now() - start);
     if (result.isError) throw new Error(`${name}: ${JSON.stringify(result.content).slice(0, 300)}`);
   }
-  const helpersCpu = (cpuMilliseconds(helpers) - before.helpers) / calls;
-  const cpu = (cpuMilliseconds(own) - before.own) / calls + helpersCpu;
-  times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
-  return { p50: at(0.5), p99: at(0.99), cpu, helpersCpu };
+  taking.own += cpuMilliseconds(own) - before.own;
+  taking.helpers += cpuMilliseconds(helpers) - before.helpers;
+}
+
+function timesOf({ times, own, helpers }: Taking): Times {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { p50: at(0.5), p99: at(0.99), cpu: (own + helpers) / sorted.length, helpersCpu: helpers / sorted.length };
 }

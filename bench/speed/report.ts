@@ -1,4 +1,4 @@
-import type { FilterFigures } from './measure-postgres.ts';
+import type { FilterFigures, PostgresFigures } from './measure-postgres.ts';
 import type { RerankingFigures } from './measure-reranking.ts';
 import type { SizeFigures } from './measure-size.ts';
 import type { Timings } from './timings.ts';
@@ -97,16 +97,46 @@ export function targetsOf(figures: SizeFigures): Target[] {
   ];
 }
 
-export function filterTable(figures: readonly FilterFigures[]): string {
-  const open = figures[0]?.timings.p50 ?? 0;
+export function loadTable({ loaded, bytes }: PostgresFigures): string {
+  const row = (name: 'sqlite' | 'postgres') => [
+    name === 'sqlite' ? 'SQLite' : 'PostgreSQL',
+    loaded ? count(loaded.passages[name]) : '',
+    loaded ? count(loaded.vectors[name]) : '',
+    loaded && name === 'postgres' ? count(loaded.indexSeconds) : '',
+    megabytes(bytes[name]),
+  ];
+  return table(['', 'passages/s', 'vectors/s', 'index of vectors in s', 'MB'], [row('sqlite'), row('postgres')]);
+}
+
+export function besideTable({ searches }: PostgresFigures): string {
   return table(
-    ['meaning on PostgreSQL', 'passages that pass', 'p50 / p99 in ms', '× without a filter', 'recall@10'],
-    figures.map(({ name, passing, timings, recall }) => [
+    ['p50 / p99 in ms', 'SQLite', 'PostgreSQL', '× p50', '× p99'],
+    searches.map(({ name, sqlite, postgres }) => [
       name,
-      count(passing),
-      both(timings),
-      ratio(timings.p50 / open),
-      recall.toFixed(4),
+      both(sqlite),
+      both(postgres),
+      ratio(postgres.p50 / sqlite.p50),
+      ratio(postgres.p99 / sqlite.p99),
+    ]),
+  );
+}
+
+export function filterTable(figures: readonly FilterFigures[]): string {
+  const [open] = figures;
+  const times = (of: 'ten' | 'hundred', { p50 }: Timings) => ratio(p50 / (open?.[of].p50 ?? 0));
+  return table(
+    [
+      'meaning on PostgreSQL',
+      'passages that pass',
+      '10 results: p50 / p99 in ms',
+      '× p50',
+      'recall@10',
+      '100 results',
+      '× p50',
+    ],
+    figures.map(({ name, passing, ten, hundred, recall }) => [
+      ...[name, count(passing), both(ten), times('ten', ten), recall.toFixed(4)],
+      ...[both(hundred), times('hundred', hundred)],
     ]),
   );
 }

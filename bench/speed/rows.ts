@@ -24,12 +24,20 @@ export function rowOf(number: number): BenchRow {
     title: wordsOf(random, 4),
     heading: wordsOf(random, 3),
     body: sentencesOf(random, 60 + Math.floor(random() * 80)),
-    labels: [`tag:collection${number % 10}`, `tag:half${number % 2}`],
+    labels: labelsOf(number),
   };
 }
 
+export function labelsOf(number: number): string[] {
+  return [`tag:collection${number % 10}`, `tag:half${number % 2}`];
+}
+
 /** The documents of `count` rows from `firstRow` on. */
-export function documentsOf(firstRow: number, count: number): PassageDocument[] {
+export function documentsOf(
+  firstRow: number,
+  count: number,
+  moreLabels: (number: number) => readonly string[] = () => [],
+): PassageDocument[] {
   const documents: PassageDocument[] = [];
   for (let number = firstRow; number < firstRow + count; number += passagesOfDocument) {
     const numbers = Array.from({ length: Math.min(passagesOfDocument, firstRow + count - number) }, (_, at) => at);
@@ -37,15 +45,16 @@ export function documentsOf(firstRow: number, count: number): PassageDocument[] 
       parent: parentOf(number),
       passages: numbers.map((at) => {
         const { id, title, heading, body, labels } = rowOf(number + at);
-        return { id, position: at, title, headings: [heading], body, labels };
+        return { id, position: at, title, headings: [heading], body, labels: [...labels, ...moreLabels(number + at)] };
       }),
     });
   }
   return documents;
 }
 
+/** As documents are numbered: their parts are looked up by it. */
 export function parentOf(number: number): string {
-  return `d${Math.floor(number / passagesOfDocument)}`;
+  return String(Math.floor(number / passagesOfDocument) + 1);
 }
 
 /** The words of a question: two to five, no function words, as frequent as they are in the text. */

@@ -5,7 +5,9 @@
  *     npm run bench:speed -- --million         # and 1,000,000
  *     npm run bench:speed -- --sizes 10000 --searches 100
  *     npm run bench:speed -- --cpu             # CPU time of the process, for a machine that has other work
- *     npm run bench:speed -- --postgres 50000  # only filters on PostgreSQL, with this many passages
+ *     npm run bench:speed -- --postgres 50000  # only PostgreSQL beside SQLite, with this many passages
+ *         --keep FOLDER     # keeps them there, and on the server that DATABASE_URL names, for the next run
+ *         --vectors FOLDER  # vectors like those that bench:quality has kept in the folder; the same for each run
  *     npm run bench:speed -- --reranking       # only what reranking adds to a search
  *
  * Prints Markdown, and exits with 1 if a target is missed at 100,000.
@@ -17,8 +19,18 @@ import { parseArgs } from 'node:util';
 import { measurePostgres } from './measure-postgres.ts';
 import { measureReranking } from './measure-reranking.ts';
 import { measureSize, type SizeFigures } from './measure-size.ts';
-import { filterTable, ingestTable, rerankingTable, searchTable, targetsOf, targetTable } from './report.ts';
+import {
+  besideTable,
+  filterTable,
+  ingestTable,
+  loadTable,
+  rerankingTable,
+  searchTable,
+  targetsOf,
+  targetTable,
+} from './report.ts';
 import { countCpuTime } from './timings.ts';
+import { followModel } from './vectors.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -27,11 +39,14 @@ const { values: options } = parseArgs({
     million: { type: 'boolean', default: false },
     cpu: { type: 'boolean', default: false },
     postgres: { type: 'string' },
+    keep: { type: 'string' },
+    vectors: { type: 'string' },
     reranking: { type: 'boolean', default: false },
   },
 });
 const sizes = options.sizes.split(',').map(Number);
 if (options.cpu) countCpuTime();
+if (options.vectors !== undefined) followModel(options.vectors);
 if (options.million) sizes.push(1_000_000);
 
 const load = loadavg()[0] ?? 0;
@@ -39,7 +54,8 @@ console.log(
   `Node ${process.versions.node}, ${process.arch}, ${availableParallelism()} cores, load ${load.toFixed(1)} at the start.\n`,
 );
 if (options.postgres !== undefined) {
-  console.log(filterTable(await measurePostgres(Number(options.postgres), Number(options.searches))));
+  const beside = await measurePostgres(Number(options.postgres), Number(options.searches), options.keep);
+  console.log([loadTable(beside), besideTable(beside), filterTable(beside.filters)].join('\n'));
   process.exit();
 }
 if (options.reranking) {

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createRandom, type Random } from './rows.ts';
 
 /** Like the bundled model. */
@@ -10,12 +12,44 @@ const spread = 0.6;
 
 /** Generated unit vectors in clusters, not embeddings of the rows: the time of a search does not depend on it. */
 export function vectorOf(number: number): Float32Array {
-  return near(createRandom(0x7ec70 + number));
+  return made(createRandom(0x7ec70 + number));
 }
 
 export function queryVectorOf(number: number): Float32Array {
-  return near(createRandom(0x9e4 + 7 * number));
+  return made(createRandom(0x9e4 + 7 * number));
 }
+
+/**
+ * From then on vectors lie as those of a model do, whose files of `bench:quality` are in the folder: each is one of them, moved
+ * by a part of the difference of two others.
+ */
+export function followModel(folder: string): void {
+  const bytes = keyBytes + 4 * dimensions;
+  for (const name of readdirSync(folder).sort()) {
+    const file = readFileSync(join(folder, name));
+    for (let at = keyBytes; at + 4 * dimensions <= file.length; at += bytes) {
+      embeddings.push(new Float32Array(file.buffer.slice(file.byteOffset + at, file.byteOffset + at + 4 * dimensions)));
+    }
+  }
+}
+
+/** Before each vector in such a file: of which text it is. */
+const keyBytes = 20;
+
+const embeddings: Float32Array[] = [];
+
+function made(random: Random): Float32Array {
+  return embeddings.length === 0 ? near(random) : moved(random);
+}
+
+function moved(random: Random): Float32Array {
+  const some = () => embeddings[Math.floor(random() * embeddings.length)] as Float32Array;
+  const [from, to] = [some(), some()];
+  return unit(some().map((component, at) => component + spread * ((to[at] ?? 0) - (from[at] ?? 0)) * moves));
+}
+
+/** Beside the mean of all, which they have in common, so that the noise is as long as that of the generated ones. */
+const moves = 0.67;
 
 function near(random: Random): Float32Array {
   const start = Math.floor(random() * clusters) * dimensions;

@@ -27,6 +27,8 @@ export interface Dialect {
   readonly schema: string;
   /** A list as something that `IN` takes. */
   readonly integers: string;
+  /** The same for a page of keys: a statement is planned for a few of them, and once. */
+  readonly fewIntegers: string;
   readonly numbers: string;
   readonly texts: string;
   /** The texts that a SELECT of a column `value` gives, as one value for `textsOf`. */
@@ -164,7 +166,12 @@ export interface WordTable {
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
   /** In how many documents each of these is, of all `documents`. */
-  count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<LeafCount[]>;
+  count(
+    on: Statements,
+    index: WordIndex,
+    leaves: readonly WordLeaf[],
+    documents: () => Promise<number>,
+  ): Promise<LeafCount[]>;
   /** The filter as a condition on the rows `w`, to be put behind another one. */
   narrow(filter: KeyFilter): Condition;
   /** `FROM … WHERE …`: the rows `w` that a query finds; with a plan, those that are candidates by it. */

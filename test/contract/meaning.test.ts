@@ -16,12 +16,18 @@ const count = 24_000;
 const clusters = 120;
 const queries = 40;
 
-/** Vectors in clusters, as those of texts are. Passage `n` has the label of its parity, and with it that of its cluster. */
+/**
+ * Vectors in clusters, as those of texts are. Passage `n` has the label of its parity, and with it that of its cluster; `tenth`
+ * is in every cluster, and `subject` on all passages of a tenth of the clusters.
+ */
 const random = randomNumbers(11);
 const centres = Array.from({ length: clusters }, () => randomUnitVector(dimensions, random));
 const near = (cluster: number) => nearVector(centres[cluster % clusters] ?? new Float32Array(dimensions), 0.7, random);
 const vectors = Array.from({ length: count }, (_, number) => near(number));
 const asked = Array.from({ length: queries }, (_, number) => near(number * 7));
+
+const isTenth = (number: number) => Math.floor(number / clusters) % 10 === 3;
+const isOfSubject = (number: number) => number % clusters < clusters / 10;
 
 /** Embeds "query n" as the n-th query; passages come with their vectors. */
 const provider: EmbeddingProvider = {
@@ -66,6 +72,30 @@ onEachBackend('meaning over passages', (backend) => {
     ['nothing', () => true, () => ({})],
     ['half of them, the nearest among what is left out', (n) => n % 2 === 1, () => ({ filter: { labels: [['odd']] } })],
     ['one in a hundred', (n) => n % 100 === 7, () => ({ filter: { labels: [['rare']] } })],
+    ['a tenth of each subject', isTenth, () => ({ filter: { labels: [['tenth']] } })],
+    ['a tenth of the subjects', isOfSubject, () => ({ filter: { labels: [['subject']] } })],
+    [
+      'two labels, one of two each',
+      (n) => (isTenth(n) || isOfSubject(n)) && n % 2 === 0,
+      () => ({
+        filter: {
+          labels: [
+            ['tenth', 'subject'],
+            ['even', 'absent'],
+          ],
+        },
+      }),
+    ],
+    [
+      'a tenth of a sixth of the documents',
+      (n) => isTenth(n) && [1, 4].includes(Math.floor(n / 2_000)),
+      () => ({ filter: { labels: [['tenth']], parents: ['document 2000', 'document 8000', 'absent'] } }),
+    ],
+    [
+      'a sixth of the documents',
+      (n) => [1, 4].includes(Math.floor(n / 2_000)),
+      () => ({ filter: { parents: ['document 2000', 'document 8000'] } }),
+    ],
     [
       'a list of two thirds',
       (n) => n % 3 !== 0,
@@ -121,7 +151,12 @@ const blank = { title: '', headings: [], body: 'x' };
 function passagesFrom(first: number, batch: number) {
   return vectors.slice(first, first + batch).map((vector, place) => {
     const number = first + place;
-    const labels = [number % 2 === 0 ? 'even' : 'odd', ...(number % 100 === 7 ? ['rare'] : [])];
+    const labels = [
+      number % 2 === 0 ? 'even' : 'odd',
+      ...(number % 100 === 7 ? ['rare'] : []),
+      ...(isTenth(number) ? ['tenth'] : []),
+      ...(isOfSubject(number) ? ['subject'] : []),
+    ];
     const windows = [{ start: 0, end: 1, vector }];
     return { ...blank, id: `p${number}`, position: place, labels, vectors: { model: provider.name, windows } };
   });
@@ -135,7 +170,7 @@ function exact(query: Float32Array, passes: (number: number) => boolean): number
     .map(({ number }) => number);
 }
 
-/** Waits until PostgreSQL has made the index that the first search asks for: without it everything is compared. */
+/** Waits until PostgreSQL has made the index and the codes that the first search asks for: without them everything is compared. */
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
   const query = asked[0] ?? new Float32Array();
   await kb.nearest?.({ model: provider.name, query, limit: 10 });

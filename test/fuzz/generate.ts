@@ -79,7 +79,7 @@ function generateBatch(index: number, target: Target, random: Random): Generated
 /** Of arrays and objects in one another. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
-  return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+  return 1 + Object.values(value).reduce((deepest: number, part) => Math.max(deepest, depthOf(part)), 0);
 }
 
 function generateMessage(index: number | string, target: Target, random: Random): Schema {

@@ -6,7 +6,7 @@ import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
 import type { NewEntry } from '../../src/storage/contracts/entries.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
-import { migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
+import { lockKey, migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import {
   createPlainDatabase,
@@ -84,6 +84,23 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.equal((await patient).length, 1);
     await holder.end();
     await storage.close();
+  });
+
+  test('a program that starts waits for another one that is at the schema, however long that takes', async () => {
+    const holder = new Client({ connectionString: url });
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock($1)', [lockKey]);
+    const starting = createPostgresStorage({ url, lockTimeoutMs: 100 });
+    let hasFailed = false;
+    starting.catch(() => {
+      hasFailed = true;
+    });
+    const waiting =
+      "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND age(now(), waitstart) > '400ms'";
+    while (!hasFailed && (await holder.query(waiting)).rowCount === 0) await delay(20);
+    await holder.query('SELECT pg_advisory_unlock($1)', [lockKey]);
+    await holder.end();
+    await (await starting).close();
   });
 
   test('a query beyond its time is stopped by the server', async () => {

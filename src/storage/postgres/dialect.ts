@@ -22,6 +22,8 @@ export function createPostgresDialect({ indexes, statistics, cutter }: PostgresD
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
+    // Whose length the planner cannot see, so that a plan for one list is as good as for another.
+    fewIntegers: 'SELECT unnest((SELECT ?::bigint[]))',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',
     textList: (select) => `ARRAY(${select})`,

@@ -42,7 +42,7 @@ export async function schemaVersion(statements: Connection): Promise<number> {
 export const lockKey = 0x43617272;
 
 async function migrateOnce(statements: Connection, steps: readonly string[]): Promise<number> {
-  await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
+  await waitForTurn(statements);
   const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
   if (known?.['known'] !== true) await statements.query(prepare);
   const version = await usableSchema(statements, steps.length);
@@ -51,6 +51,14 @@ async function migrateOnce(statements: Connection, steps: readonly string[]): Pr
   if (version === 0) await statements.query('INSERT INTO carrel.schema_version VALUES (0)');
   await applyStep(statements, step, version + 1);
   return version + 1;
+}
+
+/** However long another one's step takes. Our own waits for the tables of others no longer than any write. */
+async function waitForTurn(statements: Connection): Promise<void> {
+  const [row] = await statements.query("SELECT current_setting('lock_timeout') AS usual");
+  await statements.query('SET LOCAL lock_timeout = 0');
+  await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
+  await statements.query("SELECT set_config('lock_timeout', $1, true)", [row?.['usual']]);
 }
 
 /** The schema since which the database says who can use it. */

@@ -4,11 +4,13 @@ import type { StoredModel } from '../dialect.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { matchingEntries } from '../stores/entries/read-entries.ts';
 import type { NearestOperations } from '../stores/vectors/vector-store.ts';
+import { createCodedSearch } from './coded-search.ts';
 import type { Connections } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';
 import type { Connection } from './transaction.ts';
 import { inTurn } from './turns.ts';
+import { areComplete, createVectorCodes, type VectorCodes } from './vector-codes.ts';
 
 export interface Nearest {
   readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>>;
@@ -20,15 +22,23 @@ export async function createNearest(connections: Connections): Promise<Nearest |
   const extension = await findExtension(connections);
   if (extension === undefined) return undefined;
   const indexes = {
-    context: createNearestIndexes(connections, 'context', extension),
-    kb: createNearestIndexes(connections, 'kb', extension),
+    context: createNearestIndexes(connections, { corpus: 'context', extension }),
+    kb: createNearestIndexes(connections, {
+      corpus: 'kb',
+      extension,
+      codes: createVectorCodes(connections, extension),
+    }),
   };
   return {
     indexes,
     operations: {
       // A filter of entries is more than a condition that a database could be asked.
       context: createNearestVectors('context', { extension, narrow: matchingEntries }),
-      kb: createNearestVectors('kb', { extension, narrow: async (_, filter) => passageCondition(filter) }),
+      kb: createNearestVectors('kb', {
+        extension,
+        narrow: async (_, filter) => passageCondition(filter),
+        coded: createCodedSearch(extension),
+      }),
       removeIndex: (corpus, model) => indexes[corpus].remove(model),
     },
   };
@@ -77,7 +87,14 @@ const timesTheLook = 20;
 /** Somebody may have dropped it, for a large load. */
 const againMs = 60_000;
 
-function createNearestIndexes(connections: Connections, corpus: VectorCorpus, extension: string): NearestIndexes {
+interface IndexedVectors {
+  readonly corpus: VectorCorpus;
+  readonly extension: string;
+  /** Made with the index, after it. */
+  readonly codes?: VectorCodes;
+}
+
+function createNearestIndexes(connections: Connections, { corpus, extension, codes }: IndexedVectors): NearestIndexes {
   /** Those that were looked at just now. */
   const looks = new Map<number, { isWanted: boolean }>();
   const ensure = ({ key, dimensions }: StoredModel): void => {
@@ -103,7 +120,10 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
     ensure,
     async remove(model) {
       looks.delete(model);
-      await change(() => connections.alone((statements) => drop(statements, model)));
+      await change(async () => {
+        await connections.alone((statements) => drop(statements, model));
+        await codes?.remove(model);
+      });
     },
   };
 
@@ -140,9 +160,12 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
     const state = await connections.read((statements) => stateOf(statements, model));
     if (state === 'unwanted' || state === 'made') return;
     if (state === 'broken') await connections.alone((statements) => drop(statements, model));
-    await connections.alone((statements) =>
-      withMemory(statements, { corpus, model, dimensions }, () => create(statements, model, dimensions)),
-    );
+    if (state !== 'uncoded') {
+      await connections.alone((statements) =>
+        withMemory(statements, { corpus, model, dimensions }, () => create(statements, model, dimensions)),
+      );
+    }
+    await codes?.make({ key: model, dimensions });
   }
 
   async function create(statements: Connection, model: number, dimensions: number): Promise<void> {
@@ -159,7 +182,10 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
     }
   }
 
-  async function stateOf(statements: Connection, model: number): Promise<'unwanted' | 'missing' | 'broken' | 'made'> {
+  async function stateOf(
+    statements: Connection,
+    model: number,
+  ): Promise<'unwanted' | 'missing' | 'broken' | 'uncoded' | 'made'> {
     const [known] = await statements.query(
       `SELECT key FROM carrel.${corpus}_models WHERE key = $1 AND name IS NOT NULL`,
       [model],
@@ -170,7 +196,8 @@ function createNearestIndexes(connections: Connections, corpus: VectorCorpus, ex
       [nameOf(model)],
     );
     if (index === undefined) return 'missing';
-    return numberOf(index, 'valid') === 1 ? 'made' : 'broken';
+    if (numberOf(index, 'valid') !== 1) return 'broken';
+    return codes === undefined || (await areComplete(statements, model)) ? 'made' : 'uncoded';
   }
 
   function drop(statements: Connection, model: number): Promise<unknown> {

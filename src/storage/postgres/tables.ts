@@ -1,6 +1,7 @@
 import type { TableFacts } from '../backup/manifest.ts';
 import { numberOf, type Row, textOf, textsOf } from '../rows.ts';
 import type { Connection } from './transaction.ts';
+import { codeTables } from './vector-codes.ts';
 
 /** Tells where migration stands, and is written by whoever makes the schema; what is not kept for long is not backed up. */
 const ownTables = ['schema_version', 'shared_parts'];
@@ -13,7 +14,7 @@ export async function readTables(statements: Connection): Promise<TableFacts[]> 
   const tables: TableFacts[] = [];
   for (const name of inOrder(referred)) {
     const row = byName.get(name);
-    if (row === undefined || ownTables.includes(name)) continue;
+    if (row === undefined || ownTables.includes(name) || codeTables.test(name)) continue;
     tables.push({
       name,
       rows: await countRows(statements, name),

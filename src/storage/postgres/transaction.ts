@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import type { PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import { givenUp } from '../contracts/read-options.ts';
@@ -55,6 +56,7 @@ export function statementsOf(client: PoolClient, names: StatementNames, answerMs
     async query(text, values = []) {
       const name = names.nameOf(text);
       const statement = { ...(name === undefined ? {} : { name }), text, values: [...values], query_timeout: answerMs };
+      sendTogether(client);
       return (await client.query<Row>(statement)).rows;
     },
   };
@@ -69,6 +71,7 @@ interface Running<T> extends Omit<Run, 'statementMs' | 'signal'> {
 
 export async function transaction<T>(client: PoolClient, running: Running<T>): Promise<T> {
   const { begin, accept, write, statements, work, lose, attempt } = running;
+  sendTogether(client);
   // The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows.
   const begun = client.query({ text: begin, ...{ query_timeout: beginTimeoutMs } });
   begun.catch(lose);
@@ -77,13 +80,28 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
     if (accept && !accept(((await begun) as unknown as { rows: Row[] }[])[1]?.rows[0] ?? {})) throw unaccepted;
     const result = await work(statements);
     await begun;
-    if (write === undefined) await client.query('COMMIT');
+    if (write === undefined) end(client);
     else await commit(client, write.afterCommit, attempt);
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(lose);
     throw error;
   }
+}
+
+/** What was read is known: nobody waits for this, and the next transaction is sent behind it. */
+function end(client: PoolClient): void {
+  sendTogether(client);
+  // A connection that is lost tells so itself, or whoever uses it next.
+  client.query('COMMIT').catch(() => {});
+}
+
+/** Statements that are sent one after the other without waiting go out as one. */
+function sendTogether(client: PoolClient): void {
+  const { stream } = (client as unknown as { connection: { stream: Writable } }).connection;
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, attempt: Attempt): Promise<void> {

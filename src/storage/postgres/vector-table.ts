@@ -4,6 +4,7 @@ import { ownersOf } from '../stores/vectors/models.ts';
 import { singleVectors } from '../stores/vectors/read-vectors.ts';
 import type { NearestIndexes } from './nearest.ts';
 import { realArray, realsOf } from './real-array.ts';
+import { areComplete } from './vector-codes.ts';
 
 /** Vectors as arrays, which need no extension. Without pgvector there are no indexes, and those who search keep an image. */
 export function createVectorTable(indexes: Readonly<Record<VectorCorpus, NearestIndexes>> | undefined): VectorTable {
@@ -33,7 +34,8 @@ export function createVectorTable(indexes: Readonly<Record<VectorCorpus, Nearest
       const [row] = await on.query('SELECT 1 AS valid FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid', [
         `carrel.${corpus}_vectors_nearest_${model}`,
       ]);
-      return row === undefined ? 'none' : 'ready';
+      if (row === undefined) return 'none';
+      return corpus === 'kb' && !(await areComplete(on, model)) ? 'none' : 'ready';
     },
   };
 }

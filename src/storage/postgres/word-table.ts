@@ -68,7 +68,7 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics)
       const rows = await on.query(
         `SELECT q.place, m.total, CASE WHEN m.total <= ${listedMax} THEN array_send(m.keys) END AS keys,
            (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) s) AS more
-         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
+         FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
            SELECT count(*) AS total, array_agg(key) AS keys FROM (
              (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) UNION ALL
              SELECT DISTINCT w.key FROM carrel.${name}_more_words w WHERE w.words @@ q.words) k) m`,
@@ -83,18 +83,19 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics)
       }
       const common = leaves.filter((_, place) => (counted[place]?.documents ?? 0) >= countedMax);
       if (common.length === 0) return counted;
+      const all = await documents();
       // The same rows are taken each time, so that the same order results.
       const shares = await totalsOf(
         on,
         `WITH s AS MATERIALIZED (SELECT words FROM carrel.${name}_words TABLESAMPLE SYSTEM (?) REPEATABLE (1))
          SELECT q.place, (SELECT avg((s.words @@ q.words)::int) FROM s) AS total
          FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
-        [Math.min(100, (100 * sampleRows) / Math.max(1, documents)), { list: common.map(tsquery) }],
+        [Math.min(100, (100 * sampleRows) / Math.max(1, all)), { list: common.map(tsquery) }],
       );
       return counted.map((count, place) => {
         const at = common.indexOf(leaves[place] as WordLeaf);
         if (at === -1) return count;
-        return { documents: Math.max(count.documents, Math.round((shares[at] ?? 0) * documents)) };
+        return { documents: Math.max(count.documents, Math.round((shares[at] ?? 0) * all)) };
       });
     },
     // OFFSET keeps a subselect as it is written: each document that is found is tested.

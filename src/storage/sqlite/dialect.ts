@@ -22,6 +22,7 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
   return {
     schema: '',
     integers: 'SELECT value FROM json_each(?)',
+    fewIntegers: 'SELECT value FROM json_each(?)',
     // A double beyond 2^53 is written with fewer digits than the integer that it is, and would be read as another one.
     numbers: 'SELECT CAST(value AS REAL) FROM json_each(?)',
     texts: 'SELECT value FROM json_each(?)',

@@ -94,14 +94,17 @@ function isLeaf(query: WordQuery): boolean {
   return 'term' in query || 'prefix' in query || 'terms' in query;
 }
 
-/** The number of documents for each word of one index, valid until the index changes. */
-export type CountCache = (index: string, statistics: IndexStatistics) => Map<string, number>;
+/** The number of documents for each word of one index, valid until the index changes. Without statistics, those known last. */
+export type CountCache = (index: string, statistics?: IndexStatistics) => Map<string, number>;
 
 export function createCountCache(): CountCache {
   const kept = new Map<string, { stamp: string; counts: Map<string, number> }>();
-  return (index, { documents, averageLengths: { title, heading, body } }) => {
-    const stamp = `${documents} ${title} ${heading} ${body}`;
+  return (index, statistics) => {
     const known = kept.get(index);
+    if (statistics === undefined) return known?.counts ?? new Map();
+    const { documents, averageLengths } = statistics;
+    const { title, heading, body } = averageLengths;
+    const stamp = `${documents} ${title} ${heading} ${body}`;
     if (known?.stamp === stamp && known.counts.size <= countsMax) return known.counts;
     const counts = new Map<string, number>();
     kept.set(index, { stamp, counts });

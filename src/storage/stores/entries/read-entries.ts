@@ -294,7 +294,7 @@ async function testedRows(
 }
 
 function amongKeys(on: Statements, keys: readonly number[]): Condition {
-  return { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] };
+  return { sql: `o.key IN (${on.dialect.fewIntegers})`, values: [{ list: keys }] };
 }
 
 async function planOf(

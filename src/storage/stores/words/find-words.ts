@@ -1,5 +1,4 @@
 import {
-  countedLeaves,
   createScorer,
   type DocumentScore,
   type DocumentTerms,
@@ -28,11 +27,12 @@ import {
   type WeighRequest,
   weighedMax,
 } from '../../../words/ranking/word-index.ts';
-import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
+import { leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
-import { firstByWeight, highestBut, listedLeaves, listedMatches, type WordLists } from './listed-matches.ts';
-import { type CountLeaves, mendQuery } from './mend-query.ts';
+import { createLeafCounts, type LeafCounts } from './leaf-counts.ts';
+import { firstByWeight, highestBut, listedLeaves, listedMatches } from './listed-matches.ts';
+import { mendQuery } from './mend-query.ts';
 
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;
@@ -77,7 +77,7 @@ export async function weighWords(
   const weighed: WeighedDocument[] = [];
   for (const list of batches(keys.slice(0, weighedMax), statistics)) {
     const rows = await on.query(
-      `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.integers})`,
+      `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.fewIntegers})`,
       [{ list }],
     );
     const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
@@ -168,12 +168,12 @@ async function candidates(
   keys: Iterable<readonly number[]>,
   score: (terms: DocumentTerms) => DocumentScore,
 ): Promise<Candidate[]> {
-  const { schema, integers } = on.dialect;
+  const { schema, fewIntegers } = on.dialect;
   const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${schema}${owner} o ON o.key = t.key`] : ['', ''];
   const found: Candidate[] = [];
   for (const list of keys) {
     const rows = await on.query(
-      `SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${integers})`,
+      `SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`,
       [{ list }],
     );
     for (const row of rows) {
@@ -246,73 +246,6 @@ async function countMatches(
     values,
   );
   return numberOf(row, 'total');
-}
-
-/** The words of one search, each looked up once. */
-interface LeafCounts {
-  readonly count: CountLeaves;
-  /** Of those that were counted or listed, where the database told. */
-  readonly lists: WordLists;
-  /** Has all of these listed. False where one of them is in more than `max` documents, or all together in too many. */
-  list(leaves: readonly WordLeaf[], max: number): Promise<boolean>;
-}
-
-/** Documents that are put together here, of all words. */
-const listedSumMax = 20_000;
-
-function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
-  const { words } = on.dialect;
-  const lists = new Map<string, Float64Array>();
-  let statistics: IndexStatistics | undefined;
-  const look = async (leaves: readonly WordLeaf[], counts: Map<string, number>, documents: number) => {
-    if (leaves.length === 0) return;
-    const found = await words.count(on, index, leaves, documents);
-    leaves.forEach((leaf, place) => {
-      const key = leafKey(leaf);
-      counts.set(key, found[place]?.documents ?? 0);
-      const keys = found[place]?.keys;
-      if (keys !== undefined) lists.set(key, keys);
-    });
-  };
-  const known = async () => {
-    statistics ??= await readStatistics(on, index);
-    return { statistics, counts: words.counts(index.name, statistics) };
-  };
-  return {
-    lists,
-    async count(leaves) {
-      const { statistics, counts } = await known();
-      const unknown = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
-      await look(unknown, counts, statistics.documents);
-      return { statistics, counts };
-    },
-    async list(leaves, max) {
-      const { statistics, counts } = await known();
-      const isFew = () => {
-        const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
-        return totals.every((total) => total <= max) && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
-      };
-      if (!isFew()) return false;
-      // With what a ranking needs besides, so that it need not be looked up by itself.
-      const unlisted = countedLeaves(leaves).filter((leaf) => {
-        const key = leafKey(leaf);
-        return !lists.has(key) && (!counts.has(key) || leaves.some((each) => leafKey(each) === key));
-      });
-      await look(unlisted, counts, statistics.documents);
-      return isFew();
-    },
-  };
-}
-
-/** PostgreSQL keeps the sums in several rows, so that writers need not wait for one another. */
-async function readStatistics(on: Statements, { name }: WordIndex): Promise<IndexStatistics> {
-  const [row = {}] = await on.query(
-    `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
-       sum(body_length) AS body FROM ${on.dialect.schema}${name}_statistics`,
-  );
-  const documents = numberOf(row, 'documents');
-  const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
-  return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };
 }
 
 function documentTerms(row: Row): DocumentTerms {

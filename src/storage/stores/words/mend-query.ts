@@ -26,9 +26,11 @@ export async function mendQuery(
   query: WordQuery,
   countLeaves: CountLeaves,
 ): Promise<WordQuery> {
-  const words = leavesOf(query).filter((leaf) => leaf.kind === 'term' && leaf.mendable);
+  const leaves = leavesOf(query);
+  const words = leaves.filter((leaf) => leaf.kind === 'term' && leaf.mendable);
   if (words.length === 0) return query;
-  const { counts, statistics } = await countLeaves(words);
+  // All of them: the others would be counted by themselves later.
+  const { counts, statistics } = await countLeaves(leaves);
   const absent = words.filter((leaf) => counts.get(leafKey(leaf)) === 0).slice(0, mendedMax);
   if (absent.length === 0 || statistics.documents === 0) return query;
   const vocabulary = await on.dialect.words.vocabulary(on, index, counts);

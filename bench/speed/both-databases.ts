@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { createTestDatabase, startRealPostgres, type TestDatabase } from '../../test/support/postgres.ts';
+import { createProductOn, model, type SearchedProduct } from './product.ts';
+import { documentsOf } from './rows.ts';
+import { timed } from './timings.ts';
+import { queryVectorOf } from './vectors.ts';
+import { widthLabels } from './widths.ts';
+
+/** The same passages in SQLite and in PostgreSQL. */
+export interface BothDatabases {
+  readonly sqlite: SearchedProduct;
+  readonly postgres: SearchedProduct;
+  /** Of what this run loaded; undefined if all was there. */
+  readonly loaded: LoadFigures | undefined;
+  readonly bytes: OnBoth<number>;
+  /** What the server has used so far; 0 if it runs elsewhere. */
+  serverCpuMs(): number;
+  close(): Promise<void>;
+}
+
+export interface LoadFigures {
+  /** Passages and vectors a second. */
+  readonly passages: OnBoth<number>;
+  readonly vectors: OnBoth<number>;
+  /** Of PostgreSQL's index of vectors. */
+  readonly indexSeconds: number;
+}
+
+const batchSize = 1000;
+const progressEvery = 20_000;
+const queryTimeoutMs = 60_000;
+
+/**
+ * In a folder and a database that are removed at the end, or in the folder `keep` and a database named by the number of
+ * passages on the server that DATABASE_URL names, for later runs. One that was ended goes on where it was.
+ */
+export async function openBoth(passages: number, keep?: string): Promise<BothDatabases> {
+  const server = await startRealPostgres();
+  assert.ok(typeof server !== 'string', String(server));
+  const folder = keep ?? mkdtempSync(join(tmpdir(), 'carrel-bench-'));
+  const path = join(folder, `carrel-${passages}.db`);
+  const { url, drop } = keep ? await keptDatabase(server.url, passages) : await createTestDatabase(server);
+  const storages = {
+    sqlite: await createSqliteStorage({ path, queryTimeoutMs }),
+    postgres: await createPostgresStorage({ url, queryTimeoutMs }),
+  };
+  const products = { sqlite: createProductOn(storages.sqlite), postgres: createProductOn(storages.postgres) };
+  const loaded = await load(passages, storages, products);
+  return {
+    ...products,
+    loaded,
+    bytes: { sqlite: statSync(path).size, postgres: (await storages.postgres.describe()).bytes },
+    serverCpuMs: await serverCpu(url),
+    async close() {
+      await products.sqlite.close();
+      await products.postgres.close();
+      await drop();
+      await server.stop();
+      if (keep === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+type OnBoth<T> = Readonly<Record<'sqlite' | 'postgres', T>>;
+const both = ['sqlite', 'postgres'] as const;
+
+/** Goes on where a run before was ended. */
+async function load(
+  passages: number,
+  storages: OnBoth<Storage>,
+  products: OnBoth<SearchedProduct>,
+): Promise<LoadFigures | undefined> {
+  const spent = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
+  const done = { passages: { sqlite: 0, postgres: 0 }, vectors: { sqlite: 0, postgres: 0 } };
+  const stored = {
+    sqlite: await countOf(storages.sqlite, passages),
+    postgres: await countOf(storages.postgres, passages),
+  };
+  for (let first = Math.min(stored.sqlite, stored.postgres); first < passages; first += batchSize) {
+    const documents = documentsOf(first, Math.min(batchSize, passages - first), widthLabels);
+    for (const name of both) {
+      if (first < stored[name]) continue;
+      spent.passages[name] += await timed(() => products[name].insert(documents));
+      done.passages[name] += batchSize;
+    }
+    tellProgress('passages', first + batchSize, spent.passages);
+  }
+  for (const name of both) {
+    for (let count = 1; count > 0; done.vectors[name] += count) {
+      spent.vectors[name] += await timed(async () => {
+        count = await products[name].insertVectors(batchSize);
+      });
+      tellProgress('vectors', done.vectors[name] + count, spent.vectors);
+    }
+  }
+  const indexMs = await timed(() => indexed(storages.postgres));
+  if (done.vectors.postgres === 0) return undefined;
+  const rates = (kind: 'passages' | 'vectors') => ({
+    sqlite: (1000 * done[kind].sqlite) / spent[kind].sqlite,
+    postgres: (1000 * done[kind].postgres) / spent[kind].postgres,
+  });
+  return { passages: rates('passages'), vectors: rates('vectors'), indexSeconds: indexMs / 1000 };
+}
+
+/** Stored in batches, one after the other: the keys of a fresh table begin at 1. */
+async function countOf({ passages }: Storage, most: number): Promise<number> {
+  let [there, missing] = [0, Math.ceil(most / batchSize) + 1];
+  while (missing - there > 1) {
+    const middle = Math.floor((there + missing) / 2);
+    if ((await passages.get([Math.min(most, middle * batchSize)])).length > 0) there = middle;
+    else missing = middle;
+  }
+  return Math.min(most, there * batchSize);
+}
+
+/** The index is made in the background when the first search asks for it: without it everything is compared. */
+async function indexed({ vectors: { kb } }: Storage): Promise<void> {
+  await kb.nearest?.({ model, query: queryVectorOf(0), limit: 1 });
+  while ((await kb.models())[0]?.index === 'none') await setTimeout(500);
+}
+
+async function keptDatabase(server: string, passages: number): Promise<TestDatabase> {
+  const name = `carrel_bench_${passages}`;
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  const { rows } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name]);
+  if (rows.length === 0) await client.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  await client.end();
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: async () => {} };
+}
+
+/** By its processes, if they are on this machine and it is Linux. */
+async function serverCpu(url: string): Promise<() => number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const textOf = (path: string) => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return '';
+    }
+  };
+  const [, parent = ''] = /^PPid:\s+(\d+)$/m.exec(textOf(`/proc/${rows[0]?.pid}/status`)) ?? [];
+  await client.end();
+  const processes = () => textOf(`/proc/${parent}/task/${parent}/children`).split(' ').filter(Boolean);
+  const spentMs = (pid: string) => Number(textOf(`/proc/${pid}/schedstat`).split(' ')[0]) / 1e6;
+  return () => processes().reduce((sum, pid) => sum + spentMs(pid), 0);
+}
+
+function tellProgress(what: string, done: number, spent: OnBoth<number>): void {
+  if (done % progressEvery !== 0) return;
+  const seconds = both.map((name) => `${name} ${(spent[name] / 1000).toFixed(0)} s`).join(', ');
+  console.error(`${new Date().toISOString().slice(11, 19)} ${done} ${what}: ${seconds}`);
+}

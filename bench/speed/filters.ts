@@ -1,0 +1,78 @@
+import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
+import { labelsOf, parentOf, passagesOfDocument } from './rows.ts';
+import { queryVectorOf, vectorOf } from './vectors.ts';
+import { product, subjectNear, widthLabels } from './widths.ts';
+
+export interface Filter {
+  readonly name: string;
+  readonly filter: PassageFilter | undefined;
+  passes(number: number, labels: readonly string[]): boolean;
+}
+
+/** From all to a thousandth, by labels that have nothing to do with the vectors, by subjects, and by documents. */
+export function filtersOf(passages: number): Filter[] {
+  return [
+    { name: 'no filter', filter: undefined, passes: () => true },
+    byTag('half by label', 'half1'),
+    byTag('a fifth by label', 'of5-3'),
+    byTag('a tenth by label', 'collection3'),
+    byTag('a twentieth by label', 'of20-3'),
+    byTag('a fiftieth by label', 'of50-3'),
+    ...[10, 20, 50].map((count) => byTag(`about one in ${count} by subject`, `subject${count}-${subjectNear(count)}`)),
+    byDocument('a twentieth by document', passages, 20),
+    byDocument('a hundredth by document', passages, 100),
+    byDocument('a thousandth by document', passages, 1000),
+  ];
+}
+
+function byTag(name: string, tag: string): Filter {
+  const label = `tag:${tag}`;
+  return { name, filter: { labels: [[label]] }, passes: (_, labels) => labels.includes(label) };
+}
+
+function byDocument(name: string, passages: number, every: number): Filter {
+  const count = Math.ceil(passages / passagesOfDocument / every);
+  const parents = Array.from({ length: count }, (_, at) => parentOf(at * every * passagesOfDocument));
+  return { name, filter: { parents }, passes: (number) => Math.floor(number / passagesOfDocument) % every === 0 };
+}
+
+export interface ExactAnswers {
+  readonly passing: number;
+  /** For each query, the numbers of the nearest passages. */
+  readonly nearest: readonly (readonly number[])[];
+}
+
+interface Found {
+  readonly number: number;
+  readonly score: number;
+}
+
+/** For each of the filters. */
+export function exactAnswers(
+  filters: readonly Filter[],
+  { passages, queries, limit }: { readonly passages: number; readonly queries: number; readonly limit: number },
+): ExactAnswers[] {
+  const wanted = Array.from({ length: queries }, (_, query) => queryVectorOf(query));
+  const answers = filters.map((filter) => ({ filter, passing: 0, nearest: wanted.map(() => [] as Found[]) }));
+  for (let number = 0; number < passages; number += 1) {
+    const vector = vectorOf(number);
+    const scores = wanted.map((query) => product(vector, query));
+    const labels = [...labelsOf(number), ...widthLabels(number)];
+    for (const answer of answers) {
+      if (!answer.filter.passes(number, labels)) continue;
+      answer.passing += 1;
+      for (const [query, list] of answer.nearest.entries()) keep(list, { number, score: scores[query] ?? 0 }, limit);
+    }
+  }
+  return answers.map(({ passing, nearest }) => ({
+    passing,
+    nearest: nearest.map((list) => list.map(({ number }) => number)),
+  }));
+}
+
+function keep(list: Found[], found: Found, limit: number): void {
+  if (list.length === limit && found.score <= (list.at(-1)?.score ?? 0)) return;
+  const place = list.findIndex(({ score }) => score < found.score);
+  list.splice(place === -1 ? list.length : place, 0, found);
+  if (list.length > limit) list.pop();
+}

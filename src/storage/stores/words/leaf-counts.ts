@@ -1,0 +1,82 @@
+import { countedLeaves, type IndexStatistics } from '../../../words/ranking/bm25.ts';
+import { leafKey, type WordLeaf } from '../../../words/word-query.ts';
+import type { LeafCount, Statements, WordIndex } from '../../dialect.ts';
+import { numberOf } from '../../rows.ts';
+import type { WordLists } from './listed-matches.ts';
+import type { CountLeaves } from './mend-query.ts';
+
+/** The words of one search, each looked up once. */
+export interface LeafCounts {
+  readonly count: CountLeaves;
+  /** Of those that were counted or listed, where the database told. */
+  readonly lists: WordLists;
+  /** Has all of these listed. False where one of them is in more than `max` documents, or all together in too many. */
+  list(leaves: readonly WordLeaf[], max: number): Promise<boolean>;
+}
+
+/** Documents that are put together here, of all words. */
+const listedSumMax = 20_000;
+
+export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
+  const { words } = on.dialect;
+  const lists = new Map<string, Float64Array>();
+  let statistics: IndexStatistics | undefined;
+  const look = async (leaves: readonly WordLeaf[], documents: () => Promise<number>) =>
+    leaves.length === 0 ? [] : words.count(on, index, leaves, documents);
+  const note = (leaves: readonly WordLeaf[], found: readonly LeafCount[], counts: Map<string, number>) => {
+    leaves.forEach((leaf, place) => {
+      const key = leafKey(leaf);
+      counts.set(key, found[place]?.documents ?? 0);
+      const keys = found[place]?.keys;
+      if (keys !== undefined) lists.set(key, keys);
+    });
+  };
+  /** With the counts of those leaves that `isWanted` by the counts known so far. */
+  const known = async (leaves: readonly WordLeaf[], isWanted: (key: string, counts: CountedLeaves) => boolean) => {
+    const wantedBy = (counts: CountedLeaves) => countedLeaves(leaves).filter((leaf) => isWanted(leafKey(leaf), counts));
+    if (statistics === undefined) {
+      // Asked at the same time, by the counts of the last search: as a rule nothing has changed since.
+      const wanted = wantedBy(words.counts(index.name));
+      const reading = readStatistics(on, index);
+      const documents = async () => (await reading).documents;
+      const [read, found] = await Promise.all([reading, look(wanted, documents)]);
+      statistics = read;
+      note(wanted, found, words.counts(index.name, read));
+    }
+    const { documents } = statistics;
+    const counts = words.counts(index.name, statistics);
+    const wanted = wantedBy(counts);
+    note(wanted, await look(wanted, async () => documents), counts);
+    return { statistics, counts };
+  };
+  return {
+    lists,
+    count: (leaves) => known(leaves, (key, counts) => !counts.has(key)),
+    async list(leaves, max) {
+      const isFew = (counts: CountedLeaves) => {
+        const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
+        return totals.every((total) => total <= max) && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
+      };
+      const listed = new Set(leaves.map(leafKey));
+      // With what a ranking needs besides, so that it need not be looked up by itself.
+      const { counts } = await known(
+        leaves,
+        (key, counts) => isFew(counts) && !lists.has(key) && (!counts.has(key) || listed.has(key)),
+      );
+      return isFew(counts);
+    },
+  };
+}
+
+type CountedLeaves = ReadonlyMap<string, number>;
+
+/** PostgreSQL keeps the sums in several rows, so that writers need not wait for one another. */
+async function readStatistics(on: Statements, { name }: WordIndex): Promise<IndexStatistics> {
+  const [row = {}] = await on.query(
+    `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
+       sum(body_length) AS body FROM ${on.dialect.schema}${name}_statistics`,
+  );
+  const documents = numberOf(row, 'documents');
+  const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
+  return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };
+}

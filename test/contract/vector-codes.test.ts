@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'pg';
+import { backUp, restore } from '../../src/storage/backup/backup.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import { temporaryFolder } from '../support/backends.ts';
+import {
+  createTestDatabase,
+  type PostgresServer,
+  serverObstacle,
+  startRealPostgres,
+  type TestDatabase,
+} from '../support/postgres.ts';
+import { randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
+
+const dimensions = 16;
+const documents = 300;
+const model = 'test:codes';
+const random = randomNumbers(3);
+
+/** Issue 18: filters of any width; what they are answered from on PostgreSQL is a copy, which must never differ. */
+describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
+  let server: PostgresServer;
+  let database: TestDatabase;
+  let storage: Storage;
+  let client: Pool;
+  before(async () => {
+    const started = await startRealPostgres();
+    assert.ok(typeof started !== 'string', String(started));
+    server = started;
+    database = await createTestDatabase(server);
+    storage = await createPostgresStorage({ url: database.url });
+    client = new Pool({ connectionString: database.url });
+  });
+  after(async () => {
+    await client.end();
+    await storage.close();
+    await database.drop();
+    await server.stop();
+  });
+
+  const write = (document: number, labels: readonly string[], count = 10) =>
+    storage.passages.replace([{ parent: `d${document}`, passages: passagesOf(document, labels, count) }]);
+  const relabel = (document: number, label: string) =>
+    client.query('UPDATE carrel.kb_passages SET labels = $2 WHERE parent = $1', [`d${document}`, [label]]);
+  const modelNumber = async () =>
+    Number((await client.query('SELECT key FROM carrel.kb_models WHERE name = $1', [model])).rows[0]?.key);
+  const made = async () => {
+    while ((await storage.vectors.kb.models())[0]?.index !== 'ready') {
+      await storage.vectors.kb.nearest?.({ model, query: randomUnitVector(dimensions, random), limit: 1 });
+      await delay(20);
+    }
+  };
+  /** Vectors without their code, codes without their vector, and codes that say something else than their passage. */
+  const differences = async () => {
+    const number = await modelNumber();
+    const { rows } = await client.query(
+      `SELECT v.key AS vector, c.key AS code FROM carrel.kb_vectors v JOIN carrel.kb_passages o ON o.key = v.owner
+       FULL JOIN carrel.kb_codes_${number} c ON c.key = v.key
+       WHERE v.key IS NULL OR c.key IS NULL OR c.parent <> o.parent OR c.code <> carrel.kb_code_${number}(v.vector)
+         OR NOT EXISTS (SELECT 1 FROM carrel.kb_code_sets_${number} s WHERE s.labels = c.labels AND s.members = o.labels)`,
+    );
+    return rows;
+  };
+
+  test('are those of what is stored, while others add, label and delete as they are made, and afterwards', async () => {
+    await storage.passages.replace(
+      Array.from({ length: documents }, (_, document) => ({
+        parent: `d${document}`,
+        passages: passagesOf(document, [`l${document % 7}`, 'all'], 10),
+      })),
+    );
+    let isMade = false;
+    const lanes = [1, 2, 3].map(async (lane) => {
+      for (let turn = 0; !isMade || turn < 20; turn += 1) {
+        const document = (turn * 17 + lane * 97) % documents;
+        if (turn % 3 === 0) await relabel(document, `l${turn % 5}`);
+        else if (turn % 3 === 1) await storage.passages.remove([`d${document}`]);
+        else await write(document, [`l${turn % 7}`], 5 + (turn % 5));
+      }
+    });
+    await made();
+    isMade = true;
+    await Promise.all(lanes);
+    assert.deepEqual(await differences(), []);
+    await storage.passages.remove(['d1']);
+    await relabel(2, 'other');
+    await write(3, ['another']);
+    await client.query("UPDATE carrel.kb_passages SET parent = 'moved' WHERE parent = 'd4'");
+    assert.deepEqual(await differences(), []);
+  });
+
+  test('find what passes by its labels of now', async () => {
+    await write(1, ['before'], 1_000);
+    const found = async (label: string) => {
+      const request = { model, query: randomUnitVector(dimensions, random), limit: 600, filter: { labels: [[label]] } };
+      return new Set((await storage.vectors.kb.nearest?.(request))?.map(({ owner }) => owner)).size;
+    };
+    await client.query('ANALYZE carrel.kb_passages');
+    assert.ok((await found('before')) >= 600);
+    await relabel(1, 'since');
+    assert.equal(await found('before'), 0);
+    assert.ok((await found('since')) >= 600);
+  });
+
+  test('are no part of a backup', async () => {
+    const [folder, target] = [temporaryFolder(), await createTestDatabase(server)];
+    const place = (url: string) => ({ storage: { backend: 'postgres' as const, url }, originals: folder });
+    const quiet = { force: false, onProgress: () => {} };
+    await backUp(place(database.url), `${folder}/codes.tar`, quiet);
+    const { tables } = await restore(place(target.url), `${folder}/codes.tar`, quiet);
+    assert.deepEqual(
+      tables.filter(({ name }) => name.startsWith('kb_code')),
+      [],
+    );
+    await target.drop();
+  });
+
+  test('go with their model, and nothing of them stays', async () => {
+    await storage.vectors.kb.drop(model);
+    const { rows } = await client.query(
+      `SELECT relname AS name FROM pg_class WHERE relname LIKE 'kb_code%' UNION ALL
+       SELECT proname FROM pg_proc WHERE proname LIKE 'kb_code%' UNION ALL
+       SELECT tgname FROM pg_trigger WHERE tgname LIKE 'kb_code%'`,
+    );
+    assert.deepEqual(rows, []);
+  });
+});
+
+function passagesOf(document: number, labels: readonly string[], count: number) {
+  return Array.from({ length: count }, (_, position) => ({
+    ...{ id: `p${document}-${position}`, position, title: '', headings: [], body: 'x', labels },
+    vectors: { model, windows: [{ start: 0, end: 1, vector: randomUnitVector(dimensions, random) }] },
+  }));
+}
