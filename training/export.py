@@ -26,6 +26,7 @@ import measure
 HEADS = 12
 LEVELLED_BY = 80  # questions
 WIDEST = 2  # times the median of the channels
+MAPPED = 4096  # bytes of weights that the product maps (src/search/models/mapped-weights.ts)
 HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # the quantiser makes a MatMul of a Gemm
 
 
@@ -112,6 +113,22 @@ def quantise(source, target, reduce_range, kept):
     quantize_dynamic(source, target, op_types_to_quantize=["MatMul", "Attention"], per_channel=True, reduce_range=reduce_range, weight_type=QuantType.QInt8, nodes_to_exclude=[*HEAD, *kept], extra_options={"DefaultTensorType": TensorProto.FLOAT})
 
 
+def align(path):
+    """Moves large weights of four bytes to places that are multiples of four, so that the product can map them from the file."""
+    model = onnx.load(path)
+    held = model.graph.initializer
+    for before, each in zip(held, held[1:]):
+        if each.data_type != TensorProto.FLOAT or len(each.raw_data) < MAPPED:
+            continue
+        for padding in range(5):
+            before.doc_string = " " * padding
+            if model.SerializeToString().find(each.raw_data) % 4 == 0:
+                break
+        else:
+            raise ValueError(f"{each.name} cannot be aligned")
+    onnx.save(model, path)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("student")
@@ -131,6 +148,7 @@ def main():
         onnx.save(model, told.out + ".tmp")
         quantise(told.out + ".tmp", told.out, told.reduce_range, [each for each in told.keep.split(",") if each])
         os.remove(told.out + ".tmp")
+        align(told.out)
     whole = Path(told.out).read_bytes()
     print(told.out, len(whole), hashlib.sha256(whole).hexdigest())
 

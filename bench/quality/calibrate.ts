@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
 import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
-import { type Calibration, type Feature, type Fit, judge } from '../../src/search/relevance.ts';
+import { type Calibration, type Feature, type Fit, judge, type Logistic } from '../../src/search/relevance.ts';
 import { bundledRerankerFolder, readRerankerFacts } from '../../src/search/reranking/bundled-reranker.ts';
 import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
@@ -61,33 +61,50 @@ if (!options.check) {
 report(calibration);
 
 function fitOf(features: readonly Feature[]): Fit | undefined {
-  const usable = shown.filter(
-    (hit) => fittedOn.includes(hit.set) && !hit.isOffTopic && features.every((name) => hit[name] !== undefined),
-  );
-  if (usable.length === 0) return undefined;
-  // Every set counts the same, however many questions it has.
-  const sizes = Map.groupBy(usable, ({ set }) => set);
-  const fitted = fitLogistic(
-    usable.map((hit) => ({
-      values: features.map((name) => hit[name] ?? 0),
-      isRelevant: hit.gain > 0,
-      weight: 1 / (sizes.get(hit.set)?.length ?? 1),
-    })),
-  );
-  const kept = features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0);
-  if (kept.length < features.length) return withNothing(features, fitOf(kept));
-  const rounded = { intercept: round(fitted.intercept), weights: fitted.weights.map(round) };
-  const uncut = { features, ...rounded, cut: 0 };
+  const relevance = relevanceFit(features);
+  if (relevance === undefined) return undefined;
+  const about = features.includes('logit') ? aboutFit(features) : undefined;
+  const uncut = { features, ...relevance, ...(about ? { about } : {}), cut: 0 };
   // Words alone are a poor judge of what was found by meaning, so they leave out nothing.
   return features.join() === 'words' ? uncut : { ...uncut, cut: cutOf(uncut) };
 }
 
 /** Sets differ in how near everything is: where nearness would count against a result, it counts for nothing. */
-function withNothing(features: readonly Feature[], fit: Fit | undefined): Fit | undefined {
-  return fit && { ...fit, features, weights: features.map((name) => fit.weights[fit.features.indexOf(name)] ?? 0) };
+function relevanceFit(features: readonly Feature[]): Logistic | undefined {
+  const fitted = logisticOf(features, (hit) => !hit.isOffTopic);
+  const kept = features.filter((_, place) => (fitted?.weights[place] ?? 0) >= 0);
+  if (fitted === undefined || kept.length === features.length) return fitted;
+  const fewer = relevanceFit(kept);
+  return fewer && { ...fewer, weights: features.map((name) => fewer.weights[kept.indexOf(name)] ?? 0) };
 }
 
-/** The highest cut that loses no more than this share of the relevant results of the ten shown, as a mean over the sets. */
+/** Tells relevant results from those of questions about other subjects. */
+function aboutFit(features: readonly Feature[]): Logistic | undefined {
+  return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
+}
+
+/** Every set counts the same, however many questions it has; and in a set, those about other subjects as much as its own. */
+function logisticOf(features: readonly Feature[], isUsed: (hit: JudgedHit) => boolean): Logistic | undefined {
+  const usable = shown.filter(
+    (hit) => isUsed(hit) && fittedOn.includes(hit.set) && features.every((name) => hit[name] !== undefined),
+  );
+  if (usable.length === 0) return undefined;
+  const groupOf = ({ set, isOffTopic }: JudgedHit) => `${set} ${isOffTopic}`;
+  const sizes = Map.groupBy(usable, groupOf);
+  const { intercept, weights } = fitLogistic(
+    usable.map((hit) => ({
+      values: features.map((name) => hit[name] ?? 0),
+      isRelevant: hit.gain > 0,
+      weight: 1 / (sizes.get(groupOf(hit))?.length ?? 1),
+    })),
+  );
+  return { intercept: round(intercept), weights: weights.map(round) };
+}
+
+/**
+ * The highest cut that loses no more than this share of the relevant results of the ten shown, as a mean over the sets. Three
+ * quarters of it where it is a chance to be about the question: that hardly keeps more, and other relevant ones may be weaker.
+ */
 function cutOf(fit: Fit): number {
   const lost = Number(options.lost);
   let best = 0;
@@ -97,7 +114,7 @@ function cutOf(fit: Fit): number {
     if (mean(shares) > lost || Math.max(...shares) > 2 * lost) break;
     best = cut;
   }
-  return best;
+  return fit.about ? round(0.75 * best) : best;
 }
 
 function isCut(hit: JudgedHit, fits: Calibration): boolean {

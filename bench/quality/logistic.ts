@@ -1,13 +1,10 @@
+import type { Logistic } from '../../src/search/relevance.ts';
+
 export interface Sample {
   /** Of every feature, in the same order. */
   readonly values: readonly number[];
   readonly isRelevant: boolean;
   readonly weight: number;
-}
-
-export interface Logistic {
-  readonly intercept: number;
-  readonly weights: readonly number[];
 }
 
 /** Keeps weights finite where classes are separable. */

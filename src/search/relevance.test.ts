@@ -33,3 +33,11 @@ test('relevance is a number from 0 to 1 with three digits, whatever the evidence
 test('without the model and without cosines that are known, nothing is weak: words alone are a poor judge', () => {
   assert.equal(judge({ words: 0 }, calibration).isWeak, false);
 });
+
+/** To reach: what is off topic disappears, while at most 2 % of relevant hits are lost. */
+test('a hit is weak if neither the model nor its nearness speaks for it: one of them may be mistaken', () => {
+  const isWeak = (logit: number, words: number, cosine: number) => judge({ logit, words, cosine }, calibration).isWeak;
+  assert.equal(isWeak(-5.5, 0, 0.74), true);
+  assert.equal(isWeak(-5.5, 0.2, 0.86), false);
+  assert.equal(isWeak(1, 0, 0.76), false);
+});

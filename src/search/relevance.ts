@@ -10,13 +10,22 @@ export interface Evidence {
 
 export type Feature = keyof Evidence;
 
-/** A logistic model of some of the evidence, fitted on judged questions. */
-export interface Fit {
-  readonly features: readonly Feature[];
+/** The chance of something, by some of the evidence. */
+export interface Logistic {
   readonly intercept: number;
   /** For each feature, in the same order. */
   readonly weights: readonly number[];
-  /** A hit that is less relevant than this is weak. */
+}
+
+/** A logistic model of some of the evidence, fitted on judged questions. */
+export interface Fit extends Logistic {
+  readonly features: readonly Feature[];
+  /**
+   * Whether a hit is about the question at all: fitted on relevant hits and on those of questions about other subjects. Without
+   * it, the relevance stands for that.
+   */
+  readonly about?: Logistic | undefined;
+  /** A hit with a smaller chance to be about the question is weak. */
   readonly cut: number;
 }
 
@@ -35,12 +44,13 @@ export function judge(evidence: Evidence, calibration: Calibration): Verdict {
     .filter(({ features }) => features.every((feature) => Number.isFinite(evidence[feature])))
     .reduce<Fit | undefined>((best, each) => (best && worth(best) >= worth(each) ? best : each), undefined);
   if (fit === undefined) return { relevance: 0, isWeak: true };
-  const sum = fit.features.reduce(
-    (total, feature, place) => total + (fit.weights[place] ?? 0) * (evidence[feature] ?? 0),
-    fit.intercept,
-  );
-  const relevance = threeDigits(1 / (1 + Math.exp(-sum)));
-  return { relevance, isWeak: relevance < fit.cut };
+  const values = fit.features.map((feature) => evidence[feature] ?? 0);
+  return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
+}
+
+function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): number {
+  const sum = values.reduce((total, value, place) => total + (weights[place] ?? 0) * value, intercept);
+  return threeDigits(1 / (1 + Math.exp(-sum)));
 }
 
 /** The model that reads both texts tells more than everything else together. */

@@ -29,7 +29,7 @@ test('a model whose weights are mapped from its file gives what the whole file g
     token_type_ids: tensor(none),
   });
   assert.deepEqual(mapped, output['logits']?.data);
-  assert.ok(withoutWeights(file).length < statSync(file).size / 10);
+  assert.ok(withoutWeights(file).length < statSync(file).size / 50);
 });
 
 test('a file that is cut short or holds something else is refused', () => {

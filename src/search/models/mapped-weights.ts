@@ -11,14 +11,19 @@ const dataTypeField = 2;
 const rawDataField = 9;
 const externalDataField = 13;
 const dataLocationField = 14;
-const byteTypes: readonly (number | undefined)[] = [2, 3];
+/** Bytes of a value, of the types that are mapped. */
+const valueBytes = new Map([
+  [1, 4],
+  [2, 1],
+  [3, 1],
+]);
 
 /**
  * An ONNX model without its large weights, which it looks for where they lie in its file. The runtime maps them from there:
  * threads and processes that run the model share one copy, and words that nobody uses stay on the disk. Given the whole
  * file, each thread would have copies of its own, and twice as much while it loads.
  *
- * Only of weights of one byte each: larger ones would have to lie at even places, and in a quantised model they are few.
+ * Those of four bytes are mapped where they lie at places that are multiples of four; training/export.py puts ours there.
  */
 export function withoutWeights(file: string): Buffer {
   const bytes = openBytes(file);
@@ -52,10 +57,9 @@ function withoutValues(bytes: FileBytes, tensor: Range, location: string): Buffe
     else parts.push(bytes.slice(whole));
     if (number === dataTypeField) type = readVarint(bytes, value[0]).value;
   }
-  if (values === undefined || values[1] - values[0] < mappedBytesMin || !byteTypes.includes(type)) {
-    return bytes.slice(tensor);
-  }
-  const [start, end] = values;
+  const [start, end] = values ?? [0, 0];
+  const isAligned = start % (valueBytes.get(type ?? 0) ?? Number.POSITIVE_INFINITY) === 0;
+  if (end - start < mappedBytesMin || !isAligned) return bytes.slice(tensor);
   for (const [key, value] of Object.entries({ location, offset: start, length: end - start })) {
     const entry = [key, String(value)].map((text, index) => lengthDelimited(index + 1, Buffer.from(text)));
     parts.push(lengthDelimited(externalDataField, Buffer.concat(entry)));

@@ -32,12 +32,8 @@ export interface RerankerFacts {
 const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'words', 'cosine']);
-const fitSchema = z.object({
-  features: z.array(feature),
-  intercept: z.number(),
-  weights: z.array(z.number()),
-  cut: z.number(),
-});
+const logistic = z.object({ intercept: z.number(), weights: z.array(z.number()) });
+const fitSchema = logistic.extend({ features: z.array(feature), about: logistic.optional(), cut: z.number() });
 const factsSchema = z.object({
   questionPieces: z.int().min(1).default(64),
   passagePieces: z.int().min(1).default(256),
