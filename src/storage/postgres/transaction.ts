@@ -80,20 +80,13 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
     if (accept && !accept(((await begun) as unknown as { rows: Row[] }[])[1]?.rows[0] ?? {})) throw unaccepted;
     const result = await work(statements);
     await begun;
-    if (write === undefined) end(client);
+    if (write === undefined) await client.query('COMMIT');
     else await commit(client, write.afterCommit, attempt);
     return result;
   } catch (error) {
     await client.query('ROLLBACK').catch(lose);
     throw error;
   }
-}
-
-/** What was read is known: nobody waits for this, and the next transaction is sent behind it. */
-function end(client: PoolClient): void {
-  sendTogether(client);
-  // A connection that is lost tells so itself, or whoever uses it next.
-  client.query('COMMIT').catch(() => {});
 }
 
 /** Statements that are sent one after the other without waiting go out as one. */
