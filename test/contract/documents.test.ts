@@ -530,6 +530,15 @@ onEachBackend('bulk changes', (backend) => {
     assert.deepEqual(await tagsOf(6), ['even']);
   });
 
+  test('the bytes of very many documents are released together, and those that are used stay', async () => {
+    const staged = await storage.originals.stage(bytesOf('kept'), { bytesMax: 1_000 });
+    await storage.ingestion.accept(request({ content: { staged } }));
+    // More than PostgreSQL keeps locks for in one transaction.
+    const hashes = Array.from({ length: 15_000 }, (_, index) => sha256(`gone ${index}`));
+    assert.equal(await storage.originals.release([...hashes, sha256('kept'), sha256('kept')]), hashes.length);
+    assert.equal(await readAll(storage, sha256('kept')), 'kept');
+  });
+
   test('a bulk deletion takes chunks and tags along', async () => {
     const changed = await storage.documents.changeMany({
       ...bulk,
