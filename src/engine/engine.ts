@@ -28,6 +28,8 @@ export interface Engine {
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
   /** By tag. */
   tags(options?: TagsCall): Promise<TagCount[]>;
+  /** Collections and other tags apart, those with the most documents first: no more of each than these. */
+  tagOverview(most: TagOverviewSizes, options?: EngineCall): Promise<TagOverview>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: TagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
@@ -291,6 +293,22 @@ export interface TagChange {
 export interface TagCount {
   tag: string;
   count: number;
+}
+
+export interface TagOverviewSizes {
+  collections: number;
+  others: number;
+}
+
+export interface TagOverview {
+  collections: UsedTags;
+  others: UsedTags;
+}
+
+export interface UsedTags {
+  tags: readonly TagCount[];
+  /** How many there are, unless none were asked for. */
+  total: number;
 }
 
 /** All given conditions must hold; an empty selection is refused. */

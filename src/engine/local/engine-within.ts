@@ -130,6 +130,7 @@ export function engineWithin(engine: LocalEngine, collections: readonly string[]
         if (found.length < limit || some.length >= limit) return some.slice(0, limit);
       }
     },
+    tagOverview: async (most, options) => engine.tagOverview(most, within(options)),
     bulkDelete: async (selection, options) => engine.bulkDelete(selection, within(options)),
     async bulkTags(selection, change, options) {
       const { add = [], remove = [] } = change;

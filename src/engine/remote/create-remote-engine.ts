@@ -26,6 +26,7 @@ import {
   readSubmitted,
   readTags,
 } from './read-answers.ts';
+import { overviewOf, readTagOverview } from './tag-overview.ts';
 
 /** An engine behind HTTP: ours, or one whose answers have other shapes (see `read-answers.ts`). */
 export function createRemoteEngine(config: EngineClientConfig): Engine {
@@ -172,6 +173,20 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
         if (page.next === undefined || page.found.length === 0) return tags;
         from = page.next;
       }
+    },
+    async tagOverview(most, options) {
+      const { collections, others } = most;
+      const answer = await client.ask(get('/tags', options, { query: queryOf({ collections, others }) }), (value) => {
+        const overview = readTagOverview(value);
+        const found = readTags(value);
+        return overview ?? (found && { found, next: readNext(value)?.get('after') ?? undefined });
+      });
+      if (!('found' in answer)) return answer;
+      const { found, next } = answer;
+      return overviewOf(
+        next === undefined ? found : [...found, ...(await engine.tags({ ...options, after: next }))],
+        most,
+      );
     },
     bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), readBulk),
     bulkTags: (selection, { remove = [], add = [] }, options) =>
