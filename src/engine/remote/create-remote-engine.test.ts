@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { type FakeEngine, type FakeOptions, startFakeEngine } from '../../../test/fakes/kb-engine/start-fake-engine.ts';
 import { serveTcp } from '../../../test/fakes/loopback-server.ts';
+import { pause } from '../../../test/support/pause.ts';
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { Engine } from '../engine.ts';
@@ -209,18 +210,24 @@ test('an engine that dies while a file is sent', async (t) => {
 
 test('a file that moves takes its time; one that stands still does not', async (t) => {
   const { engine } = await connect(t, { timeoutMs: 1000 });
-  const slowly = async function* () {
-    for (let at = 0; at < 14; at += 1) {
-      yield Buffer.from('part ');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+  let isOver = false;
+  const moving = async function* () {
+    for (; !isOver; await pause(20)) yield Buffer.from('part ');
   };
-  assert.ok((await engine.submit({ filename: 'slow', content: slowly(), size: 70 })).accepted);
+  const standing = new AbortController();
   const still = async function* () {
     yield Buffer.from('part ');
-    await once(new EventTarget(), 'never', { signal: AbortSignal.timeout(2_000) }).catch(() => {});
+    await once(standing.signal, 'abort');
   };
-  await fails(engine.submit({ filename: 'still', content: still(), size: 40 }), 'engine_timeout');
+  // The one that moves has begun before: when the other one's time is over, its own is, too.
+  const [moved] = await Promise.all([
+    engine.submit({ filename: 'slow', content: moving(), size: undefined }),
+    fails(engine.submit({ filename: 'still', content: still(), size: 40 }), 'engine_timeout').finally(() => {
+      isOver = true;
+      standing.abort();
+    }),
+  ]);
+  assert.ok(moved.accepted);
 });
 
 test('what cannot be read is no fault of the engine', async (t) => {
