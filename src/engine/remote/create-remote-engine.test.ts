@@ -239,6 +239,25 @@ test('what cannot be read is no fault of the engine', async (t) => {
   await fails(engine.submit({ filename: 'x', content: broken(), size: 40 }), 'upload_conflict');
 });
 
+test('tags of a kind are replaced by one request, or one by one where the engine cannot', async (t) => {
+  const { fake, engine } = await connect(t);
+  const { id } = fake.add({ tags: ['collection:a', 'old', 'kept'] });
+  fake.add({ tags: ['collection:b', ...Array.from({ length: 70 }, (_, index) => `t${index}`)] });
+  const tags = () => fake.documents.get(id)?.tags;
+  await engine.bulkTags({ document_ids: [id] }, { replaces: 'others', add: ['kept', 'new'] });
+  assert.deepEqual(tags(), ['collection:a', 'kept', 'new']);
+  await engine.bulkTags({ document_ids: [id] }, { replaces: 'collections', add: ['collection:c'], remove: ['kept'] });
+  assert.deepEqual(tags(), ['new', 'collection:c']);
+  const paths = () => fake.requests.map(({ url }) => url.split('/').at(-1));
+  assert.deepEqual(paths(), ['replace-tags', 'tags', 'tags', 'tags', 'replace-tags', 'tags', 'tags']);
+  fake.requests.length = 0;
+  fake.interrupt((response) => response.end('{"matched": 1, "total": 2, "changed": 1, "job_id": "j"}'));
+  const change = { replaces: 'others' as const, add: ['kept'] };
+  assert.equal((await engine.bulkTags({ document_ids: [id] }, change)).changed, 1);
+  assert.deepEqual(paths(), ['replace-tags']);
+  assert.deepEqual(fake.requests[0]?.body, { document_ids: [id], remove: [], ...change });
+});
+
 test('too much for the safety threshold is told with its numbers', async (t) => {
   const { fake, engine } = await connect(t);
   fake.add({ text: 'one' });

@@ -9,6 +9,7 @@ import type {
   StoredDocument,
   TagsRequest,
 } from '../../contracts/documents.ts';
+import type { Within } from '../../contracts/within.ts';
 import type { Statements } from '../../dialect.ts';
 import { numberOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
@@ -17,7 +18,7 @@ import { leaveRecord } from './audit.ts';
 import { keepDeleted } from './deleted-documents.ts';
 import { documentsOf } from './document-rows.ts';
 import { countDocuments } from './read-documents.ts';
-import { labelsOf, parentOf, selectionCondition } from './selection.ts';
+import { isCollection, labelsOf, parentOf, selectionCondition } from './selection.ts';
 
 export async function removeDocument(
   on: Statements,
@@ -74,22 +75,27 @@ export async function changeDocuments(
   const { documents: total } = await countDocuments(on, selection);
   const percent = total === 0 ? 0 : (100 * matched) / total;
   if (percent > percentMax) return { outcome: 'too_many', matched, total, percent };
-  const full = action.kind === 'delete' ? undefined : await firstFull(on, ids, action, tagsMax);
+  const { anyTags } = selection;
+  const full = action.kind === 'delete' ? undefined : await firstFull(on, ids, { action, anyTags }, tagsMax);
   if (full !== undefined) return { outcome: 'tags_full', id: full };
   const { changed, contentHashes } =
-    action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, action);
+    action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, { action, anyTags });
   const { kind, ...given } = action;
   const details = { ...given, selection, matched, changed };
   // Whoever may not see all documents finds the record by the tags that they may see.
   const jobId = await leaveRecord(on, {
     kind: `bulk_${kind}`,
     details,
-    ...(selection.anyTags ? { tags: selection.anyTags } : {}),
+    ...(anyTags ? { tags: anyTags } : {}),
   });
   return { outcome: 'changed', matched, total, changed, jobId, contentHashes };
 }
 
 type TagAction = Exclude<BulkAction, { kind: 'delete' }>;
+
+interface TagChange extends Within {
+  readonly action: TagAction;
+}
 
 interface Changed {
   readonly changed: number;
@@ -106,10 +112,10 @@ async function removeMany(on: Statements, ids: readonly number[], keeps: boolean
   return { changed: ids.length, contentHashes };
 }
 
-async function tagMany(on: Statements, ids: readonly number[], action: TagAction): Promise<Changed> {
+async function tagMany(on: Statements, ids: readonly number[], change: TagChange): Promise<Changed> {
   let changed = 0;
   for await (const documents of inPortions(on, ids)) {
-    const changes = changesOf(documents, action);
+    const changes = changesOf(documents, change);
     for (const { document, wanted } of changes) await writeTags(on, document, wanted);
     changed += changes.length;
   }
@@ -120,19 +126,19 @@ async function tagMany(on: Statements, ids: readonly number[], action: TagAction
 async function firstFull(
   on: Statements,
   ids: readonly number[],
-  action: TagAction,
+  change: TagChange,
   tagsMax: number,
 ): Promise<number | undefined> {
   for await (const documents of inPortions(on, ids)) {
-    const full = changesOf(documents, action).find(({ wanted }) => wanted.length > tagsMax);
+    const full = changesOf(documents, change).find(({ wanted }) => wanted.length > tagsMax);
     if (full !== undefined) return full.document.id;
   }
   return undefined;
 }
 
-function changesOf(documents: readonly StoredDocument[], action: TagAction) {
+function changesOf(documents: readonly StoredDocument[], { action, anyTags }: TagChange) {
   return documents
-    .map((document) => ({ document, wanted: changedTags(document.tags, action) }))
+    .map((document) => ({ document, wanted: changedTags(document.tags, action, anyTags) }))
     .filter(({ document, wanted }) => !isSame(wanted, document.tags));
 }
 
@@ -188,10 +194,16 @@ async function lockedByIds(on: Statements, ids: readonly number[]): Promise<Stor
   return documentsOf(on, rows);
 }
 
-function changedTags(before: readonly string[], action: TagAction): string[] {
+function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
   if (action.kind === 'set_tags') return [...new Set(action.tags.map(storable))];
-  const gone = new Set(action.remove.map(storable));
-  return [...new Set([...before.filter((tag) => !gone.has(tag)), ...action.add.map(storable)])];
+  const [gone, add] = [new Set(action.remove.map(storable)), action.add.map(storable)];
+  const isReplaced = (tag: string): boolean =>
+    isCollection(tag) ? action.replaces === 'collections' && isAmong(tag, anyTags) : action.replaces === 'others';
+  return [...new Set([...before.filter((tag) => !gone.has(tag) && (!isReplaced(tag) || add.includes(tag))), ...add])];
+}
+
+function isAmong(tag: string, tags: readonly string[] | undefined): boolean {
+  return tags === undefined || tags.map(storable).includes(tag);
 }
 
 function isSame(left: readonly string[], right: readonly string[]): boolean {
