@@ -1,6 +1,6 @@
 import { countedMax } from '../../words/ranking/word-index.ts';
 import type { WordLeaf } from '../../words/word-query.ts';
-import type { LeafCount, Statements } from '../dialect.ts';
+import type { CountRequest, LeafCount, Statements } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
 import { bigintsOf } from './real-array.ts';
 import { tsquery } from './render-words.ts';
@@ -9,10 +9,13 @@ import { tsquery } from './render-words.ts';
 const sampleRows = 1000;
 
 /**
- * Documents with a word, up to which their keys are sent along: several words are then combined here, instead of by going
- * through the index again for each step.
+ * Documents with a word, up to which their keys are sent where they are asked for: several words are then combined here,
+ * instead of by going through the index again for each step.
  */
-export const listedMax = 4000;
+export const listedMax = countedMax - 1;
+
+/** Up to which they are sent along with their number: it may well be that nobody needs them. */
+const sentMax = 4000;
 
 export interface CountedWords {
   /** In the order of the words. */
@@ -26,15 +29,16 @@ export async function countWords(
   on: Statements,
   name: string,
   leaves: readonly WordLeaf[],
-  documents: () => Promise<number>,
+  { documents, keys: asksKeys }: CountRequest,
 ): Promise<CountedWords> {
+  const keysMax = asksKeys ? listedMax : sentMax;
   const more = `SELECT count(*) AS more FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) s`;
   if (leaves.length === 0) {
     const [row = {}] = await on.query(more);
     return { counts: [], hasMore: numberOf(row, 'more') > 0 };
   }
   const rows = await on.query(
-    `SELECT q.place, m.total, CASE WHEN m.total <= ${listedMax} THEN array_send(m.keys) END AS keys, (${more}) AS more
+    `SELECT q.place, m.total, CASE WHEN m.total <= ${keysMax} THEN array_send(m.keys) END AS keys, (${more}) AS more
      FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
        SELECT count(*) AS total, array_agg(key) AS keys FROM (
          (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) UNION ALL
@@ -46,7 +50,7 @@ export async function countWords(
   for (const row of rows) {
     const keys = row['keys'] === null ? new Float64Array() : bigintsOf(row['keys']).sort();
     const total = numberOf(row, 'total');
-    counts[numberOf(row, 'place') - 1] = { documents: total, keys: total <= listedMax ? keys : undefined };
+    counts[numberOf(row, 'place') - 1] = { documents: total, keys: total <= keysMax ? keys : undefined };
   }
   const common = leaves.filter((_, place) => (counts[place]?.documents ?? 0) >= countedMax);
   if (common.length === 0) return { counts, hasMore };

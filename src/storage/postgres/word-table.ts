@@ -64,17 +64,17 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
         return bigintsOf(row['keys']).sort();
       },
     },
-    async count(on, { name }, leaves, { documents, keys = false }) {
-      const known = keys ? none : shares.of(name);
+    async count(on, { name }, leaves, asked) {
+      const known = asked.keys ? none : shares.of(name);
       const shareOf = (leaf: WordLeaf) => (leaf.kind === 'term' ? known.get(leaf.term) : undefined);
       const { counts, hasMore } = await countWords(
         on,
         name,
         leaves.filter((leaf) => shareOf(leaf) === undefined),
-        documents,
+        asked,
       );
       if (hasMore) withMore.add(name);
-      const all = await documents();
+      const all = await asked.documents();
       void shares.refresh(name, all);
       return leaves.map((leaf) => {
         const share = shareOf(leaf);

@@ -12,6 +12,7 @@ import {
 import {
   type CandidatePlan,
   essentialDocuments,
+  isAlternatives,
   isConjunction,
   isSettled,
   planCandidates,
@@ -52,7 +53,7 @@ export async function findWords(
   const listed = await listMatches(on, index, query, filter, leaves);
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
   const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed, leaves, listed);
-  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed) : undefined);
+  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed, leaves) : undefined);
   const found = pool.slice(offset, offset + limit);
   const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
   if (wanted > 0) {
@@ -132,7 +133,8 @@ async function findPool(
     };
     const scored = await candidates(on, index, batches(keys, statistics), noted);
     const pool = rankPool(scored, scoreMax);
-    const total = listed?.length ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
+    const counted = listed?.length ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
+    const total = counted && Math.min(counted, index.totalMax);
     // Only what is in documents that pass the filter: the others may not be the caller's to see.
     const mended = near.filter(({ terms }) => terms.size > 0);
     found = {
@@ -248,7 +250,14 @@ async function countMatches(
   index: WordIndex,
   query: WordQuery,
   narrowed: Condition | undefined,
+  leaves: LeafCounts,
 ): Promise<number> {
+  if (narrowed === undefined && isAlternatives(query)) {
+    const { counts } = await leaves.count(leavesOf(query));
+    // Those with one word alone are more than are counted, even if only about so many have it.
+    const isMany = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, counts) > 1.2 * index.totalMax;
+    if (leavesOf(query).some(isMany)) return index.totalMax;
+  }
   const { sql, values } = on.dialect.words.matches(index, query, narrowed);
   const [row = {}] = await on.query(
     `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,
