@@ -31,7 +31,7 @@ export interface Engine {
   /** Collections and other tags apart, those with the most documents first: no more of each than these. */
   tagOverview(most: TagOverviewSizes, options?: EngineCall): Promise<TagOverview>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
-  bulkTags(selection: BulkSelection, change: TagChange, options?: EngineCall): Promise<BulkOutcome>;
+  bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
   /** The same for callers who may use only these collections; it is not closed. Absent where it cannot be had. */
   within?(collections: readonly string[]): Engine;
@@ -288,6 +288,11 @@ export interface RestoringDocument {
 export interface TagChange {
   add?: readonly string[] | undefined;
   remove?: readonly string[] | undefined;
+}
+
+export interface BulkTagChange extends TagChange {
+  /** All tags of this kind are removed, too, except for those that are added. */
+  replaces?: 'collections' | 'others' | undefined;
 }
 
 export interface TagCount {

@@ -530,6 +530,41 @@ onEachBackend('bulk changes', (backend) => {
     assert.deepEqual(await tagsOf(6), ['even']);
   });
 
+  test('all collections or all other tags are replaced, those that stay in their places', async () => {
+    const selection = { ids: ids.slice(6, 7) };
+    const change = async (action: object, more: object = {}) => {
+      const given = { kind: 'tags' as const, add: [], remove: [], ...action };
+      const changed = await storage.documents.changeMany({
+        ...bulk,
+        selection: { ...selection, ...more },
+        action: given,
+        percentMax: 100,
+      });
+      return [changed.outcome === 'changed' && changed.changed, await tagsOf(6)];
+    };
+    const before = { kind: 'set_tags', tags: ['x', 'collection:a', 'y', 'collection:b'] } as const;
+    await storage.documents.changeMany({ ...bulk, selection, action: before });
+    assert.deepEqual(await change({ replaces: 'others', add: ['z', 'y'] }), [
+      1,
+      ['collection:a', 'y', 'collection:b', 'z'],
+    ]);
+    assert.deepEqual((await change({ replaces: 'others', add: ['y', 'z'] }))[0], 0);
+    const own = { anyTags: ['collection:b', 'collection:c'] };
+    const moved = { replaces: 'collections', add: ['collection:c'], remove: ['z'] };
+    assert.deepEqual(await change(moved, own), [1, ['collection:a', 'y', 'collection:c']]);
+    assert.deepEqual(await change({ replaces: 'collections', add: ['collection:d'] }), [1, ['y', 'collection:d']]);
+    await storage.documents.changeMany({ ...bulk, selection, action: { kind: 'set_tags', tags: ['even'] } });
+  });
+
+  test('the bytes of very many documents are released together, and those that are used stay', async () => {
+    const staged = await storage.originals.stage(bytesOf('kept'), { bytesMax: 1_000 });
+    await storage.ingestion.accept(request({ content: { staged } }));
+    // More than PostgreSQL keeps locks for in one transaction.
+    const hashes = Array.from({ length: 15_000 }, (_, index) => sha256(`gone ${index}`));
+    assert.equal(await storage.originals.release([...hashes, sha256('kept'), sha256('kept')]), hashes.length);
+    assert.equal(await readAll(storage, sha256('kept')), 'kept');
+  });
+
   test('a bulk deletion takes chunks and tags along', async () => {
     const changed = await storage.documents.changeMany({
       ...bulk,

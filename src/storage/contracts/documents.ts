@@ -210,7 +210,13 @@ export type NoteEditOutcome =
 
 export type BulkAction =
   | { readonly kind: 'delete' }
-  | { readonly kind: 'tags'; readonly add: readonly string[]; readonly remove: readonly string[] }
+  | {
+      readonly kind: 'tags';
+      readonly add: readonly string[];
+      readonly remove: readonly string[];
+      /** All tags of this kind go, too, except for those that are added. With `anyTags`, only collections among those. */
+      readonly replaces?: 'collections' | 'others' | undefined;
+    }
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
 
 export interface BulkRequest {

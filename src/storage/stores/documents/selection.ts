@@ -37,6 +37,10 @@ export function taggedWithAny({ schema, texts }: Dialect): string {
 /** The tags that are collections, as a range of the index; `;` comes after `:`. */
 export const collectionRange = "(tag >= 'collection:' AND tag < 'collection;')";
 
+export function isCollection(tag: string): boolean {
+  return tag.startsWith('collection:');
+}
+
 /** All other tags. */
 export const otherRanges = ["tag < 'collection:'", "tag >= 'collection;'"];
 
