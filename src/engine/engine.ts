@@ -28,8 +28,10 @@ export interface Engine {
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
   /** By tag. */
   tags(options?: TagsCall): Promise<TagCount[]>;
+  /** Collections and other tags apart, those with the most documents first: no more of each than these. */
+  tagOverview(most: TagOverviewSizes, options?: EngineCall): Promise<TagOverview>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
-  bulkTags(selection: BulkSelection, change: TagChange, options?: EngineCall): Promise<BulkOutcome>;
+  bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
   /** The same for callers who may use only these collections; it is not closed. Absent where it cannot be had. */
   within?(collections: readonly string[]): Engine;
@@ -288,9 +290,30 @@ export interface TagChange {
   remove?: readonly string[] | undefined;
 }
 
+export interface BulkTagChange extends TagChange {
+  /** All tags of this kind are removed, too, except for those that are added. */
+  replaces?: 'collections' | 'others' | undefined;
+}
+
 export interface TagCount {
   tag: string;
   count: number;
+}
+
+export interface TagOverviewSizes {
+  collections: number;
+  others: number;
+}
+
+export interface TagOverview {
+  collections: UsedTags;
+  others: UsedTags;
+}
+
+export interface UsedTags {
+  tags: readonly TagCount[];
+  /** How many there are, unless none were asked for. */
+  total: number;
 }
 
 /** All given conditions must hold; an empty selection is refused. */

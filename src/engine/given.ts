@@ -1,5 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
-import { storable, unstorablePart } from '../storage/storable.ts';
+import { storable, storingFault } from '../storage/storable.ts';
 
 /** Input of callers, normalised for storing, or refused with a reason. */
 
@@ -78,9 +78,9 @@ export function readNote(given: string): string {
 
 /** Refuses what no database keeps: what is stored must be what was sent. */
 function checked(name: string, text: string): string {
-  const part = unstorablePart(text);
-  if (part === undefined) return text;
-  throw fault(`${name} has ${part}, which cannot be stored; leave it out`);
+  const why = storingFault(text);
+  if (why === undefined) return text;
+  throw fault(`${name} ${why}`);
 }
 
 /** The first line with any text, without heading marks. */

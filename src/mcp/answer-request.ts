@@ -50,6 +50,8 @@ export function createRequestAnswers(offer: Offer, options: AnswersOptions): Req
   const answer: RequestAnswers['answer'] = async (name, params, request) => {
     const method = methods[name];
     if (method === undefined || !isOffered(name, offer, options.era)) throw methodNotFound();
+    const waiting = offer.turns.next();
+    if (waiting) await waiting;
     const given = { ...params };
     const call = createCall(offer, options, request, given);
     try {

@@ -16,6 +16,7 @@ import { createGates } from './gates.ts';
 import { observeCalls } from './observe.ts';
 import { createPrompts, type Prompts } from './prompts.ts';
 import { createResources, type Resources } from './resources.ts';
+import { createTurns, type Turns } from './turns.ts';
 
 /** What a role offers, made once and shared by all its connections. It holds no client's state. */
 export interface Offer {
@@ -38,6 +39,7 @@ export interface Offer {
   linksResources: boolean;
   /** How long the user has for an answer to a question. */
   answerMs?: number | undefined;
+  turns: Turns;
   /** Told of each client that has connected; what it returns, when that one has gone. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
   /** Calls the listener after every call that may have changed something. */
@@ -82,6 +84,7 @@ export function createOffer(options: OfferOptions): Offer {
   const { jobs, tasks, inFlight, log, recorder, shared, clock } = options;
   const { answerBytesMax = answerBytesDefault } = options;
   const gates = createGates(options.toolsets, inFlight);
+  const turns = createTurns();
   const restricted = new Map<string, Offer>();
   const writeListeners = new Set<() => void>();
   const tellOfWrite = (): void => {
@@ -117,6 +120,7 @@ export function createOffer(options: OfferOptions): Offer {
       answerBytesMax,
       linksResources: options.linksResources ?? false,
       answerMs: options.answerMs,
+      turns,
       jobs,
       ...(tasks ? { tasks } : {}),
       log,

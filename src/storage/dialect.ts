@@ -137,9 +137,17 @@ export interface KeyFilter extends Condition {
 export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 export interface LeafCount {
+  /** Of a common word, about as many. */
   readonly documents: number;
   /** Ascending. */
   readonly keys?: Float64Array | undefined;
+}
+
+export interface CountRequest {
+  /** How many there are in all. */
+  documents(): Promise<number>;
+  /** Which ones they are is to be told, where they are few enough. */
+  readonly keys?: boolean;
 }
 
 /** Writes words of documents that are not in the index. The keys are in the order of the texts, and must ascend. */
@@ -147,8 +155,10 @@ export type WriteWords = (on: Statements, index: WordIndex, keys: readonly numbe
 
 /** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
 export interface WordListing {
-  /** `count` tells which documents a leaf is in where they are no more than this. */
+  /** `count` may tell which documents a leaf is in where they are no more than this. */
   readonly max: number;
+  /** The keys of all rows of these `matches`, ascending. */
+  matching(on: Statements, matches: Condition): Promise<Float64Array>;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }
@@ -165,13 +175,8 @@ export interface WordTable {
   cut(texts: readonly IndexedTexts[]): WriteWords;
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
-  /** In how many documents each of these is, of all `documents`. */
-  count(
-    on: Statements,
-    index: WordIndex,
-    leaves: readonly WordLeaf[],
-    documents: () => Promise<number>,
-  ): Promise<LeafCount[]>;
+  /** In how many documents each of these is. */
+  count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], asked: CountRequest): Promise<LeafCount[]>;
   /** The filter as a condition on the rows `w`, to be put behind another one. */
   narrow(filter: KeyFilter): Condition;
   /** `FROM … WHERE …`: the rows `w` that a query finds; with a plan, those that are candidates by it. */

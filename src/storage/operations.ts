@@ -21,6 +21,7 @@ import {
   listDocuments,
   locatedChunks,
   pendingChunks,
+  tagOverview,
 } from './stores/documents/read-documents.ts';
 import { countJobs, getJob, leaseOwners, listJobs } from './stores/documents/read-jobs.ts';
 import { releaseOriginals, usedOriginals } from './stores/documents/release-originals.ts';
@@ -100,6 +101,7 @@ const operations = {
     pendingChunks,
     documentNote,
     documentTags,
+    tagOverview,
     countDocuments,
   },
   ...{ removeDocument, restoreDocument, forgetDeleted, changeTags, moveDocument, changeDocuments, editNote },

@@ -8,8 +8,13 @@ export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** What of a text cannot be stored, in words. Undefined where all of it can. */
-export function unstorablePart(text: string): string | undefined {
+/** Why a text cannot be stored, as what follows the name of an argument. Undefined where it can. */
+export function storingFault(text: string): string | undefined {
+  const part = unstorablePart(text);
+  return part === undefined ? undefined : `has ${part}, which cannot be stored; leave it out`;
+}
+
+function unstorablePart(text: string): string | undefined {
   if (!text.isWellFormed()) return 'half of a surrogate pair (U+D800 to U+DFFF)';
   return text.includes('\0') ? 'the character NUL (U+0000)' : undefined;
 }

@@ -89,6 +89,32 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual(await own('parts:鷺'), []);
   });
 
+  test('an overview has the tags of most documents, collections apart, and counts the others', async () => {
+    const on = await backend.open();
+    const add = async (text: string, ...tags: string[]) => {
+      await on.ingestion.accept(request({ tags, content: noteOf(text) }));
+      const job = await on.ingestion.claim({ owner, leaseMs });
+      await on.ingestion.finish({ ...finishing(text), id: job?.id ?? 0 });
+    };
+    await add('one', 'collection:a', 'collection', 'collectionx', 'b', 'ä');
+    await add('two', 'collection:a', 'collection:鷺', 'b', 'ä');
+    await add('three', 'collection:b', 'B', 'ä');
+    const { collections, others } = await on.documents.tagOverview({ collections: 2, others: 3 });
+    assert.deepEqual(collections, { tags: counted({ 'collection:a': 2, 'collection:b': 1 }), total: 3 });
+    assert.deepEqual(others, { tags: counted({ ä: 3, b: 2, B: 1 }), total: 5 });
+    const anyTags = ['collection:b', 'collection:鷺'];
+    assert.deepEqual(await on.documents.tagOverview({ collections: 9, others: 2, anyTags }), {
+      collections: { tags: counted({ 'collection:b': 1, 'collection:鷺': 1 }), total: 2 },
+      others: { tags: counted({ ä: 2, B: 1 }), total: 3 },
+    });
+    const none = { tags: [], total: 0 };
+    assert.deepEqual(await on.documents.tagOverview({ collections: 0, others: 0 }), {
+      collections: none,
+      others: none,
+    });
+    assert.equal((await on.documents.counts({})).collections, 3);
+  });
+
   test('a file that replaces a document takes its place under the same id, and frees its bytes', async () => {
     const before = await addFile('ocelot one', { tags: ['a'], sourcePath: 'cats.txt' });
     const staged = await storage.originals.stage(bytesOf('ocelot two'), { bytesMax: 1_000 });
@@ -504,6 +530,41 @@ onEachBackend('bulk changes', (backend) => {
     assert.deepEqual(await tagsOf(6), ['even']);
   });
 
+  test('all collections or all other tags are replaced, those that stay in their places', async () => {
+    const selection = { ids: ids.slice(6, 7) };
+    const change = async (action: object, more: object = {}) => {
+      const given = { kind: 'tags' as const, add: [], remove: [], ...action };
+      const changed = await storage.documents.changeMany({
+        ...bulk,
+        selection: { ...selection, ...more },
+        action: given,
+        percentMax: 100,
+      });
+      return [changed.outcome === 'changed' && changed.changed, await tagsOf(6)];
+    };
+    const before = { kind: 'set_tags', tags: ['x', 'collection:a', 'y', 'collection:b'] } as const;
+    await storage.documents.changeMany({ ...bulk, selection, action: before });
+    assert.deepEqual(await change({ replaces: 'others', add: ['z', 'y'] }), [
+      1,
+      ['collection:a', 'y', 'collection:b', 'z'],
+    ]);
+    assert.deepEqual((await change({ replaces: 'others', add: ['y', 'z'] }))[0], 0);
+    const own = { anyTags: ['collection:b', 'collection:c'] };
+    const moved = { replaces: 'collections', add: ['collection:c'], remove: ['z'] };
+    assert.deepEqual(await change(moved, own), [1, ['collection:a', 'y', 'collection:c']]);
+    assert.deepEqual(await change({ replaces: 'collections', add: ['collection:d'] }), [1, ['y', 'collection:d']]);
+    await storage.documents.changeMany({ ...bulk, selection, action: { kind: 'set_tags', tags: ['even'] } });
+  });
+
+  test('the bytes of very many documents are released together, and those that are used stay', async () => {
+    const staged = await storage.originals.stage(bytesOf('kept'), { bytesMax: 1_000 });
+    await storage.ingestion.accept(request({ content: { staged } }));
+    // More than PostgreSQL keeps locks for in one transaction.
+    const hashes = Array.from({ length: 15_000 }, (_, index) => sha256(`gone ${index}`));
+    assert.equal(await storage.originals.release([...hashes, sha256('kept'), sha256('kept')]), hashes.length);
+    assert.equal(await readAll(storage, sha256('kept')), 'kept');
+  });
+
   test('a bulk deletion takes chunks and tags along', async () => {
     const changed = await storage.documents.changeMany({
       ...bulk,
@@ -518,6 +579,10 @@ onEachBackend('bulk changes', (backend) => {
     assert.ok(!(await storage.documents.tags({})).some(({ tag }) => tag === 'odd'));
   });
 });
+
+function counted(counts: Readonly<Record<string, number>>): object[] {
+  return Object.entries(counts).map(([tag, count]) => ({ tag, count }));
+}
 
 function request(given: Partial<AcceptRequest> & Pick<AcceptRequest, 'content'>): AcceptRequest {
   return {

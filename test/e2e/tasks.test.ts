@@ -112,7 +112,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
         const task = await call(url, 'dig', { marker: `race${n}`, delay_ms: 80 + n * 5 });
         await Promise.all([ask(url, 'tasks/cancel', task), ask(url, 'tasks/cancel', task)]);
         const first = (await ended(url, task['taskId']))['status'];
-        await pause(100);
+        await program.said(new RegExp(`(?:aborted|finished) race${n}\\b`));
         return [first, (await ended(url, task['taskId']))['status']];
       }),
     );

@@ -4,8 +4,11 @@ import { type Message, startStdioClient } from '../support/stdio-client.ts';
 import { environment, type FuzzFault, type FuzzOutcome, type FuzzRun, readStalls, toolsOf } from './fuzz-run.ts';
 import { generate } from './generate.ts';
 
+/** Sent together; then all must be answered. */
+const atOnce = 64;
+
 export async function driveStdio(run: FuzzRun): Promise<FuzzOutcome> {
-  const { seed, first, messages, revision, atOnce = 64 } = run;
+  const { seed, first, messages, revision } = run;
   const { env, stallFile, clear } = environment(run);
   const client = startStdioClient(carrelProgram, ['serve', '--transport', 'stdio'], env);
   const faults: FuzzFault[] = [];

@@ -12,8 +12,6 @@ export interface FuzzRun {
   readonly revision: string;
   /** How long one may wait for an answer. */
   readonly answerMs: number;
-  /** On stdio, sent together; then all must be answered. */
-  readonly atOnce?: number;
 }
 
 export interface FuzzFault {

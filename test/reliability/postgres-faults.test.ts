@@ -16,6 +16,10 @@ import {
   startPostgres,
 } from '../support/postgres.ts';
 
+/** Whether somebody has waited for a lock for longer than a search may take here. */
+const longWaiting =
+  "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND age(now(), waitstart) > '400ms'";
+
 describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, () => {
   let server: PostgresServer;
   let url: string;
@@ -78,12 +82,17 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
       summary: undefined,
     };
     await fails(storage.entries.store({ entries: [entry] }), 'storage_busy');
-    const patient = storage.entries.store({ entries: [entry] });
-    await delay(400);
+    const patient = await createPostgresStorage({ url, queryTimeoutMs: 200, lockTimeoutMs: 60_000 });
+    const storing = patient.entries.store({ entries: [entry] });
+    let hasFailed = false;
+    storing.catch(() => {
+      hasFailed = true;
+    });
+    while (!hasFailed && (await holder.query(longWaiting)).rowCount === 0) await delay(20);
     await holder.query(`SELECT pg_advisory_unlock(${lock})`);
-    assert.equal((await patient).length, 1);
+    assert.equal((await storing).length, 1);
     await holder.end();
-    await storage.close();
+    await Promise.all([storage.close(), patient.close()]);
   });
 
   test('a program that starts waits for another one that is at the schema, however long that takes', async () => {
@@ -95,9 +104,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     starting.catch(() => {
       hasFailed = true;
     });
-    const waiting =
-      "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND age(now(), waitstart) > '400ms'";
-    while (!hasFailed && (await holder.query(waiting)).rowCount === 0) await delay(20);
+    while (!hasFailed && (await holder.query(longWaiting)).rowCount === 0) await delay(20);
     await holder.query('SELECT pg_advisory_unlock($1)', [lockKey]);
     await holder.end();
     await (await starting).close();

@@ -17,6 +17,52 @@ const entry = { thread_id: 't', source: 'user', text: 'heron' };
 const note = { title: 'a note', content: 'heron' };
 const most = Number.MAX_SAFE_INTEGER;
 
+const file = { filename: 'a.txt', total_size: 1 };
+
+/** Every argument that is stored, and what an answer calls it. */
+function storing(text: string): readonly (readonly [tool: string, args: object, name: string])[] {
+  return [
+    ['store_context', { ...entry, thread_id: text }, 'thread_id'],
+    ['store_context', { ...entry, text: `b${text}` }, 'text'],
+    ['store_context', { ...entry, tags: [text] }, 'a tag'],
+    ['store_context', { ...entry, metadata: { [text]: text } }, 'A key in metadata'],
+    ['store_context', { ...entry, images: [{ data: 'YWJj', mime_type: text }] }, 'mime_type'],
+    ['store_context', { ...entry, idempotency_key: text }, 'idempotency_key'],
+    ['store_context_batch', { entries: [entry], idempotency_key: text }, 'idempotency_key'],
+    ['update_context', { context_id: 1, text }, 'text'],
+    ['update_context', { context_id: 1, metadata_patch: { a: text } }, 'metadata_patch.a'],
+    ['save_note', { ...note, title: text }, 'title'],
+    ['save_note', { ...note, content: text }, 'content'],
+    ['save_note', { ...note, tags: [text] }, 'tags'],
+    ['save_note', { ...note, source_urls: [`https://example.org/${text}`] }, 'source_urls'],
+    ['save_note', { ...note, idempotency_key: text }, 'idempotency_key'],
+    ['kb_addnote', { text: `b${text}` }, 'text'],
+    ['kb_addnote', { text: 'b heron', title: text }, 'title'],
+    ['kb_addnote', { text: 'b heron', source_path: text }, 'source_path'],
+    ['kb_update_note', { document_id: 1, text }, 'text'],
+    ['kb_upload_start', { ...file, title: text }, 'title'],
+    ['kb_upload_start', { ...file, source_path: text }, 'source_path'],
+    ...naming(text),
+  ];
+}
+
+/** Where no control character may be either. */
+function naming(text: string): readonly (readonly [tool: string, args: object, name: string])[] {
+  return [
+    ['kb_addnote', { text: 'b heron', collection: text }, 'collection'],
+    ['kb_addnote', { text: 'b heron', tags: [text] }, 'tags'],
+    ['kb_set_collection', { document_id: 1, collection: text }, 'collection'],
+    ['kb_bulk_tags', { from_id: 1, add: [text] }, 'add'],
+    ['kb_bulk_set_tags', { from_id: 1, set_tags: [text] }, 'set_tags'],
+    ['kb_upload_start', { ...file, filename: text }, 'filename'],
+    ['kb_upload_start', { ...file, collection: text }, 'collection'],
+    ['kb_upload_start', { ...file, tags: [text] }, 'tags'],
+    ['kb_upload_start', { ...file, doc_type: text }, 'doc_type'],
+  ];
+}
+
+const refused = [...storing(nul), ...storing(half), ...naming('a\u0001b')];
+
 /** What is as long as it may be, one longer, or has what a database cannot keep. */
 const calls: readonly (readonly [tool: string, args: object])[] = [
   ['store_context', { ...entry, thread_id: long(512), tags: [long(256), long(255)] }],
@@ -24,11 +70,6 @@ const calls: readonly (readonly [tool: string, args: object])[] = [
   ['store_context', { ...entry, metadata: { status: long(9_000), [long(3_000)]: long(3_000) } }],
   ['store_context', { ...entry, text: `${'x'.repeat(100_000)} bittern` }],
   ...[nul, half].flatMap((text): [string, object][] => [
-    ['store_context', { ...entry, thread_id: text }],
-    ['store_context', { ...entry, text: `b${text}` }],
-    ['store_context', { ...entry, tags: [text] }],
-    ['store_context', { ...entry, metadata: { [text]: text } }],
-    ['store_context', { ...entry, idempotency_key: text }],
     ['search_context', { thread_id: text }],
     ['search_context', { tags: [text] }],
     ['search_context', { metadata: { status: text } }],
@@ -37,23 +78,21 @@ const calls: readonly (readonly [tool: string, args: object])[] = [
     ['grep_context', { pattern: text }],
     ['list_threads', { filter: text }],
     ['delete_context', { thread_id: text }],
-    ['save_note', { ...note, title: text }],
     ['list_notes', { query: text }],
     ['list_notes', { tags: [text] }],
     ['get_note', { id: text }],
     ['update_note', { id: text, title: 'x' }],
-    ['kb_addnote', { text: 'b heron', source_path: text }],
     ['kb_search', { query: text }],
     ['kb_search', { query: 'heron', tags: [text] }],
     ['kb_list', { query: text }],
     ['kb_get', { source_path: text }],
     ['kb_jobs', { job_id: text }],
-    ['kb_upload_start', { filename: text, total_size: 1 }],
     ['kb_upload_chunk', { upload_id: text, data: 'aGk=', chunk_index: 0 }],
     ['kb_upload_finish', { upload_id: text }],
     ['find', { query: text }],
     ['verify', { uri: `carrel://kb/doc/${text}`, quote: text }],
   ]),
+  ...refused.map(([tool, args]) => [tool, args] as const),
   ['fts_search_context', { query: 'bittern' }],
   ['list_threads', { filter: long(50_000) }],
   ['search_context', { offset: most }],
@@ -84,6 +123,12 @@ test('values that an index or a text of a database cannot hold', { skip: obstacl
     const asked = `${tool} ${JSON.stringify(args).slice(0, 120)}`;
     assert.doesNotMatch(onSqlite[index] ?? '', /Internal error/, asked);
     assert.equal(onPostgres[index], onSqlite[index], asked);
+  }
+  const first = calls.findIndex(([, args]) => args === refused[0]?.[1]);
+  for (const [index, [tool, args, name]] of refused.entries()) {
+    const asked = `${tool} ${JSON.stringify(args).slice(0, 120)}`;
+    assert.match(onSqlite[first + index] ?? '', /which cannot be stored; leave it out|must |none of them/, asked);
+    assert.ok(onSqlite[first + index]?.includes(name), `${asked}: ${onSqlite[first + index]}`);
   }
 
   async function answersOf(database: Record<string, string>): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
 import { nextChunk } from '../document-parts.ts';
-import type { EngineHit, EngineJob, EngineSearchAnswer, TagCount } from '../engine.ts';
+import type { EngineHit, EngineJob, EngineSearchAnswer, TagCount, TagOverviewSizes, UsedTags } from '../engine.ts';
 import { limitMax } from '../local/requests.ts';
 import { readInteger, readText } from './read-input.ts';
 import type { RouteCall } from './route-call.ts';
@@ -84,7 +84,12 @@ export async function boundedDocument(
 /** Tags that are read at a time. */
 const tagsAtOnce = 5_000;
 
-export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {
+export async function boundedTags(call: RouteCall, bytesMax: number): Promise<unknown> {
+  const { engine, query, signal } = call;
+  const [collections, others] = [readInteger(query, 'collections'), readInteger(query, 'others')];
+  if (collections !== undefined || others !== undefined) {
+    return boundedOverview(call, { collections: collections ?? 0, others: others ?? 0 }, bytesMax);
+  }
   const limit = readInteger(query, 'limit') ?? Number.POSITIVE_INFINITY;
   const tags: TagCount[] = [];
   let room = bytesMax - besideBytes;
@@ -98,6 +103,21 @@ export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax
     room -= wireBytes(shown, 1);
   }
   return { tags };
+}
+
+/** Tags of one kind in an overview. */
+const overviewMax = 10_000;
+
+/** Half of the room for each kind; `total` tells what is left out. */
+async function boundedOverview(
+  { engine, signal }: RouteCall,
+  { collections, others }: TagOverviewSizes,
+  bytesMax: number,
+): Promise<unknown> {
+  const [most, more] = [Math.min(collections, overviewMax), Math.min(others, overviewMax)];
+  const found = await engine.tagOverview({ collections: most, others: more }, { signal });
+  const fitting = ({ tags, total }: UsedTags) => ({ tags: firstFitting(tags, 1, (bytesMax - besideBytes) / 2), total });
+  return { collections: fitting(found.collections), others: fitting(found.others) };
 }
 
 /** The same query with other values, as a reference that is relative to the request. */

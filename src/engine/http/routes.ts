@@ -47,6 +47,9 @@ const selection = z.object({
   force: z.boolean().nullish(),
 });
 const bulkTagsBody = selection.extend({ add: names.nullish(), remove: names.nullish() });
+const bulkReplaceBody = bulkTagsBody.extend({
+  replaces: z.enum(['collections', 'others'], { error: 'must be collections or others' }),
+});
 /** With `set_tags`, `tags` selects the documents, as everywhere else; without it, `tags` is what they get. */
 const bulkSetTagsBody = selection
   .extend({ set_tags: names.nullish() })
@@ -143,6 +146,17 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
           answer(async ({ engine, request }) => {
             const { add, remove, ...chosen } = present(await readJson(request, bulkTagsBody));
             return engine.bulkTags(chosen, { add, remove });
+          }),
+        ),
+      },
+    ],
+    [
+      '/bulk/replace-tags',
+      {
+        POST: change(
+          answer(async ({ engine, request }) => {
+            const { add, remove, replaces, ...chosen } = present(await readJson(request, bulkReplaceBody));
+            return engine.bulkTags(chosen, { add, remove, replaces });
           }),
         ),
       },

@@ -14,10 +14,12 @@ const idsMax = 10_000;
 export function createBulkChanges(settings: EngineSettings, { storage }: { storage: Storage }): BulkMethods {
   return {
     bulkDelete: (selection, options) => change(selection, { kind: 'delete' }, options),
-    async bulkTags(selection, { add = [], remove = [] }, options) {
-      const action: BulkAction = { kind: 'tags', add: readTags(add, 'add'), remove: readTags(remove, 'remove') };
-      if (action.add.length + action.remove.length === 0) throw fault('add or remove must name at least one tag');
-      return change(selection, action, options);
+    async bulkTags(selection, { add: given = [], remove: gone = [], replaces }, options) {
+      const [add, remove] = [readTags(given, 'add'), readTags(gone, 'remove')];
+      if (add.length + remove.length === 0 && replaces === undefined) {
+        throw fault('add or remove must name at least one tag');
+      }
+      return change(selection, { kind: 'tags', add, remove, ...(replaces ? { replaces } : {}) }, options);
     },
     bulkSetTags: async (selection, tags, options) =>
       change(selection, { kind: 'set_tags', tags: readTags(tags) }, options),

@@ -206,6 +206,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async tags({ within: anyTags, after, limit, ...options } = {}) {
       return documents.tags({ anyTags, after, limit }, options);
     },
+    tagOverview: ({ collections, others }, options) =>
+      documents.tagOverview({ collections, others, anyTags: options?.within }, options),
     ...bulk,
     within: (collections) => engineWithin(engine, collections),
     async close() {

@@ -130,12 +130,14 @@ export function engineWithin(engine: LocalEngine, collections: readonly string[]
         if (found.length < limit || some.length >= limit) return some.slice(0, limit);
       }
     },
+    tagOverview: async (most, options) => engine.tagOverview(most, within(options)),
     bulkDelete: async (selection, options) => engine.bulkDelete(selection, within(options)),
     async bulkTags(selection, change, options) {
-      const { add = [], remove = [] } = change;
+      const { add = [], remove = [], replaces } = change;
       checkNames([...add, ...remove]);
       // Which of them each document has is not known here.
-      if (isOwn(readTags(remove)) && !isOwn(readTags(add))) throw outsideCollections(collections);
+      const mayLeave = replaces === 'collections' || isOwn(readTags(remove));
+      if (mayLeave && !isOwn(readTags(add))) throw outsideCollections(collections);
       return engine.bulkTags(selection, change, within(options));
     },
     async bulkSetTags(selection, tags, options) {

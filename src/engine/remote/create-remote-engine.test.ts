@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { type FakeEngine, type FakeOptions, startFakeEngine } from '../../../test/fakes/kb-engine/start-fake-engine.ts';
 import { serveTcp } from '../../../test/fakes/loopback-server.ts';
+import { pause } from '../../../test/support/pause.ts';
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
 import { Secret } from '../../base/secret.ts';
 import type { Engine } from '../engine.ts';
@@ -209,18 +210,24 @@ test('an engine that dies while a file is sent', async (t) => {
 
 test('a file that moves takes its time; one that stands still does not', async (t) => {
   const { engine } = await connect(t, { timeoutMs: 1000 });
-  const slowly = async function* () {
-    for (let at = 0; at < 14; at += 1) {
-      yield Buffer.from('part ');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+  let isOver = false;
+  const moving = async function* () {
+    for (; !isOver; await pause(20)) yield Buffer.from('part ');
   };
-  assert.ok((await engine.submit({ filename: 'slow', content: slowly(), size: 70 })).accepted);
+  const standing = new AbortController();
   const still = async function* () {
     yield Buffer.from('part ');
-    await once(new EventTarget(), 'never', { signal: AbortSignal.timeout(2_000) }).catch(() => {});
+    await once(standing.signal, 'abort');
   };
-  await fails(engine.submit({ filename: 'still', content: still(), size: 40 }), 'engine_timeout');
+  // The one that moves has begun before: when the other one's time is over, its own is, too.
+  const [moved] = await Promise.all([
+    engine.submit({ filename: 'slow', content: moving(), size: undefined }),
+    fails(engine.submit({ filename: 'still', content: still(), size: 40 }), 'engine_timeout').finally(() => {
+      isOver = true;
+      standing.abort();
+    }),
+  ]);
+  assert.ok(moved.accepted);
 });
 
 test('what cannot be read is no fault of the engine', async (t) => {
@@ -230,6 +237,25 @@ test('what cannot be read is no fault of the engine', async (t) => {
     throw new CarrelError('upload_conflict', 'changed');
   };
   await fails(engine.submit({ filename: 'x', content: broken(), size: 40 }), 'upload_conflict');
+});
+
+test('tags of a kind are replaced by one request, or one by one where the engine cannot', async (t) => {
+  const { fake, engine } = await connect(t);
+  const { id } = fake.add({ tags: ['collection:a', 'old', 'kept'] });
+  fake.add({ tags: ['collection:b', ...Array.from({ length: 70 }, (_, index) => `t${index}`)] });
+  const tags = () => fake.documents.get(id)?.tags;
+  await engine.bulkTags({ document_ids: [id] }, { replaces: 'others', add: ['kept', 'new'] });
+  assert.deepEqual(tags(), ['collection:a', 'kept', 'new']);
+  await engine.bulkTags({ document_ids: [id] }, { replaces: 'collections', add: ['collection:c'], remove: ['kept'] });
+  assert.deepEqual(tags(), ['new', 'collection:c']);
+  const paths = () => fake.requests.map(({ url }) => url.split('/').at(-1));
+  assert.deepEqual(paths(), ['replace-tags', 'tags', 'tags', 'tags', 'replace-tags', 'tags', 'tags']);
+  fake.requests.length = 0;
+  fake.interrupt((response) => response.end('{"matched": 1, "total": 2, "changed": 1, "job_id": "j"}'));
+  const change = { replaces: 'others' as const, add: ['kept'] };
+  assert.equal((await engine.bulkTags({ document_ids: [id] }, change)).changed, 1);
+  assert.deepEqual(paths(), ['replace-tags']);
+  assert.deepEqual(fake.requests[0]?.body, { document_ids: [id], remove: [], ...change });
 });
 
 test('too much for the safety threshold is told with its numbers', async (t) => {

@@ -26,6 +26,8 @@ import {
   readSubmitted,
   readTags,
 } from './read-answers.ts';
+import { replaceTags } from './replace-tags.ts';
+import { overviewOf, readTagOverview } from './tag-overview.ts';
 
 /** An engine behind HTTP: ours, or one whose answers have other shapes (see `read-answers.ts`). */
 export function createRemoteEngine(config: EngineClientConfig): Engine {
@@ -173,9 +175,28 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
         from = page.next;
       }
     },
+    async tagOverview(most, options) {
+      const { collections, others } = most;
+      const answer = await client.ask(get('/tags', options, { query: queryOf({ collections, others }) }), (value) => {
+        const overview = readTagOverview(value);
+        const found = readTags(value);
+        return overview ?? (found && { found, next: readNext(value)?.get('after') ?? undefined });
+      });
+      if (!('found' in answer)) return answer;
+      const { found, next } = answer;
+      return overviewOf(
+        next === undefined ? found : [...found, ...(await engine.tags({ ...options, after: next }))],
+        most,
+      );
+    },
     bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), readBulk),
-    bulkTags: (selection, { remove = [], add = [] }, options) =>
-      client.ask(bulk('tags', selection, { remove, add }, options), readBulk),
+    bulkTags: (selection, change, options) => {
+      const { remove = [], add = [], replaces } = change;
+      if (replaces === undefined) return client.ask(bulk('tags', selection, { remove, add }, options), readBulk);
+      const request = bulk('replace-tags', selection, { remove, add, replaces }, options);
+      const ask = () => client.ask({ ...request, meanings: { ...request.meanings, ...replaceMeanings } }, readBulk);
+      return replaceTags(engine, selection, change, { ...options, ask });
+    },
     bulkSetTags: (selection, tags, options) =>
       client.ask(bulk('set-tags', selection, { set_tags: tags }, options), readBulk),
     close: async () => client.close(),
@@ -194,6 +215,8 @@ const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
 /** So is one that keeps none that were deleted. */
 const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
+/** One that cannot replace tags of a kind has no such path. */
+const replaceMeanings = { 404: 'document_not_found', 405: 'document_not_found' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
 
 function isNamed(query = ''): (document: EngineDocument) => boolean {

@@ -177,7 +177,10 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  /** Waits for the texts in question that are being embedded, and counts those that still have no vectors. */
+  /**
+   * Waits for the texts in question that are being embedded, and counts those that still have no vectors. Those of other processes
+   * are waited for like our own, because whoever wrote a text may ask any process next and must find it, and no text says whose it is.
+   */
   async function settle(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Settled> {
     const { model } = lane;
     const { filter, signal, waitMs = settleMs } = request;

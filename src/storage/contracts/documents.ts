@@ -21,6 +21,8 @@ export interface DocumentStore {
   note(request: { readonly id: number }, options?: ReadOptions): Promise<string | undefined>;
   /** How many documents carry each tag, by tag. */
   tags(request: TagsListRequest, options?: ReadOptions): Promise<TagUse[]>;
+  /** Collections and other tags apart, those with the most documents first, then by tag. */
+  tagOverview(request: TagOverviewRequest, options?: ReadOptions): Promise<TagOverview>;
   counts(request: Within, options?: ReadOptions): Promise<DocumentCounts>;
   remove(request: RemoveDocumentRequest): Promise<RemovedDocument | undefined>;
   /** Makes a job that brings it back under its id, for `keptDays`: from its bytes, which are read and embedded again. */
@@ -132,6 +134,23 @@ export interface TagUse {
   readonly count: number;
 }
 
+/** How many tags of each kind are wanted. Of a kind of which none are, nothing is read. */
+export interface TagOverviewRequest extends Within {
+  readonly collections: number;
+  readonly others: number;
+}
+
+export interface TagOverview {
+  readonly collections: UsedTags;
+  readonly others: UsedTags;
+}
+
+export interface UsedTags {
+  readonly tags: readonly TagUse[];
+  /** Those that are left out are counted too. */
+  readonly total: number;
+}
+
 export interface DocumentCounts {
   readonly documents: number;
   readonly chunks: number;
@@ -191,7 +210,13 @@ export type NoteEditOutcome =
 
 export type BulkAction =
   | { readonly kind: 'delete' }
-  | { readonly kind: 'tags'; readonly add: readonly string[]; readonly remove: readonly string[] }
+  | {
+      readonly kind: 'tags';
+      readonly add: readonly string[];
+      readonly remove: readonly string[];
+      /** All tags of this kind go, too, except for those that are added. With `anyTags`, only collections among those. */
+      readonly replaces?: 'collections' | 'others' | undefined;
+    }
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
 
 export interface BulkRequest {

@@ -8,17 +8,19 @@ import { passageTable } from './passage-table.ts';
 import type { TextCutter } from './text-cutter.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable } from './vector-table.ts';
+import type { WordShares } from './word-shares.ts';
 import { createWordTable } from './word-table.ts';
 
 export interface PostgresDialectDeps {
   /** None without pgvector. */
   readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>> | undefined;
   readonly statistics: FreshStatistics;
+  readonly shares: WordShares;
   readonly cutter: TextCutter;
 }
 
 /** Of one database. */
-export function createPostgresDialect({ indexes, statistics, cutter }: PostgresDialectDeps): Dialect {
+export function createPostgresDialect({ indexes, statistics, shares, cutter }: PostgresDialectDeps): Dialect {
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
@@ -62,7 +64,7 @@ export function createPostgresDialect({ indexes, statistics, cutter }: PostgresD
         await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },
     },
-    words: createWordTable(cutter, statistics),
+    words: createWordTable(cutter, statistics, shares),
     // Tags are indexed where they are.
     notes: {
       indexTags: async () => {},

@@ -4,7 +4,7 @@ import { inPieces } from '../../base/in-pieces.ts';
 import type { OriginalStore, StagedOriginal } from '../contracts/ingestion.ts';
 import type { Statements } from '../dialect.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
-import { releaseOriginals } from '../stores/documents/release-originals.ts';
+import { createRelease } from '../stores/documents/release-originals.ts';
 import type { Transactions } from '../transactions.ts';
 
 /** Larger pieces cost memory on both sides, smaller ones time. */
@@ -12,8 +12,7 @@ const partBytes = 1024 * 1024;
 
 /** Bytes of documents in the database, in pieces: whoever reaches the queue reaches them, on whichever machine. */
 export function createOriginals({ read, write }: Transactions): OriginalStore {
-  const release = async (hashes: readonly string[]): Promise<number> =>
-    hashes.length === 0 ? 0 : write(releaseOriginals, { hashes });
+  const release = createRelease({ write });
   return {
     async stage(content, { bytesMax, signal }) {
       const id = await write(addStaged, undefined);

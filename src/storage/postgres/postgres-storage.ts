@@ -17,6 +17,7 @@ import { createServers } from './servers.ts';
 import { createSharedStore } from './shared-store.ts';
 import { createTextCutter } from './text-cutter.ts';
 import type { Connection } from './transaction.ts';
+import { createWordShares } from './word-shares.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
@@ -34,7 +35,8 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     await migrate(connections);
     const nearest = await createNearest(connections);
     const statistics = createFreshStatistics(connections);
-    const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, cutter });
+    const shares = createWordShares(connections);
+    const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, shares, cutter });
     const reads = new Set([...replicaReads, nearest?.operations.context, nearest?.operations.kb]);
     const transactions = createPostgresTransactions(
       { connections, replica, reads },

@@ -6,6 +6,7 @@ import {
   getDocument,
   listDocuments,
   locatedChunks,
+  tagOverview,
 } from '../stores/documents/read-documents.ts';
 import { textsBefore } from '../stores/entries/entry-before.ts';
 import { entryStatistics, listTags, listThreads } from '../stores/entries/entry-overview.ts';
@@ -33,7 +34,8 @@ export const replicaReads: ReadonlySet<unknown> = new Set<unknown>([
   ...[searchEntryWords, weighEntryWords, matchingEntries, listEntries, loadEntries, getEntries, entryImage],
   ...[entryTexts, textsBefore, pastGaps, listThreads, listTags, entryStatistics],
   ...[searchPassages, weighPassages, matchingPassages, getPassages],
-  ...[getDocument, listDocuments, documentChunks, locatedChunks, documentNote, documentTags, countDocuments],
+  ...[getDocument, listDocuments, documentChunks, locatedChunks, documentNote, documentTags, tagOverview],
+  countDocuments,
   ...[getNote, listNotes],
   ...[listModels, vectorState, vectorsAfter, removedVectors, scoreVectors],
 ]);

@@ -1,29 +1,22 @@
 import { createCountCache, weighedWords } from '../../words/ranking/candidates.ts';
-import { countedMax } from '../../words/ranking/word-index.ts';
 import { anyOf, type WordLeaf } from '../../words/word-query.ts';
-import type { LeafCount, Statements, WordIndex, WordTable } from '../dialect.ts';
-import { type BoundValue, numberOf } from '../rows.ts';
+import type { Statements, WordIndex, WordTable } from '../dialect.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
+import { countWords, listedMax } from './count-words.ts';
 import type { FreshStatistics } from './fresh-statistics.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
 import { hasInMore, renderWords, tsquery } from './render-words.ts';
 import type { TermRows, TermVectors } from './term-rows.ts';
 import type { TextCutter } from './text-cutter.ts';
-
-/** Rows that are looked at to estimate how many documents hold a very common word. */
-const sampleRows = 1000;
-
-/**
- * Documents with a word, up to which their keys are sent along: several words are then combined here, instead of by going
- * through the index again for each step.
- */
-const listedMax = 4000;
+import type { WordShares } from './word-shares.ts';
 
 /** Of words, whenever new ones are looked for. */
 const placesReadAgain = 1000;
 
+const none: ReadonlyMap<string, number> = new Map();
+
 /** Words in a tsvector for each document, or in several where there are too many. */
-export function createWordTable(cutter: TextCutter, statistics: FreshStatistics): WordTable {
+export function createWordTable(cutter: TextCutter, statistics: FreshStatistics, shares: WordShares): WordTable {
   /** Indexes in which a document with several was seen. The others are not asked for any. */
   const withMore = new Set<string>();
   return {
@@ -51,6 +44,13 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics)
     },
     listing: {
       max: listedMax,
+      async matching(on, matches) {
+        const [row = {}] = await on.query(
+          `SELECT array_send(ARRAY(SELECT w.key ${matches.sql})) AS keys`,
+          matches.values,
+        );
+        return bigintsOf(row['keys']).sort();
+      },
       async passing(on, { sql, values, isWide, onKeys }, keys) {
         const list = bigintArray(keys);
         const select =
@@ -64,38 +64,21 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics)
         return bigintsOf(row['keys']).sort();
       },
     },
-    async count(on, { name }, leaves, documents) {
-      const rows = await on.query(
-        `SELECT q.place, m.total, CASE WHEN m.total <= ${listedMax} THEN array_send(m.keys) END AS keys,
-           (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) s) AS more
-         FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
-           SELECT count(*) AS total, array_agg(key) AS keys FROM (
-             (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) UNION ALL
-             SELECT DISTINCT w.key FROM carrel.${name}_more_words w WHERE w.words @@ q.words) k) m`,
-        [{ list: leaves.map(tsquery) }],
-      );
-      if (rows.some((row) => numberOf(row, 'more') > 0)) withMore.add(name);
-      const counted: LeafCount[] = [];
-      for (const row of rows) {
-        const keys = row['keys'] === null ? new Float64Array() : bigintsOf(row['keys']).sort();
-        const total = numberOf(row, 'total');
-        counted[numberOf(row, 'place') - 1] = { documents: total, keys: total <= listedMax ? keys : undefined };
-      }
-      const common = leaves.filter((_, place) => (counted[place]?.documents ?? 0) >= countedMax);
-      if (common.length === 0) return counted;
-      const all = await documents();
-      // The same rows are taken each time, so that the same order results.
-      const shares = await totalsOf(
+    async count(on, { name }, leaves, asked) {
+      const known = asked.keys ? none : shares.of(name);
+      const shareOf = (leaf: WordLeaf) => (leaf.kind === 'term' ? known.get(leaf.term) : undefined);
+      const { counts, hasMore } = await countWords(
         on,
-        `WITH s AS MATERIALIZED (SELECT words FROM carrel.${name}_words TABLESAMPLE SYSTEM (?) REPEATABLE (1))
-         SELECT q.place, (SELECT avg((s.words @@ q.words)::int) FROM s) AS total
-         FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
-        [Math.min(100, (100 * sampleRows) / Math.max(1, all)), { list: common.map(tsquery) }],
+        name,
+        leaves.filter((leaf) => shareOf(leaf) === undefined),
+        asked,
       );
-      return counted.map((count, place) => {
-        const at = common.indexOf(leaves[place] as WordLeaf);
-        if (at === -1) return count;
-        return { documents: Math.max(count.documents, Math.round((shares[at] ?? 0) * all)) };
+      if (hasMore) withMore.add(name);
+      const all = await asked.documents();
+      void shares.refresh(name, all);
+      return leaves.map((leaf) => {
+        const share = shareOf(leaf);
+        return share === undefined ? (counts.shift() ?? { documents: 0 }) : { documents: Math.round(share * all) };
       });
     },
     // OFFSET keeps a subselect as it is written: each document that is found is tested.
@@ -103,10 +86,7 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics)
       if (!isWide) return { sql: `AND w.key IN (${sql})`, values };
       if (onKeys === undefined)
         return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.key OFFSET 0)`, values };
-      return {
-        sql: `AND EXISTS (SELECT 1 FROM (SELECT w.key) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`,
-        values: onKeys.values,
-      };
+      return { sql: `AND ${onKeys.sql.replaceAll(/\bo\.key\b/g, 'w.key')}`, values: onKeys.values };
     },
     matches({ name }, query, narrowed, plan) {
       const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
@@ -175,10 +155,4 @@ export async function insertVectors(
       list,
     })),
   );
-}
-
-async function totalsOf(on: Statements, sql: string, values: readonly BoundValue[]): Promise<number[]> {
-  const totals: number[] = [];
-  for (const row of await on.query(sql, values)) totals[numberOf(row, 'place') - 1] = numberOf(row, 'total');
-  return totals;
 }

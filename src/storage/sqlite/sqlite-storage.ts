@@ -6,7 +6,7 @@ import type { Storage, StorageDeps } from '../contracts/storage.ts';
 import { createStorage } from '../create-storage.ts';
 import type { Operation } from '../dialect.ts';
 import { nameOf } from '../operations.ts';
-import { releaseOriginals, usedOriginals } from '../stores/documents/release-originals.ts';
+import { createRelease, usedOriginals } from '../stores/documents/release-originals.ts';
 import { unsummarisedEntries } from '../stores/entries/entry-summaries.ts';
 import { otherClaims } from '../stores/vectors/claim-texts.ts';
 import { listModels } from '../stores/vectors/models.ts';
@@ -141,8 +141,7 @@ const sweptAtOnce = 500;
 /** Bytes of documents as files beside the database. */
 export function createOriginals(folder: string, { read, write }: Transactions): OriginalStore {
   const { list, ...files } = createOriginalFiles(folder);
-  const release = async (hashes: readonly string[]): Promise<number> =>
-    hashes.length === 0 ? 0 : write(releaseOriginals, { hashes });
+  const release = createRelease({ write });
   return {
     ...files,
     release,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Engine, EngineCall, SubmitOutcome } from '../../engine/engine.ts';
+import { storedText } from '../../tools/stored-text.ts';
 import { collectionInput, tagListInput } from './collections.ts';
 import { showOutcome } from './shapes.ts';
 
@@ -8,10 +9,12 @@ import { showOutcome } from './shapes.ts';
  */
 
 export const documentIdInput = z.int().refine((id) => id > 0, { error: 'must be at least 1' });
-const titleInput = shortText(300);
-export const docTypeInput = shortText(60);
-export const sourcePathInput = shortText(1000);
-export const noteInput = shortText(1_000_000);
+const titleInput = storedText(shortText(300));
+export const docTypeInput = storedText(shortText(60)).refine((type) => !/\p{Cc}/u.test(type), {
+  error: 'must not hold control characters',
+});
+export const sourcePathInput = storedText(shortText(1000));
+export const noteInput = storedText(shortText(1_000_000));
 export const queryInput = shortText(10_000);
 
 function shortText(max: number) {

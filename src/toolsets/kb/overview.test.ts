@@ -5,23 +5,36 @@ import { createRemoteEngine } from '../../engine/remote/create-remote-engine.ts'
 import { overview, unknownCollection } from './overview.ts';
 import { createKbListTool } from './tools/kb-list.ts';
 
-test('collections apart from tags, those with the most documents first', async () => {
-  const used = ['collection:a', 'collection:b', 'x', 'collection:c', 'y'].map((tag, index) => ({ tag, count: index }));
-  assert.deepEqual(await overview({ tags: async () => used }, {}), {
-    collections: [
-      { name: 'c', documents: 3 },
-      { name: 'b', documents: 1 },
-    ],
-    tags: [
-      { name: 'y', documents: 4 },
-      { name: 'x', documents: 2 },
-    ],
+test('collections apart from tags, those with the most documents first, and no more than were asked for', async (t) => {
+  const fake = await startFakeEngine(t);
+  const engine = createRemoteEngine({ engineUrl: fake.origin, timeoutMs: 5_000 });
+  t.after(() => engine.close());
+  for (const [tag, count] of Object.entries({ 'collection:b': 1, x: 2, 'collection:c': 3, y: 4, z: 1 })) {
+    for (let index = 0; index < count; index += 1) fake.add({ tags: [tag] });
+  }
+  assert.deepEqual(await overview(engine, 2, {}), {
+    collections: {
+      named: [
+        { name: 'c', documents: 3 },
+        { name: 'b', documents: 1 },
+      ],
+      total: 2,
+    },
+    tags: {
+      named: [
+        { name: 'y', documents: 4 },
+        { name: 'x', documents: 2 },
+      ],
+      total: 3,
+    },
   });
+  assert.match(fake.requests.at(-1)?.url ?? '', /\/tags\?collections=2&others=2$/);
+  assert.equal(fake.requests.length, 1, 'an engine that does not know overviews is asked once');
 });
 
 test('an error names at most ten collections, the nearest first', () => {
-  const many = Array.from({ length: 30 }, (_, index) => ({ name: `box ${index}`, documents: 1 }));
-  const { message } = unknownCollection('memry', [...many, { name: 'Memory', documents: 2 }]);
+  const many = Array.from({ length: 30 }, (_, index) => `box ${index}`);
+  const { message } = unknownCollection('memry', [...many, 'Memory']);
   assert.match(
     message,
     /^No document is in the collection memry\. There are: Memory, box \d+, .* and 21 more \(kb_list\)\.$/,

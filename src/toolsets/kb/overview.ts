@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
-import { collectionTag } from '../../engine/collection-tag.ts';
-import type { Engine, EngineCall } from '../../engine/engine.ts';
+import { collectionOf } from '../../engine/collection-tag.ts';
+import type { Engine, EngineCall, UsedTags } from '../../engine/engine.ts';
 import { editDistance } from '../../words/edit-distance.ts';
 import { splitTags } from './collections.ts';
 
@@ -9,30 +9,32 @@ export interface NamedCount {
   documents: number;
 }
 
-/** The collections and the other tags, those with the most documents first. */
+interface Used {
+  readonly named: NamedCount[];
+  readonly total: number;
+}
+
+/** The collections and the other tags with the most documents, those first, so many of each. */
 export async function overview(
-  engine: Pick<Engine, 'tags'>,
+  engine: Pick<Engine, 'tagOverview'>,
+  most: number,
   options: EngineCall,
-): Promise<{ collections: NamedCount[]; tags: NamedCount[] }> {
-  const collections: NamedCount[] = [];
-  const tags: NamedCount[] = [];
-  for (const { tag, count } of await engine.tags(options)) {
-    if (count <= 0) continue;
-    const { collection } = splitTags([tag]);
-    if (collection === null) tags.push({ name: tag, documents: count });
-    else collections.push({ name: collection, documents: count });
-  }
-  const most = (left: NamedCount, right: NamedCount): number => right.documents - left.documents;
-  return { collections: collections.sort(most), tags: tags.sort(most) };
+): Promise<{ collections: Used; tags: Used }> {
+  const { collections, others } = await engine.tagOverview({ collections: most, others: most }, options);
+  return { collections: used(collections, collectionOf), tags: used(others, (tag) => tag) };
+}
+
+function used({ tags, total }: UsedTags, nameOf: (tag: string) => string): Used {
+  return { named: tags.map(({ tag, count }) => ({ name: nameOf(tag), documents: count })), total };
 }
 
 const namedMax = 10;
 
 /** Names the collections that there are, those spelt most alike first. */
-export function unknownCollection(wanted: string, known: readonly NamedCount[]): CarrelError {
+export function unknownCollection(wanted: string, known: readonly string[]): CarrelError {
   const word = wanted.toLowerCase();
   const nearest = known
-    .map(({ name }) => ({ name, distance: editDistance(word, name.toLowerCase()) }))
+    .map((name) => ({ name, distance: editDistance(word, name.toLowerCase()) }))
     .sort((left, right) => left.distance - right.distance)
     .map(({ name }) => name);
   const others = nearest.length - namedMax;
@@ -43,16 +45,21 @@ export function unknownCollection(wanted: string, known: readonly NamedCount[]):
   });
 }
 
+/** Of more, not every one is known here. */
+const comparedMax = 10_000;
+
 /** For an answer that is empty: whether the collection exists at all. An engine that can't tell is believed. */
 export async function checkCollection(
-  engine: Pick<Engine, 'tags'>,
+  engine: Pick<Engine, 'tagOverview'>,
   tags: readonly string[] | undefined,
   options: EngineCall,
 ): Promise<void> {
   const { collection } = splitTags(tags ?? []);
   if (collection === null) return;
-  const known = await engine.tags(options).catch(() => undefined);
+  const known = await engine.tagOverview({ collections: comparedMax, others: 0 }, options).catch(() => undefined);
   options.signal?.throwIfAborted();
-  if (known === undefined || known.some(({ tag, count }) => tag === collectionTag(collection) && count > 0)) return;
-  throw unknownCollection(collection, (await overview({ tags: async () => known }, options)).collections);
+  if (known === undefined) return;
+  const names = known.collections.tags.map(({ tag }) => collectionOf(tag));
+  if (names.includes(collection) || names.length < known.collections.total) return;
+  throw unknownCollection(collection, names);
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { cleanText } from '../../documents/text/clean-text.ts';
 import type { ListedNote, Note, NoteStore } from '../../storage/contracts/notes.ts';
-import { unstorablePart } from '../../storage/storable.ts';
-import { boundedText, type TextBounds } from '../../tools/bounded-text.ts';
+import { boundedText } from '../../tools/bounded-text.ts';
 import { type Origin, originOfSources } from '../../tools/origin.ts';
+import { storedText } from '../../tools/stored-text.ts';
 
 const titleCharsMax = 200;
 const contentCharsMax = 50_000;
@@ -64,32 +64,28 @@ export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape
 /** Normalises tags: trimmed, in lower case, without duplicates and empty ones. */
 export function tagList(max: number) {
   return z
-    .array(storedText({ max: tagCharsMax, trim: true }))
+    .array(storedText(boundedText({ max: tagCharsMax, trim: true })))
     .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => tag !== ''))])
     .refine((tags) => tags.length <= max, { error: `must have at most ${max} different tags` })
     .meta({ maxItems: max });
 }
 
 export function noteTitle() {
-  return storedText({ required: true, max: titleCharsMax, trim: true });
+  return storedText(boundedText({ required: true, max: titleCharsMax, trim: true }));
 }
 
 export function noteContent() {
-  return storedText({ required: true, max: contentCharsMax });
-}
-
-/** Refuses what no database keeps: what is stored must be what was sent. */
-function storedText(limits: TextBounds) {
-  const isStorable = (text: string) => unstorablePart(text) === undefined;
-  return boundedText(limits).refine(isStorable, {
-    error: ({ input }) => `has ${unstorablePart(String(input))}, which cannot be stored; leave it out`,
-  });
+  return storedText(boundedText({ required: true, max: contentCharsMax }));
 }
 
 /** The sources of a note. The addresses are stored as data and never fetched. */
 export function sourceUrlList() {
   return z
-    .array(boundedText({ max: urlCharsMax, trim: true }).refine(isWebUrl, { error: 'must be an http or https URL' }))
+    .array(
+      storedText(boundedText({ max: urlCharsMax, trim: true })).refine(isWebUrl, {
+        error: 'must be an http or https URL',
+      }),
+    )
     .transform((urls) => [...new Set(urls)])
     .refine((urls) => urls.length <= sourceUrlsMax, { error: `must have at most ${sourceUrlsMax} different URLs` })
     .meta({ maxItems: sourceUrlsMax });

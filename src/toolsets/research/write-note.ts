@@ -3,10 +3,11 @@ import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Idempotency } from '../../storage/contracts/entries.ts';
 import { noteNotFound } from '../../storage/contracts/notes.ts';
+import { storedText } from '../../tools/stored-text.ts';
 import { noteId } from './notes.ts';
 
 /** A call that is repeated with the same key is performed once and answered the same. Described in save_note. */
-export const idempotencyInput = { idempotency_key: z.string().min(1).max(256).optional() };
+export const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256)).optional() };
 
 /** Of a parsed input, whose fields are always in the same order. */
 export function idempotencyOf(

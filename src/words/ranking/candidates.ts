@@ -86,8 +86,9 @@ export function isAlternatives(query: WordQuery): boolean {
   return query.kind === 'or' && query.parts.every(isLeaf);
 }
 
-function isConjunction(query: WordQuery): boolean {
-  return query.kind === 'and' && query.parts.every(isLeaf);
+/** What it finds has all of its words. */
+export function isConjunction(query: WordQuery): boolean {
+  return query.kind === 'and' ? query.parts.every(isLeaf) : isLeaf(query);
 }
 
 function isLeaf(query: WordQuery): boolean {

@@ -216,6 +216,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     for (const name of ['one', 'two', 'three']) {
       ids.push(await kb.addNote(`Bulk ${name}`, { collection: `c-${name}`, tags: ['bulk', name] }));
     }
+    const since = kb.proxy.passed.length;
     const moved = await kb.call('kb_bulk_tags', {
       tags: ['bulk'],
       add: ['collection:archive', 'old'],
@@ -229,6 +230,10 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.deepEqual(await shown(ids[0] ?? 0), ['archive', ['bulk', 'old']]);
     await kb.call('kb_bulk_set_tags', { collection: 'archive', set_tags: ['new'] });
     assert.deepEqual(await shown(ids[2] ?? 0), ['archive', ['new']]);
+    const requests = ['/tags', '/bulk/tags', '/bulk/replace-tags'].map((path) =>
+      ['GET', 'POST'].map((method) => kb.asked(since, method, path).length),
+    );
+    assert.deepEqual(requests.flat(), [0, 0, 0, 0, 0, 2], 'one request each, whatever tags there are');
     await kb.call('kb_bulk_set_tags', { document_ids: ids, set_tags: ['newer'], set_collection: 'shelf' });
     assert.deepEqual(await shown(ids[1] ?? 0), ['shelf', ['newer']]);
     const refused = await kb.fail('kb_bulk_delete', { from_id: 1 });

@@ -219,6 +219,13 @@ describe('the API of the engine (contract §6)', () => {
       tags.find(({ tag }) => tag === 'collection:work'),
       { tag: 'collection:work', count: 1 },
     );
+    const [documents, work] = ['documents', 'work'].map((name) => ({ tag: `collection:${name}`, count: 1 }));
+    assert.deepEqual(await engine.get('/tags?collections=10'), {
+      collections: { tags: [documents, work], total: 2 },
+      others: { tags: [], total: 0 },
+    });
+    const { collections, others } = await engine.get('/tags?collections=1&others=1');
+    assert.deepEqual([collections, (others as Json)['tags']], [{ tags: [documents], total: 2 }, tags.slice(2, 3)]);
   });
 
   test('003 Update note tool: PATCH /notes/:id keeps id, date and tags; 404 and 422 where it is no note', async () => {
@@ -312,6 +319,12 @@ describe('the API of the engine (contract §6)', () => {
     const tagged = await engine.call('POST', '/bulk/tags', { tags: ['bulk'], add: ['x'], remove: ['two'] });
     assert.deepEqual([tagged.status, tagged.json['matched'], tagged.json['changed']], [200, 3, 3]);
     assert.deepEqual((await engine.get(`/documents/${ids[1]}`))['tags'], ['bulk', 'x']);
+    const replaced = { document_ids: [ids[1]], replaces: 'others', add: ['bulk', 'x', 'collection:y'] };
+    assert.equal((await engine.call('POST', '/bulk/replace-tags', replaced)).status, 200);
+    const moved = { document_ids: [ids[1]], replaces: 'collections', add: ['collection:z'] };
+    assert.equal((await engine.call('POST', '/bulk/replace-tags', moved)).json['changed'], 1);
+    assert.deepEqual((await engine.get(`/documents/${ids[1]}`))['tags'], ['bulk', 'x', 'collection:z']);
+    assert.equal((await engine.call('POST', '/bulk/replace-tags', { ...moved, replaces: 'all' })).status, 422);
     const set = await engine.call('POST', '/bulk/set-tags', { document_ids: [ids[0]], tags: ['only'] });
     assert.deepEqual([set.status, set.json['changed']], [200, 1]);
     assert.deepEqual((await engine.get(`/documents/${ids[0]}`))['tags'], ['only']);

@@ -26,7 +26,9 @@ describe('what the engine refuses (contract §2, §6)', () => {
       ...['/status', '/jobs', '/jobs/1', '/documents', '/documents/1', '/documents/1/file', '/tags', '/nowhere'].map(
         (each) => ['GET', each] as const,
       ),
-      ...['/search', '/jobs', '/bulk/delete', '/bulk/tags', '/bulk/set-tags'].map((each) => ['POST', each] as const),
+      ...['/search', '/jobs', '/bulk/delete', '/bulk/tags', '/bulk/replace-tags', '/bulk/set-tags'].map(
+        (each) => ['POST', each] as const,
+      ),
     ]) {
       const answer = await exchange(`${engine.url}${path}`, { method, headers: {} });
       assert.equal(answer.status, 401, path);

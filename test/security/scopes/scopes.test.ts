@@ -350,6 +350,7 @@ function engineRequests(probe: Probe): EngineRequest[] {
     ['POST', `/documents/${document}/restore`],
     ['POST', '/bulk/delete', { document_ids: [document], force: true }],
     ['POST', '/bulk/tags', { tags: [tag], add: ['n'], force: true }],
+    ['POST', '/bulk/replace-tags', { document_ids: [note], replaces: 'others', add: ['n'], force: true }],
     ['POST', '/bulk/set-tags', { document_ids: [note], set_tags: ['n'], force: true }],
   ];
 }
@@ -369,6 +370,7 @@ function raiseIds(file: string): void {
 function shown(answer: string): string {
   return answer
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?/g, 'TIME')
+    .replace(/(_ms\\?":)[\d.]+(e-\d+)?/g, '$1FIGURE')
     .replace(/\d+\.\d+(e-\d+)?/g, 'FIGURE')
     .replace(/\d+ (ms|s|min|h)\b/g, 'SPAN')
     .replace(/"relevance\\?":[\d.]+/g, 'RELEVANCE');

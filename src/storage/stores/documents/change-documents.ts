@@ -2,20 +2,23 @@ import type {
   BulkAction,
   BulkChange,
   BulkRequest,
+  DocumentSelection,
   MoveRequest,
   RemoveDocumentRequest,
   RemovedDocument,
   StoredDocument,
   TagsRequest,
 } from '../../contracts/documents.ts';
+import type { Within } from '../../contracts/within.ts';
 import type { Statements } from '../../dialect.ts';
+import { numberOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { relabelPassages, removePassages } from '../passages/write-passages.ts';
 import { leaveRecord } from './audit.ts';
 import { keepDeleted } from './deleted-documents.ts';
 import { documentsOf } from './document-rows.ts';
 import { countDocuments } from './read-documents.ts';
-import { labelsOf, parentOf, selectionCondition } from './selection.ts';
+import { isCollection, labelsOf, parentOf, selectionCondition } from './selection.ts';
 
 export async function removeDocument(
   on: Statements,
@@ -60,50 +63,99 @@ export async function moveDocument(
   return moved;
 }
 
+/** Documents that are read and changed at a time: those of a selection may be all that there are. */
+const changedAtOnce = 500;
+
 export async function changeDocuments(
   on: Statements,
   { selection, action, percentMax, tagsMax, keeps = false }: BulkRequest,
 ): Promise<BulkChange> {
-  const { sql, values } = selectionCondition(selection, on.dialect);
-  const rows = await on.query(
-    `SELECT o.* FROM ${on.dialect.schema}kb_documents o WHERE ${sql} ORDER BY o.key ${on.dialect.forUpdate}`,
-    values,
-  );
-  const matched = await documentsOf(on, rows);
+  const ids = await lockedIds(on, selection);
+  const matched = ids.length;
   const { documents: total } = await countDocuments(on, selection);
-  const percent = total === 0 ? 0 : (100 * matched.length) / total;
-  if (percent > percentMax) return { outcome: 'too_many', matched: matched.length, total, percent };
-  const changed = await perform(on, matched, action, { tagsMax, keeps });
-  if (typeof changed !== 'number') return changed;
+  const percent = total === 0 ? 0 : (100 * matched) / total;
+  if (percent > percentMax) return { outcome: 'too_many', matched, total, percent };
+  const { anyTags } = selection;
+  const full = action.kind === 'delete' ? undefined : await firstFull(on, ids, { action, anyTags }, tagsMax);
+  if (full !== undefined) return { outcome: 'tags_full', id: full };
+  const { changed, contentHashes } =
+    action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, { action, anyTags });
   const { kind, ...given } = action;
-  const details = { ...given, selection, matched: matched.length, changed };
+  const details = { ...given, selection, matched, changed };
   // Whoever may not see all documents finds the record by the tags that they may see.
   const jobId = await leaveRecord(on, {
     kind: `bulk_${kind}`,
     details,
-    ...(selection.anyTags ? { tags: selection.anyTags } : {}),
+    ...(anyTags ? { tags: anyTags } : {}),
   });
-  const contentHashes = kind === 'delete' ? matched.map(({ contentHash }) => contentHash) : [];
-  return { outcome: 'changed', matched: matched.length, total, changed, jobId, contentHashes };
+  return { outcome: 'changed', matched, total, changed, jobId, contentHashes };
 }
 
-async function perform(
-  on: Statements,
-  matched: readonly StoredDocument[],
-  action: BulkAction,
-  { tagsMax, keeps }: { tagsMax: number; keeps: boolean },
-): Promise<number | Extract<BulkChange, { outcome: 'tags_full' }>> {
-  if (action.kind === 'delete') {
-    await removeAll(on, matched, keeps);
-    return matched.length;
+type TagAction = Exclude<BulkAction, { kind: 'delete' }>;
+
+interface TagChange extends Within {
+  readonly action: TagAction;
+}
+
+interface Changed {
+  readonly changed: number;
+  /** Of documents that are gone. */
+  readonly contentHashes: readonly string[];
+}
+
+async function removeMany(on: Statements, ids: readonly number[], keeps: boolean): Promise<Changed> {
+  const contentHashes: string[] = [];
+  for await (const documents of inPortions(on, ids)) {
+    await removeAll(on, documents, keeps);
+    contentHashes.push(...documents.map(({ contentHash }) => contentHash));
   }
-  const changes = matched
-    .map((document) => ({ document, wanted: changedTags(document.tags, action) }))
+  return { changed: ids.length, contentHashes };
+}
+
+async function tagMany(on: Statements, ids: readonly number[], change: TagChange): Promise<Changed> {
+  let changed = 0;
+  for await (const documents of inPortions(on, ids)) {
+    const changes = changesOf(documents, change);
+    for (const { document, wanted } of changes) await writeTags(on, document, wanted);
+    changed += changes.length;
+  }
+  return { changed, contentHashes: [] };
+}
+
+/** The first document that would have too many tags. Looked for before any is changed. */
+async function firstFull(
+  on: Statements,
+  ids: readonly number[],
+  change: TagChange,
+  tagsMax: number,
+): Promise<number | undefined> {
+  for await (const documents of inPortions(on, ids)) {
+    const full = changesOf(documents, change).find(({ wanted }) => wanted.length > tagsMax);
+    if (full !== undefined) return full.document.id;
+  }
+  return undefined;
+}
+
+function changesOf(documents: readonly StoredDocument[], { action, anyTags }: TagChange) {
+  return documents
+    .map((document) => ({ document, wanted: changedTags(document.tags, action, anyTags) }))
     .filter(({ document, wanted }) => !isSame(wanted, document.tags));
-  const full = changes.find(({ wanted }) => wanted.length > tagsMax);
-  if (full !== undefined) return { outcome: 'tags_full', id: full.document.id };
-  for (const { document, wanted } of changes) await writeTags(on, document, wanted);
-  return changes.length;
+}
+
+/** Nobody else changes them until the end of the transaction. */
+async function lockedIds(on: Statements, selection: DocumentSelection): Promise<number[]> {
+  const { sql, values } = selectionCondition(selection, on.dialect);
+  const rows = await on.query(
+    `SELECT o.key FROM ${on.dialect.schema}kb_documents o WHERE ${sql} ORDER BY o.key ${on.dialect.forUpdate}`,
+    values,
+  );
+  return rows.map((row) => numberOf(row, 'key'));
+}
+
+async function* inPortions(on: Statements, ids: readonly number[]): AsyncGenerator<StoredDocument[]> {
+  for (let first = 0; first < ids.length; first += changedAtOnce) {
+    yield await byIds(on, ids.slice(first, first + changedAtOnce));
+  }
 }
 
 async function removeAll(on: Statements, documents: readonly StoredDocument[], keeps: boolean): Promise<void> {
@@ -127,9 +179,10 @@ async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted
 }
 
 async function byIds(on: Statements, ids: readonly number[]): Promise<StoredDocument[]> {
-  const rows = await on.query(`SELECT * FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [
-    { list: ids },
-  ]);
+  const rows = await on.query(
+    `SELECT * FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers}) ORDER BY key`,
+    [{ list: ids }],
+  );
   return documentsOf(on, rows);
 }
 
@@ -141,10 +194,16 @@ async function lockedByIds(on: Statements, ids: readonly number[]): Promise<Stor
   return documentsOf(on, rows);
 }
 
-function changedTags(before: readonly string[], action: Exclude<BulkAction, { kind: 'delete' }>): string[] {
+function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
   if (action.kind === 'set_tags') return [...new Set(action.tags.map(storable))];
-  const gone = new Set(action.remove.map(storable));
-  return [...new Set([...before.filter((tag) => !gone.has(tag)), ...action.add.map(storable)])];
+  const [gone, add] = [new Set(action.remove.map(storable)), action.add.map(storable)];
+  const isReplaced = (tag: string): boolean =>
+    isCollection(tag) ? action.replaces === 'collections' && isAmong(tag, anyTags) : action.replaces === 'others';
+  return [...new Set([...before.filter((tag) => !gone.has(tag) && (!isReplaced(tag) || add.includes(tag))), ...add])];
+}
+
+function isAmong(tag: string, tags: readonly string[] | undefined): boolean {
+  return tags === undefined || tags.map(storable).includes(tag);
 }
 
 function isSame(left: readonly string[], right: readonly string[]): boolean {

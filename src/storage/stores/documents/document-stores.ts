@@ -22,6 +22,7 @@ import {
   listDocuments,
   locatedChunks,
   pendingChunks,
+  tagOverview,
 } from './read-documents.ts';
 import { countJobs, getJob, leaseOwners, listJobs } from './read-jobs.ts';
 import { editNote, finishJob } from './write-documents.ts';
@@ -53,6 +54,7 @@ export function createDocumentStore({ write, read }: Transactions): DocumentStor
     pending: (request, options) => read(pendingChunks, request, options),
     note: (request, options) => read(documentNote, request, options),
     tags: (request, options) => read(documentTags, request, options),
+    tagOverview: (request, options) => read(tagOverview, request, options),
     counts: (request, options) => read(countDocuments, request, options),
     remove: (request) => write(removeDocument, request),
     restore: (request) => write(restoreDocument, request),

@@ -9,15 +9,18 @@ import type {
   StoredChunk,
   StoredDocument,
   StoredDocumentPage,
+  TagOverview,
+  TagOverviewRequest,
   TagsListRequest,
   TagUse,
+  UsedTags,
 } from '../../contracts/documents.ts';
 import type { Within } from '../../contracts/within.ts';
 import type { Statements } from '../../dialect.ts';
-import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
+import { type ListValue, numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { documentsOf } from './document-rows.ts';
-import { parentOf, selectionCondition, taggedWithAny } from './selection.ts';
+import { collectionRange, otherRanges, parentOf, selectionCondition, taggedWithAny } from './selection.ts';
 
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
   const [document] = await byIds(on, [id]);
@@ -120,7 +123,45 @@ export async function documentTags(on: Statements, { anyTags, after, limit }: Ta
       GROUP BY tag ORDER BY tag ${limit === undefined ? '' : 'LIMIT ?'}`,
     [...conditions.map(({ value }) => value), ...(limit === undefined ? [] : [limit])],
   );
-  return rows.map((row) => ({ tag: textOf(row, 'tag'), count: numberOf(row, 'total') }));
+  return rows.map(tagUseOf);
+}
+
+export async function tagOverview(
+  on: Statements,
+  { anyTags, collections, others }: TagOverviewRequest,
+): Promise<TagOverview> {
+  const { texts } = on.dialect;
+  const given = anyTags && { list: anyTags.map(storable) };
+  const own = given && { sql: `tag IN (${texts})`, value: given };
+  const among = given && { sql: `document IN (${taggedWithAny(on.dialect)})`, value: given };
+  return {
+    collections: await mostUsed(on, [collectionRange], own, collections),
+    others: await mostUsed(on, otherRanges, among, others),
+  };
+}
+
+async function mostUsed(
+  on: Statements,
+  ranges: readonly string[],
+  among: { readonly sql: string; readonly value: ListValue } | undefined,
+  limit: number,
+): Promise<UsedTags> {
+  if (limit === 0) return { tags: [], total: 0 };
+  const used = ranges.map(
+    (range) => `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags
+      WHERE ${range} ${among ? `AND ${among.sql}` : ''} GROUP BY tag`,
+  );
+  const rows = await on.query(
+    `WITH used AS (${used.join(' UNION ALL ')})
+      SELECT tag, total, (SELECT count(*) FROM used) AS kinds FROM used ORDER BY total DESC, tag LIMIT ?`,
+    [...(among ? ranges.map(() => among.value) : []), limit],
+  );
+  const [first] = rows;
+  return { tags: rows.map(tagUseOf), total: first === undefined ? 0 : numberOf(first, 'kinds') };
+}
+
+function tagUseOf(row: Row): TagUse {
+  return { tag: textOf(row, 'tag'), count: numberOf(row, 'total') };
 }
 
 export async function countDocuments(on: Statements, { anyTags }: Within): Promise<DocumentCounts> {
@@ -132,7 +173,7 @@ export async function countDocuments(on: Statements, { anyTags }: Within): Promi
   );
   const [distinct = {}] = await on.query(
     `SELECT count(DISTINCT tag) AS total FROM ${on.dialect.schema}kb_document_tags
-      WHERE substr(tag, 1, 11) = 'collection:' ${list ? `AND tag IN (${on.dialect.texts})` : ''}`,
+      WHERE ${collectionRange} ${list ? `AND tag IN (${on.dialect.texts})` : ''}`,
     list,
   );
   return {

@@ -1,25 +1,34 @@
+import type { OriginalStore } from '../../contracts/ingestion.ts';
 import type { Statements } from '../../dialect.ts';
 import { textOf } from '../../rows.ts';
-import { lock } from '../idempotency.ts';
+import type { Transactions } from '../../transactions.ts';
+import { lockAll } from '../idempotency.ts';
+
+/** In a transaction: each is locked until its end, and PostgreSQL has room for some thousand locks. */
+const releasedAtOnce = 500;
+
+/** `release` of a store. */
+export function createRelease({ write }: Pick<Transactions, 'write'>): OriginalStore['release'] {
+  return async (hashes) => {
+    let released = 0;
+    for (let first = 0; first < hashes.length; first += releasedAtOnce) {
+      released += await write(releaseOriginals, { hashes: hashes.slice(first, first + releasedAtOnce) });
+    }
+    return released;
+  };
+}
 
 /** Removes those that neither a document, deleted or not, nor a waiting job has. The number that went. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
-  let released = 0;
-  for (const hash of hashes) {
-    await lock(on, `kb content ${hash}`);
-    const [used] = await on.query(
-      `SELECT 1 AS used WHERE EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_documents
-        WHERE content_hash = ? OR bytes_hash = ?)
-        OR EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_deleted WHERE content_hash = ?)
-        OR EXISTS (SELECT 1 FROM ${on.dialect.schema}kb_jobs
-        WHERE (content_hash = ? OR bytes_hash = ?) AND kind = 'ingest' AND status IN ('queued', 'processing'))`,
-      [hash, hash, hash, hash, hash],
-    );
-    if (used !== undefined) continue;
-    await on.dialect.originals.remove(on, hash);
-    released += 1;
-  }
-  return released;
+  const given = [...new Set(hashes)];
+  await lockAll(
+    on,
+    given.map((hash) => `kb content ${hash}`),
+  );
+  const used = new Set(await usedOriginals(on, { hashes: given }));
+  const unused = given.filter((hash) => !used.has(hash));
+  for (const hash of unused) await on.dialect.originals.remove(on, hash);
+  return unused.length;
 }
 
 /** Those of the hashes that a document, deleted or not, or a waiting job has. */

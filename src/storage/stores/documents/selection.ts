@@ -34,6 +34,16 @@ export function taggedWithAny({ schema, texts }: Dialect): string {
   return `SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts})`;
 }
 
+/** The tags that are collections, as a range of the index; `;` comes after `:`. */
+export const collectionRange = "(tag >= 'collection:' AND tag < 'collection;')";
+
+export function isCollection(tag: string): boolean {
+  return tag.startsWith('collection:');
+}
+
+/** All other tags. */
+export const otherRanges = ["tag < 'collection:'", "tag >= 'collection;'"];
+
 /** The name of a document among the passages. */
 export function parentOf(document: number): string {
   return String(document);

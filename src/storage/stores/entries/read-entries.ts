@@ -178,13 +178,14 @@ export async function searchEntryWords(
   on: Statements,
   { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
 ): Promise<ScoredPage> {
-  const { condition, isWide, onKeys, selection } = await searchCondition(on, filter);
   const among = (where: Condition) => ({
     sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
     values: where.values,
   });
-  const keys = condition && { ...among(condition), isWide, onKeys };
+  const searching = searchCondition(on, filter);
+  const keys = searching.then(({ condition, isWide, onKeys }) => condition && { ...among(condition), isWide, onKeys });
   const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
+  const { selection } = await searching;
   return {
     hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
     total,

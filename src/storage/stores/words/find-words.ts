@@ -12,6 +12,8 @@ import {
 import {
   type CandidatePlan,
   essentialDocuments,
+  isAlternatives,
+  isConjunction,
   isSettled,
   planCandidates,
   weighedWords,
@@ -27,7 +29,7 @@ import {
   type WeighRequest,
   weighedMax,
 } from '../../../words/ranking/word-index.ts';
-import { leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
+import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
 import { createLeafCounts, type LeafCounts } from './leaf-counts.ts';
@@ -37,21 +39,21 @@ import { mendQuery } from './mend-query.ts';
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;
 
-/** The database finds candidates and puts them in a rough order; our own BM25 decides. */
+/** The database finds candidates and puts them in a rough order; our own BM25 decides. Words are counted while the filter is made. */
 export async function findWords(
   on: Statements,
   index: WordIndex,
   asked: WordQuery,
-  filter: KeyFilter | undefined,
+  filtering: KeyFilter | undefined | Promise<KeyFilter | undefined>,
   { limit, offset, counts = true }: Page,
 ): Promise<FoundPage> {
-  if (asked.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
   const leaves = createLeafCounts(on, index);
-  const query = await mendQuery(on, index, asked, leaves.count);
-  const listed = await listMatches(on, query, filter, leaves);
+  const [query, filter] = await Promise.all([mendQuery(on, index, asked, leaves.count), filtering]);
+  if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
+  const listed = await listMatches(on, index, query, filter, leaves);
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
   const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed, leaves, listed);
-  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed) : undefined);
+  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed, leaves) : undefined);
   const found = pool.slice(offset, offset + limit);
   const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
   if (wanted > 0) {
@@ -131,7 +133,8 @@ async function findPool(
     };
     const scored = await candidates(on, index, batches(keys, statistics), noted);
     const pool = rankPool(scored, scoreMax);
-    const total = listed?.length ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
+    const counted = listed?.length ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
+    const total = counted && Math.min(counted, index.totalMax);
     // Only what is in documents that pass the filter: the others may not be the caller's to see.
     const mended = near.filter(({ terms }) => terms.size > 0);
     found = {
@@ -223,13 +226,21 @@ function behindListed(listed: Float64Array, pool: readonly Ranked[], page: Page)
 /** Everything that passes, where the database tells which documents have each word. */
 async function listMatches(
   on: Statements,
+  index: WordIndex,
   query: WordQuery,
   filter: KeyFilter | undefined,
   leaves: LeafCounts,
 ): Promise<Float64Array | undefined> {
   const { listing } = on.dialect.words;
   const needed = listing && listedLeaves(query);
-  if (listing === undefined || needed === undefined || !(await leaves.list(needed, listing.max))) return undefined;
+  if (listing === undefined || needed === undefined) return undefined;
+  const { counts } = await leaves.count(needed);
+  if (isConjunction(query) && !needed.every((leaf) => leaves.lists.has(leafKey(leaf)))) {
+    // Documents that have all of the words weigh the same: which words a document has need not be known here.
+    if (needed.every((leaf) => documentsOf(leaf, counts) > listing.max)) return undefined;
+    return listing.matching(on, on.dialect.words.matches(index, query, filter && on.dialect.words.narrow(filter)));
+  }
+  if (!(await leaves.list(needed, listing.max))) return undefined;
   const matches = listedMatches(query, leaves.lists);
   return filter === undefined || matches.length === 0 ? matches : listing.passing(on, filter, matches);
 }
@@ -239,7 +250,14 @@ async function countMatches(
   index: WordIndex,
   query: WordQuery,
   narrowed: Condition | undefined,
+  leaves: LeafCounts,
 ): Promise<number> {
+  if (narrowed === undefined && isAlternatives(query)) {
+    const { counts } = await leaves.count(leavesOf(query));
+    // Those with one word alone are more than are counted, even if only about so many have it.
+    const isMany = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, counts) > 1.2 * index.totalMax;
+    if (leavesOf(query).some(isMany)) return index.totalMax;
+  }
   const { sql, values } = on.dialect.words.matches(index, query, narrowed);
   const [row = {}] = await on.query(
     `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,

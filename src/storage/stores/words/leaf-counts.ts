@@ -22,7 +22,7 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
   const lists = new Map<string, Float64Array>();
   let statistics: IndexStatistics | undefined;
   const look = async (leaves: readonly WordLeaf[], documents: () => Promise<number>) =>
-    leaves.length === 0 ? [] : words.count(on, index, leaves, documents);
+    leaves.length === 0 ? [] : words.count(on, index, leaves, { documents });
   const note = (leaves: readonly WordLeaf[], found: readonly LeafCount[], counts: Map<string, number>) => {
     leaves.forEach((leaf, place) => {
       const key = leafKey(leaf);
@@ -31,12 +31,11 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
       if (keys !== undefined) lists.set(key, keys);
     });
   };
-  /** With the counts of those leaves that `isWanted` by the counts known so far. */
-  const known = async (leaves: readonly WordLeaf[], isWanted: (key: string, counts: CountedLeaves) => boolean) => {
-    const wantedBy = (counts: CountedLeaves) => countedLeaves(leaves).filter((leaf) => isWanted(leafKey(leaf), counts));
+  const count = async (leaves: readonly WordLeaf[]) => {
+    const uncounted = (counts: CountedLeaves) => countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
     if (statistics === undefined) {
       // Asked at the same time, by the counts of the last search: as a rule nothing has changed since.
-      const wanted = wantedBy(words.counts(index.name));
+      const wanted = uncounted(words.counts(index.name));
       const reading = readStatistics(on, index);
       const documents = async () => (await reading).documents;
       const [read, found] = await Promise.all([reading, look(wanted, documents)]);
@@ -45,25 +44,25 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
     }
     const { documents } = statistics;
     const counts = words.counts(index.name, statistics);
-    const wanted = wantedBy(counts);
+    const wanted = uncounted(counts);
     note(wanted, await look(wanted, async () => documents), counts);
     return { statistics, counts };
   };
   return {
     lists,
-    count: (leaves) => known(leaves, (key, counts) => !counts.has(key)),
+    count,
     async list(leaves, max) {
-      const isFew = (counts: CountedLeaves) => {
+      const { statistics, counts } = await count(leaves);
+      const isFew = () => {
         const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
         return totals.every((total) => total <= max) && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
       };
-      const listed = new Set(leaves.map(leafKey));
-      // With what a ranking needs besides, so that it need not be looked up by itself.
-      const { counts } = await known(
-        leaves,
-        (key, counts) => isFew(counts) && !lists.has(key) && (!counts.has(key) || listed.has(key)),
-      );
-      return isFew(counts);
+      const unlisted = leaves.filter((leaf) => !lists.has(leafKey(leaf)));
+      if (unlisted.length > 0 && isFew()) {
+        const documents = async () => statistics.documents;
+        note(unlisted, await words.count(on, index, unlisted, { documents, keys: true }), counts);
+      }
+      return isFew() && leaves.every((leaf) => lists.has(leafKey(leaf)));
     },
   };
 }

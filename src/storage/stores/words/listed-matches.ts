@@ -76,9 +76,29 @@ export function firstByWeight(
       if (keys[place] === key) sums[place] = (sums[place] ?? 0) + weight;
     }
   }
-  const places = Uint32Array.from(keys, (_, place) => place);
-  places.sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
-  return Array.from(places.subarray(0, limit), (place) => keys[place] ?? 0);
+  const least = sumAt(sums, limit);
+  const chosen: number[] = [];
+  const alike: number[] = [];
+  for (const [place, sum] of sums.entries()) {
+    if (sum > least) chosen.push(place);
+    else if (sum === least && alike.length < limit) alike.push(place);
+  }
+  chosen.sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
+  return [...chosen, ...alike].slice(0, limit).map((place) => keys[place] ?? 0);
+}
+
+/** The sum at this rank, from 1. There are few different ones: of each document it is known which of a few words it has. */
+function sumAt(sums: Float64Array, rank: number): number {
+  const counts = new Map<number, number>();
+  for (const sum of sums) counts.set(sum, (counts.get(sum) ?? 0) + 1);
+  let passed = 0;
+  let last = 0;
+  for (const [sum, count] of [...counts].sort(([a], [b]) => b - a)) {
+    last = sum;
+    passed += count;
+    if (passed >= rank) break;
+  }
+  return last;
 }
 
 /** The last ones, the highest first, without these. */

@@ -1,11 +1,11 @@
 import { CarrelError } from '../../../base/errors.ts';
-import { unstorablePart } from '../../../storage/storable.ts';
+import { storingFault } from '../../../storage/storable.ts';
 import { type Bound, bounds, checkBound } from '../bounds.ts';
 
 /** Refuses what no database keeps: what is stored must be what was sent. */
 export function checkText(name: string, text: string): void {
-  const part = unstorablePart(text);
-  if (part !== undefined) throw fault(`${name.slice(0, 300)} has ${part}, which cannot be stored; leave it out`);
+  const why = storingFault(text);
+  if (why !== undefined) throw fault(`${name.slice(0, 300)} ${why}`);
 }
 
 /**

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../../storage/contracts/entries.ts';
+import { storedText } from '../../../tools/stored-text.ts';
 import { bounds, checkBound } from '../bounds.ts';
 import { normaliseTags } from '../inputs.ts';
 import { checkJson, checkText } from './checked-text.ts';
@@ -14,7 +15,9 @@ export interface WriteSettings extends ImageLimits {
 }
 
 /** A call that is repeated with the same key is performed once and answered the same. Described in store_context. */
-export const idempotencyInput = { idempotency_key: z.string().min(1).max(bounds.idempotencyKey.max).optional() };
+export const idempotencyInput = {
+  idempotency_key: storedText(z.string().min(1).max(bounds.idempotencyKey.max)).optional(),
+};
 
 /** Checks the arguments of one entry, from a single call or a batch. Throws the first error. */
 export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings: WriteSettings): NewEntry {

@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
+import { collectionTag } from '../../../engine/collection-tag.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
-import { changeManyTags } from '../change-many-tags.ts';
 import { collectionInput, readTags, tagListInput } from '../collections.ts';
 
-export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bulkTags' | 'tags'>): Tool {
+export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bulkTags'>): Tool {
   return defineTool({
     name: 'kb_bulk_set_tags',
     title: 'Replace tags of many documents',
@@ -22,10 +21,7 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
       if (collection !== undefined) {
         return showBulk(await engine.bulkSetTags(chosen, [collectionTag(collection), ...tags], { signal }));
       }
-      // The engine would remove the collections too, so all other tags are removed instead.
-      const others = (await engine.tags({ signal })).map(({ tag }) => tag);
-      const remove = others.filter((tag) => !isCollectionTag(tag) && !tags.includes(tag));
-      return showBulk(await changeManyTags(engine, chosen, { remove, add: tags }, { signal }));
+      return showBulk(await engine.bulkTags(chosen, { add: tags, replaces: 'others' }, { signal }));
     },
   });
 }

@@ -4,10 +4,9 @@ import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.t
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
-import { changeManyTags } from '../change-many-tags.ts';
 import { collectionInput, readTags, tagListInput } from '../collections.ts';
 
-export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>): Tool {
+export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
   return defineTool({
     name: 'kb_bulk_tags',
     title: 'Tag many documents',
@@ -29,11 +28,12 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags' | 'tags'>):
       }
       const chosen = readSelection(selection);
       if (collection === undefined) return showBulk(await engine.bulkTags(chosen, { remove, add: tags }, { signal }));
-      // The current collection of each document is not known here, so it is removed from all others.
-      const wanted = collectionTag(collection);
-      const known = (await engine.tags({ signal })).map(({ tag }) => tag).filter(isCollectionTag);
-      const left = [...remove.filter((tag) => !isCollectionTag(tag)), ...known.filter((tag) => tag !== wanted)];
-      return showBulk(await changeManyTags(engine, chosen, { remove: left, add: [wanted, ...tags] }, { signal }));
+      const change = {
+        remove: remove.filter((tag) => !isCollectionTag(tag)),
+        add: [collectionTag(collection), ...tags],
+        replaces: 'collections',
+      } as const;
+      return showBulk(await engine.bulkTags(chosen, change, { signal }));
     },
   });
 }

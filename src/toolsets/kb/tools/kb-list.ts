@@ -6,7 +6,7 @@ import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
-import { overview, unknownCollection } from '../overview.ts';
+import { checkCollection, overview } from '../overview.ts';
 import { leftOut } from '../shapes.ts';
 
 /** Tags and collections named in one answer, of each. */
@@ -18,7 +18,7 @@ const tagInput = z
   .transform((given) => given.split(',').filter((tag) => tag.trim() !== ''))
   .pipe(tagListInput);
 
-export function createKbListTool(engine: Pick<Engine, 'documents' | 'tags'>): Tool {
+export function createKbListTool(engine: Pick<Engine, 'documents' | 'tagOverview'>): Tool {
   return defineTool({
     name: 'kb_list',
     title: 'List the knowledge base',
@@ -40,13 +40,10 @@ export function createKbListTool(engine: Pick<Engine, 'documents' | 'tags'>): To
       const tags = tagsToMatch({ collection, tags: tag });
       const [{ documents, total }, there] = await Promise.all([
         engine.documents({ tags, type, query, limit, offset }, { signal }),
-        overview(engine, { signal }),
+        overview(engine, namesMax, { signal }),
       ]);
-      const { collection: wanted } = splitTags(tags ?? []);
-      if (wanted !== null && total === 0 && !there.collections.some(({ name }) => name === wanted)) {
-        throw unknownCollection(wanted, there.collections);
-      }
-      const names = { collections: there.collections.slice(0, namesMax), tags: there.tags.slice(0, namesMax) };
+      if (total === 0) await checkCollection(engine, tags, { signal });
+      const names = { collections: there.collections.named, tags: there.tags.named };
       const shown = fitItems(documents.map(row), answerRoom(call) - wireBytes(names, 2));
       const next = offset + shown.length;
       return {
@@ -56,8 +53,8 @@ export function createKbListTool(engine: Pick<Engine, 'documents' | 'tags'>): To
         ...(shown.length < documents.length
           ? { truncated: true, next_offset: next, hint: `The answer is full: kb_list(offset=${next}) goes on.` }
           : {}),
-        ...omitted('collections_omitted', there.collections.length),
-        ...omitted('tags_omitted', there.tags.length),
+        ...omitted('collections_omitted', there.collections.total),
+        ...omitted('tags_omitted', there.tags.total),
       };
     },
   });

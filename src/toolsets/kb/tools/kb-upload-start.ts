@@ -3,6 +3,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import type { Call } from '../../../tools/call.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
+import { storedText } from '../../../tools/stored-text.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { tagsToStore } from '../collections.ts';
 import { describeOutcome, docTypeInput, filingInput } from '../kb-parts.ts';
@@ -64,7 +65,7 @@ function startOrReadTool(config: UploadStartConfig, { uploads, engine }: Deps): 
     description:
       'Uploads a file: give its path to upload it at once (returns job_id), or filename and total_size to send it with kb_upload_chunk and kb_upload_finish (returns upload_id).',
     input: z.object({
-      path: z.string().min(1).max(4096).optional().describe('Absolute, on this machine.'),
+      path: storedText(z.string().min(1).max(4096)).optional().describe('Absolute, on this machine.'),
       filename: sizes.filename.optional(),
       total_size: sizes.total_size.optional(),
       ...more,

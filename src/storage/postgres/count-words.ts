@@ -1,0 +1,82 @@
+import { countedMax } from '../../words/ranking/word-index.ts';
+import type { WordLeaf } from '../../words/word-query.ts';
+import type { CountRequest, LeafCount, Statements } from '../dialect.ts';
+import { numberOf } from '../rows.ts';
+import { bigintsOf } from './real-array.ts';
+import { tsquery } from './render-words.ts';
+
+/** Rows that are looked at to estimate how many documents hold a very common word. */
+const sampleRows = 1000;
+
+/**
+ * Documents with a word, up to which their keys are sent where they are asked for: several words are then combined here,
+ * instead of by going through the index again for each step.
+ */
+export const listedMax = countedMax - 1;
+
+/** Up to which they are sent along with their number: it may well be that nobody needs them. */
+const sentMax = 4000;
+
+export interface CountedWords {
+  /** In the order of the words. */
+  readonly counts: LeafCount[];
+  /** Some documents have their words in several rows. */
+  readonly hasMore: boolean;
+}
+
+/** Goes through the documents of each word, up to a number. */
+export async function countWords(
+  on: Statements,
+  name: string,
+  leaves: readonly WordLeaf[],
+  { documents, keys: asksKeys }: CountRequest,
+): Promise<CountedWords> {
+  const keysMax = asksKeys ? listedMax : sentMax;
+  const more = `SELECT count(*) AS more FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) s`;
+  if (leaves.length === 0) {
+    const [row = {}] = await on.query(more);
+    return { counts: [], hasMore: numberOf(row, 'more') > 0 };
+  }
+  const rows = await on.query(
+    `SELECT q.place, m.total, CASE WHEN m.total <= ${keysMax} THEN array_send(m.keys) END AS keys, (${more}) AS more
+     FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
+       SELECT count(*) AS total, array_agg(key) AS keys FROM (
+         (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) UNION ALL
+         SELECT DISTINCT w.key FROM carrel.${name}_more_words w WHERE w.words @@ q.words) k) m`,
+    [{ list: leaves.map(tsquery) }],
+  );
+  const hasMore = rows.some((row) => numberOf(row, 'more') > 0);
+  const counts: LeafCount[] = [];
+  for (const row of rows) {
+    const keys = row['keys'] === null ? new Float64Array() : bigintsOf(row['keys']).sort();
+    const total = numberOf(row, 'total');
+    counts[numberOf(row, 'place') - 1] = { documents: total, keys: total <= keysMax ? keys : undefined };
+  }
+  const common = leaves.filter((_, place) => (counts[place]?.documents ?? 0) >= countedMax);
+  if (common.length === 0) return { counts, hasMore };
+  const all = await documents();
+  const shares = await estimateShares(on, name, common, all);
+  return {
+    counts: counts.map((count, place) => {
+      const share = shares.get(leaves[place] as WordLeaf);
+      return share === undefined ? count : { documents: Math.max(count.documents, Math.round(share * all)) };
+    }),
+    hasMore,
+  };
+}
+
+/** The same rows are taken each time, so that the same order results. */
+async function estimateShares(
+  on: Statements,
+  name: string,
+  common: readonly WordLeaf[],
+  documents: number,
+): Promise<ReadonlyMap<WordLeaf, number>> {
+  const rows = await on.query(
+    `WITH s AS MATERIALIZED (SELECT words FROM carrel.${name}_words TABLESAMPLE SYSTEM (?) REPEATABLE (1))
+     SELECT q.place, (SELECT avg((s.words @@ q.words)::int) FROM s) AS share
+     FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
+    [Math.min(100, (100 * sampleRows) / Math.max(1, documents)), { list: common.map(tsquery) }],
+  );
+  return new Map(rows.map((row) => [common[numberOf(row, 'place') - 1] as WordLeaf, numberOf(row, 'share')]));
+}

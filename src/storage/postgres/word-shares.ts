@@ -1,0 +1,67 @@
+import { numberOf, optionalTextOf } from '../rows.ts';
+import type { Connections } from './connections.ts';
+
+/**
+ * The share of documents that have each of the commoner words. To count them takes as long as to find them all; ranking needs
+ * to know about how many there are.
+ */
+export interface WordShares {
+  /** By term, as far as they were looked at. */
+  of(index: string): ReadonlyMap<string, number>;
+  /** Has documents looked at where there are many, and many more or fewer than before. Nobody has to wait for that. */
+  refresh(index: string, documents: number): Promise<void>;
+}
+
+/** In fewer documents words are counted fast enough. */
+const manyDocuments = 10_000;
+
+/** Documents that are looked at: half a second of the database's time. */
+const sampleMax = 20_000;
+
+/** Of those that are looked at, the fewest that tell how many have a word. */
+const seenMin = 20;
+
+/** How many times as many documents there have to be, or as few, for another look. */
+const changed = 1.25;
+
+export function createWordShares(connections: Connections, documentsMin = manyDocuments): WordShares {
+  const kept = new Map<string, { readonly documents: number; readonly shares: ReadonlyMap<string, number> }>();
+  const looking = new Map<string, Promise<void>>();
+  return {
+    of: (index) => kept.get(index)?.shares ?? none,
+    async refresh(index, documents) {
+      const known = kept.get(index)?.documents ?? 0;
+      const isSame = documents < known * changed && documents * changed > known;
+      if (documents < documentsMin || isSame) return;
+      if (!looking.has(index)) looking.set(index, keep(index, documents));
+      await looking.get(index);
+    },
+  };
+
+  async function keep(index: string, documents: number): Promise<void> {
+    // If it fails, what was known is kept, until there are many more documents or fewer.
+    const shares = await look(index, documents).catch(() => kept.get(index)?.shares ?? none);
+    kept.set(index, { documents, shares });
+    looking.delete(index);
+  }
+
+  async function look(index: string, documents: number): Promise<ReadonlyMap<string, number>> {
+    const sample = `carrel.${index}_words TABLESAMPLE SYSTEM (${Math.min(100, (100 * sampleMax) / documents)})`;
+    const row = await connections.alone(async (statements) => {
+      const [found = {}] = await statements.query(
+        `WITH s AS MATERIALIZED (SELECT words FROM ${sample}), seen AS (
+           SELECT term, count(*) AS documents FROM s, unnest(tsvector_to_array(s.words)) AS term
+           GROUP BY term HAVING count(*) >= ${seenMin})
+         SELECT (SELECT count(*) FROM s) AS sampled, string_agg(term, ' ') AS terms,
+           string_agg(documents::text, ' ') AS seen FROM seen`,
+      );
+      return found;
+    });
+    const sampled = Math.max(1, numberOf(row, 'sampled'));
+    const seen = (optionalTextOf(row, 'seen') ?? '').split(' ');
+    const terms = (optionalTextOf(row, 'terms') ?? '').split(' ');
+    return new Map(terms.map((term, place) => [term, Number(seen[place]) / sampled]));
+  }
+}
+
+const none: ReadonlyMap<string, number> = new Map();

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { type Connections, createConnections } from '../../src/storage/postgres/connections.ts';
+import { createPostgresDialect } from '../../src/storage/postgres/dialect.ts';
+import { createFreshStatistics } from '../../src/storage/postgres/fresh-statistics.ts';
+import { createPostgresStorage, withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';
+import { createTextCutter } from '../../src/storage/postgres/text-cutter.ts';
+import { createWordShares, type WordShares } from '../../src/storage/postgres/word-shares.ts';
+import { searchPassages } from '../../src/storage/stores/passages/read-passages.ts';
+import { parseQuery } from '../../src/words/query-language.ts';
+import {
+  createTestDatabase,
+  type PostgresServer,
+  serverObstacle,
+  startRealPostgres,
+  type TestDatabase,
+} from '../support/postgres.ts';
+
+const documents = 300;
+const index = 'kb_passage';
+
+/** Issue 18: words on PostgreSQL. What is known of common words without counting them must not change what is found. */
+describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
+  let server: PostgresServer;
+  let database: TestDatabase;
+  let storage: Storage;
+  let connections: Connections;
+  let shares: WordShares;
+  before(async () => {
+    const started = await startRealPostgres();
+    assert.ok(typeof started !== 'string', String(started));
+    server = started;
+    database = await createTestDatabase(server);
+    storage = await createPostgresStorage({ url: database.url });
+    connections = createConnections({ url: database.url });
+    shares = createWordShares(connections, documents);
+    await storage.passages.replace(
+      Array.from({ length: documents }, (_, number) => ({ parent: `d${number}`, passages: [passageOf(number)] })),
+    );
+  });
+  after(async () => {
+    await connections.close();
+    await storage.close();
+    await database.drop();
+    await server.stop();
+  });
+
+  test('where there are few documents, or as many as before, nobody looks', async () => {
+    await shares.refresh(index, documents - 1);
+    assert.equal(shares.of(index).size, 0);
+    await shares.refresh(index, documents);
+    const known = shares.of(index);
+    await shares.refresh(index, documents + 1);
+    assert.equal(shares.of(index), known);
+    await shares.refresh(index, 2 * documents);
+    assert.notEqual(shares.of(index), known);
+  });
+
+  test('words of many documents are known with their share, rare ones are not', async () => {
+    await shares.refresh(index, documents);
+    const known = shares.of(index);
+    assert.equal(known.get('river'), 1);
+    assert.equal(known.get('bridg'), 0.5);
+    assert.equal(known.get('harbour'), undefined);
+  });
+
+  const queries = ['river', 'bridge river', 'bridge harbour', 'bridge OR harbour', 'river -harbour', '"river bridge"'];
+  for (const text of [...queries, 'brid* river', 'bridgge river']) {
+    for (const labels of [undefined, [['half']], [['few']]]) {
+      test(`${text} finds the same with them, ${labels?.flat().join() ?? 'everything'}`, async (context) => {
+        await shares.refresh(index, documents);
+        const cutter = createTextCutter();
+        context.after(() => cutter.close());
+        const statistics = createFreshStatistics(connections);
+        const dialect = createPostgresDialect({ indexes: undefined, statistics, shares, cutter });
+        const request = {
+          query: parseQuery(text),
+          ...(labels ? { filter: { labels } } : {}),
+          ...{ limit: 20, offset: 0 },
+        };
+        const found = await connections.read((connection) =>
+          searchPassages({ dialect, now: new Date().toISOString(), ...withQuestionMarks(connection) }, request),
+        );
+        assert.ok(found.total > 0);
+        assert.deepEqual(found, await storage.passages.search(request));
+      });
+    }
+  }
+
+  test('what cannot be looked at is counted', async () => {
+    await shares.refresh('nothing_of_ours', documents);
+    assert.equal(shares.of('nothing_of_ours').size, 0);
+  });
+});
+
+/** One of them has more words than fit into one row. */
+function passageOf(number: number) {
+  const body = [
+    'A river',
+    number % 2 === 0 ? 'bridge' : 'ferry',
+    'of stone',
+    number % 100 === 0 ? 'in the harbour' : '',
+  ];
+  return {
+    id: `p${number}`,
+    position: 0,
+    title: '',
+    headings: [],
+    body: body.join(' '),
+    labels: [number % 4 < 2 ? 'half' : 'other', ...(number % 50 === 0 ? ['few'] : [])],
+  };
+}
