@@ -72,7 +72,7 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
         await shares.refresh(index, documents);
         const cutter = createTextCutter();
         context.after(() => cutter.close());
-        const statistics = createFreshStatistics(connections);
+        const statistics = createFreshStatistics(connections, shares);
         const dialect = createPostgresDialect({ indexes: undefined, statistics, shares, cutter });
         const request = {
           query: parseQuery(text),
