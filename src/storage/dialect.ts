@@ -157,8 +157,8 @@ export type WriteWords = (on: Statements, index: WordIndex, keys: readonly numbe
 export interface WordListing {
   /** `count` may tell which documents a leaf is in where they are no more than this. */
   readonly max: number;
-  /** The keys of all rows of these `matches`, ascending. */
-  matching(on: Statements, matches: Condition): Promise<Float64Array>;
+  /** The keys of all rows of these `matches`, ascending. Undefined if there are too many. */
+  matching(on: Statements, matches: Condition): Promise<Float64Array | undefined>;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }

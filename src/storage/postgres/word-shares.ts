@@ -24,39 +24,43 @@ const seenMin = 20;
 /** How many times as many documents there have to be, or as few, for another look. */
 const changed = 1.5;
 
+/** After which there is another look in any case: documents may be others, and as many. */
+const keptMs = 600_000;
+
 export function createWordShares(connections: Connections, documentsMin = manyDocuments): WordShares {
-  const kept = new Map<string, { readonly documents: number; readonly shares: ReadonlyMap<string, number> }>();
+  const kept = new Map<string, Kept>();
   const looking = new Map<string, Promise<void>>();
   return {
     of: (index) => kept.get(index)?.shares ?? none,
     async refresh(index, documents) {
-      const known = kept.get(index)?.documents ?? 0;
-      const isSame = documents < known * changed && documents * changed > known;
-      if (documents < documentsMin || isSame) return;
+      const known = kept.get(index);
+      if (documents < documentsMin) kept.delete(index);
+      if (documents < documentsMin || (known && isFresh(known, documents))) return;
       if (!looking.has(index)) looking.set(index, keep(index, documents));
       await looking.get(index);
     },
   };
 
   async function keep(index: string, documents: number): Promise<void> {
-    // If it fails, what was known is kept, until there are many more documents or fewer.
+    // If it fails, what was known is kept until the next look.
     const shares = await look(index, documents).catch(() => kept.get(index)?.shares ?? none);
-    kept.set(index, { documents, shares });
+    kept.set(index, { documents, shares, at: performance.now() });
     looking.delete(index);
   }
 
   async function look(index: string, documents: number): Promise<ReadonlyMap<string, number>> {
-    const row = await connections.alone(async (statements) => {
+    const row = await connections.read(async (statements) => {
       const [size = {}] = await statements.query(`SELECT pg_table_size('carrel.${index}_words') AS bytes`);
       const share = Math.min(1, sampleMax.documents / documents, sampleMax.bytes / numberOf(size, 'bytes'));
-      // The same rows are taken each time, so that the same order results in every process.
+      // Of the same table, the same rows are taken each time.
       const [found = {}] = await statements.query(
         `WITH s AS MATERIALIZED (
-           SELECT words FROM carrel.${index}_words TABLESAMPLE SYSTEM (${100 * share}) REPEATABLE (1)), seen AS (
+           SELECT words FROM carrel.${index}_words TABLESAMPLE SYSTEM ($1) REPEATABLE (1)), seen AS (
            SELECT term, count(*) AS documents FROM s, unnest(tsvector_to_array(s.words)) AS term
            GROUP BY term HAVING count(*) >= ${seenMin})
          SELECT (SELECT count(*) FROM s) AS sampled, string_agg(term, ' ') AS terms,
            string_agg(documents::text, ' ') AS seen FROM seen`,
+        [100 * share],
       );
       return found;
     });
@@ -65,6 +69,17 @@ export function createWordShares(connections: Connections, documentsMin = manyDo
     const terms = (optionalTextOf(row, 'terms') ?? '').split(' ');
     return new Map(terms.map((term, place) => [term, Number(seen[place]) / sampled]));
   }
+}
+
+interface Kept {
+  readonly documents: number;
+  readonly shares: ReadonlyMap<string, number>;
+  readonly at: number;
+}
+
+function isFresh(known: Kept, documents: number): boolean {
+  const isAsMany = documents < known.documents * changed && documents * changed > known.documents;
+  return isAsMany && performance.now() - known.at < keptMs;
 }
 
 const none: ReadonlyMap<string, number> = new Map();

@@ -44,12 +44,13 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
     },
     listing: {
       max: listedMax,
-      async matching(on, matches) {
+      async matching(on, { sql, values }) {
         const [row = {}] = await on.query(
-          `SELECT array_send(ARRAY(SELECT w.key ${matches.sql})) AS keys`,
-          matches.values,
+          `SELECT array_send(ARRAY(SELECT w.key ${sql} LIMIT ${listedMax + 1})) AS keys`,
+          values,
         );
-        return bigintsOf(row['keys']).sort();
+        const keys = bigintsOf(row['keys']);
+        return keys.length > listedMax ? undefined : keys.sort();
       },
       async passing(on, { sql, values, isWide, onKeys }, keys) {
         const list = bigintArray(keys);
@@ -86,7 +87,10 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
       if (!isWide) return { sql: `AND w.key IN (${sql})`, values };
       if (onKeys === undefined)
         return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.key OFFSET 0)`, values };
-      return { sql: `AND ${onKeys.sql.replaceAll(/\bo\.key\b/g, 'w.key')}`, values: onKeys.values };
+      return {
+        sql: `AND EXISTS (SELECT 1 FROM (SELECT w.key) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`,
+        values: onKeys.values,
+      };
     },
     matches({ name }, query, narrowed, plan) {
       const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);

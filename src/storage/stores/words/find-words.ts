@@ -12,7 +12,6 @@ import {
 import {
   type CandidatePlan,
   essentialDocuments,
-  isAlternatives,
   isConjunction,
   isSettled,
   planCandidates,
@@ -39,6 +38,9 @@ import { mendQuery } from './mend-query.ts';
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;
 
+/** Of many matches, those that are tested first where only as many as the pool holds must pass: what a tenth passes does. */
+const testedFirst = 3000;
+
 /** The database finds candidates and puts them in a rough order; our own BM25 decides. Words are counted while the filter is made. */
 export async function findWords(
   on: Statements,
@@ -50,11 +52,11 @@ export async function findWords(
   const leaves = createLeafCounts(on, index);
   const [query, filter] = await Promise.all([mendQuery(on, index, asked, leaves.count), filtering]);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
-  const needed = counts ? Number.POSITIVE_INFINITY : Math.max(poolMax, offset + limit);
-  const listed = await listMatches(on, index, query, filter, leaves, needed);
+  const isPoolEnough = !counts && offset + limit <= poolMax;
+  const listed = await listMatches(on, index, query, filter, leaves, isPoolEnough);
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
   const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed, leaves, listed);
-  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed, leaves) : undefined);
+  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed) : undefined);
   const found = pool.slice(offset, offset + limit);
   const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
   if (wanted > 0) {
@@ -62,7 +64,7 @@ export async function findWords(
     found.push(
       ...(listed === undefined
         ? await behindPool(on, index, query, narrowed, pool, missing)
-        : behindListed(listed, pool, missing)),
+        : behindListed(listed.keys, pool, missing)),
     );
   }
   return { found, total: total ?? offset + found.length, scoreMax, mended };
@@ -106,7 +108,7 @@ async function findPool(
   query: WordQuery,
   narrowed: Condition | undefined,
   leafCounts: LeafCounts,
-  listed: Float64Array | undefined,
+  listed: ListedMatches | undefined,
 ): Promise<Pool> {
   const leaves = leavesOf(query);
   const { statistics, counts } = await leafCounts.count(leaves);
@@ -122,7 +124,7 @@ async function findPool(
       listed === undefined
         ? await candidateKeys(on, index, query, narrowed, plan, weightOf)
         : firstByWeight(
-            listed,
+            listed.keys,
             weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) })),
             leafCounts.lists,
             poolMax,
@@ -134,7 +136,7 @@ async function findPool(
     };
     const scored = await candidates(on, index, batches(keys, statistics), noted);
     const pool = rankPool(scored, scoreMax);
-    const counted = listed?.length ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
+    const counted = listed?.total ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
     const total = counted && Math.min(counted, index.totalMax);
     // Only what is in documents that pass the filter: the others may not be the caller's to see.
     const mended = near.filter(({ terms }) => terms.size > 0);
@@ -224,38 +226,47 @@ function behindListed(listed: Float64Array, pool: readonly Ranked[], page: Page)
   return highestBut(listed, ranked, page).map((key) => ({ key, score: 0 }));
 }
 
-/** What passes, at least the first `wanted` of it, where the database tells which documents have each word. */
+interface ListedMatches {
+  /** Ascending. */
+  readonly keys: Float64Array;
+  /** Undefined if there may be more. */
+  readonly total: number | undefined;
+}
+
+/** What passes, or at least as much of it as fills the pool, where the database tells which documents have each word. */
 async function listMatches(
   on: Statements,
   index: WordIndex,
   query: WordQuery,
   filter: KeyFilter | undefined,
   leaves: LeafCounts,
-  wanted: number,
-): Promise<Float64Array | undefined> {
+  isPoolEnough: boolean,
+): Promise<ListedMatches | undefined> {
   const { listing } = on.dialect.words;
-  const needed = listing && listedLeaves(query);
-  if (listing === undefined || needed === undefined) return undefined;
+  const listable = listing && listedLeaves(query);
+  if (listing === undefined || listable === undefined) return undefined;
   const { counts, statistics } = await leaves.count(leavesOf(query));
-  if (isConjunction(query) && !needed.every((leaf) => leaves.lists.has(leafKey(leaf)))) {
+  const whole = (keys: Float64Array) => ({ keys, total: keys.length });
+  const isListed = listable.every((leaf) => leaves.lists.has(leafKey(leaf)));
+  if (isConjunction(query) && !isListed && leavesOf(query).every(({ kind }) => kind !== 'near')) {
     // Documents that have all of the words weigh the same: which words a document has need not be known here.
-    if (needed.every((leaf) => documentsOf(leaf, counts) > listing.max)) return undefined;
-    return listing.matching(on, on.dialect.words.matches(index, query, filter && on.dialect.words.narrow(filter)));
+    if (listable.every((leaf) => documentsOf(leaf, counts) > listing.max)) return undefined;
+    const narrowed = filter && on.dialect.words.narrow(filter);
+    const keys = await listing.matching(on, on.dialect.words.matches(index, query, narrowed));
+    return keys && whole(keys);
   }
-  if (!(await leaves.list(needed, listing.max))) return undefined;
+  if (!(await leaves.list(listable, listing.max))) return undefined;
   const matches = listedMatches(query, leaves.lists);
-  if (filter === undefined || matches.length === 0) return matches;
-  const plan = planCandidates(leavesOf(query), (leaf) => documentsOf(leaf, counts), Number.POSITIVE_INFINITY);
-  const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
-  const weighed = weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) }));
-  for (let tested = 2 * wanted; tested < matches.length; ) {
-    const first = Float64Array.from(firstByWeight(matches, weighed, leaves.lists, tested)).sort();
+  if (filter === undefined || matches.length === 0) return whole(matches);
+  if (isPoolEnough && matches.length > 2 * testedFirst) {
+    const plan = planCandidates(leavesOf(query), (leaf) => documentsOf(leaf, counts), Number.POSITIVE_INFINITY);
+    const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
+    const weighed = weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) }));
+    const first = Float64Array.from(firstByWeight(matches, weighed, leaves.lists, testedFirst)).sort();
     const passing = await listing.passing(on, filter, first);
-    if (passing.length >= wanted) return passing;
-    // As many as should do, going by those that were tested.
-    tested = Math.ceil((1.3 * tested * wanted) / Math.max(1, passing.length));
+    if (passing.length >= poolMax) return { keys: passing, total: undefined };
   }
-  return listing.passing(on, filter, matches);
+  return whole(await listing.passing(on, filter, matches));
 }
 
 async function countMatches(
@@ -263,14 +274,7 @@ async function countMatches(
   index: WordIndex,
   query: WordQuery,
   narrowed: Condition | undefined,
-  leaves: LeafCounts,
 ): Promise<number> {
-  if (narrowed === undefined && isAlternatives(query)) {
-    const { counts } = await leaves.count(leavesOf(query));
-    // Those with one word alone are more than are counted, even if only about so many have it.
-    const isMany = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, counts) > 1.2 * index.totalMax;
-    if (leavesOf(query).some(isMany)) return index.totalMax;
-  }
   const { sql, values } = on.dialect.words.matches(index, query, narrowed);
   const [row = {}] = await on.query(
     `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,

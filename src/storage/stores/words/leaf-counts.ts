@@ -60,7 +60,12 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
       const unlisted = leaves.filter((leaf) => !lists.has(leafKey(leaf)));
       if (unlisted.length > 0 && isFew()) {
         const documents = async () => statistics.documents;
-        note(unlisted, await words.count(on, index, unlisted, { documents, keys: true }), counts);
+        const found = await words.count(on, index, unlisted, { documents, keys: true });
+        // What was known of their number stays, even if it was an estimate: the same search must always score the same.
+        unlisted.forEach((leaf, place) => {
+          const keys = found[place]?.keys;
+          if (keys !== undefined) lists.set(leafKey(leaf), keys);
+        });
       }
       return isFew() && leaves.every((leaf) => lists.has(leafKey(leaf)));
     },
