@@ -14,8 +14,6 @@ export interface JudgedHit extends Evidence {
   /** Before reranking. */
   readonly fused: number;
   readonly gain: number;
-  /** As the product told it. */
-  readonly relevance: number;
 }
 
 /** As many as are reranked for the first page. */
@@ -44,7 +42,7 @@ export async function collectHits(
       legs.forGroup(group),
     );
     return found.matches.map(
-      ({ id, rank, score, evidence, relevance = 0 }): JudgedHit => ({
+      ({ id, rank, score, evidence }): JudgedHit => ({
         ...{
           set: set.name,
           question: text,
@@ -54,7 +52,6 @@ export async function collectHits(
           gain: relevant.get(legs.passageOf(id)) ?? 0,
         },
         ...evidence,
-        relevance,
       }),
     );
   }

@@ -173,3 +173,29 @@ test('hits that were deleted meanwhile have no text: they stay, without a logit'
     ],
   );
 });
+
+/** The vectors of a message with many windows are scaled down, so that it does not hide short ones: passage-vectors.ts. */
+test('a long message is as near as its nearest window, and without the model its text is read no further than needed', async () => {
+  const { deps } = corpus([], undefined);
+  const read: (number | undefined)[] = [];
+  const judged = async (isMessage: boolean, hit: Omit<RankedHit, 'id' | 'score'>) => {
+    const { page } = await judgePage(asked, [{ id: 1, score: 1, ...hit }], {
+      ...deps,
+      async texts(_, __, charsMax) {
+        read.push(charsMax);
+        return new Map([[1, { text: 'x'.repeat(4_000), isMessage }]]);
+      },
+    });
+    return page[0]?.evidence;
+  };
+  const window = { start: 400, end: 600 };
+  const { cosine = 0, length } = (await judged(true, { cosine: 0.77, window })) ?? {};
+  assert.ok(Math.abs(cosine - 0.846) < 0.001, String(cosine));
+  assert.equal(length, 4_000);
+  const whole = { cosine: 0.77, window: { start: 0, end: 4_000 } };
+  assert.equal((await judged(true, whole))?.cosine, 0.77, 'with a single vector');
+  assert.equal((await judged(false, { cosine: 0.77, window }))?.cosine, 0.77, 'a part of a document');
+  assert.deepEqual(read, [6_000, 6_000, 6_000]);
+  await judged(true, {});
+  assert.equal(read.length, 3, 'found by words alone');
+});

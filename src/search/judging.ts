@@ -1,3 +1,4 @@
+import { crowdChars, uncrowded } from './passage-vectors.ts';
 import { type Evidence, threeDigits } from './relevance.ts';
 import { bestPart, type TextPart, type Windowed } from './reranking/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from './reranking/reranker.ts';
@@ -42,8 +43,8 @@ export type Cut = 'weak' | { readonly below: number };
 
 export interface JudgeDeps {
   readonly reranker: Reranker;
-  /** What the model should read of these hits. Deleted ones are left out. */
-  texts(ids: readonly number[], signal?: AbortSignal): Promise<ReadonlyMap<number, TextToJudge>>;
+  /** What the model should read of these hits, or so many characters of each if it is not to. Deleted ones are left out. */
+  texts(ids: readonly number[], signal?: AbortSignal, charsMax?: number): Promise<ReadonlyMap<number, TextToJudge>>;
   /** The best part of each text; for callers whose texts are so long that this thread must not look for it. */
   parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
   /** Tells the coverage of hits where it is not known. Undefined if there are no words to search by. */
@@ -54,6 +55,8 @@ export interface TextToJudge {
   readonly text: string;
   /** What is read in front of every part of it: title and headings, or the end of what was said before. */
   readonly lead?: string | undefined;
+  /** Rather than a part of a document; see passage-vectors.ts. */
+  readonly isMessage?: boolean;
 }
 
 export interface JudgedPage<Hit> {
@@ -108,11 +111,14 @@ export async function judgePage<Hit extends RankedHit>(
     // Where the model found the whole best block weak, what is behind it is no better.
     const isHopeless = cut === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
-    const [coverage, scored] = await Promise.all([coverageOf(block), isReranked ? scoresOf(block) : undefined]);
+    const [coverage, { texts, scored }] = await Promise.all([
+      coverageOf(block),
+      readingOf(isHopeless ? [] : block, isReranked),
+    ]);
     if (scored) reranking = scored.state;
     const judged = block.map((hit) => {
-      const [words, logit] = [coverage.get(hit.id), scored?.logits.get(hit.id)];
-      const evidence = { logit, words, cosine: hit.cosine };
+      const [words, logit, told] = [coverage.get(hit.id), scored?.logits.get(hit.id), texts.get(hit.id)];
+      const evidence = { logit, words, cosine: cosineOf(hit, told), length: told?.text.length };
       return { hit, evidence, range: scored?.ranges.get(hit.id), ...reranker.judge(evidence) };
     });
     const ordered = scored
@@ -153,11 +159,15 @@ export async function judgePage<Hit extends RankedHit>(
     return known;
   }
 
-  async function scoresOf(block: readonly Hit[]) {
-    const texts = await deps.texts(
-      block.map(({ id }) => id),
-      signal,
-    );
+  /** Without the model only lengths are needed, and only where there is a nearness to judge by. */
+  async function readingOf(block: readonly Hit[], isReranked: boolean) {
+    const read = block.filter(({ cosine }) => isReranked || cosine !== undefined).map(({ id }) => id);
+    const texts: ReadonlyMap<number, TextToJudge> =
+      read.length === 0 ? new Map() : await deps.texts(read, signal, isReranked ? undefined : crowdChars);
+    return { texts, scored: isReranked ? await scoresOf(block, texts) : undefined };
+  }
+
+  async function scoresOf(block: readonly Hit[], texts: ReadonlyMap<number, TextToJudge>) {
     const known = block.flatMap(({ id, window }) => {
       const told = texts.get(id);
       return told === undefined ? [] : [{ ...told, id, window }];
@@ -180,6 +190,10 @@ export async function judgePage<Hit extends RankedHit>(
   }
 }
 
+function cosineOf({ cosine, window }: RankedHit, told: TextToJudge | undefined): number | undefined {
+  return cosine !== undefined && window && told?.isMessage ? uncrowded(cosine, told.text, window) : cosine;
+}
+
 /** More than any score and logit add up to. */
 const unscoredLoss = 1_000;
 
@@ -187,7 +201,7 @@ const unscoredLoss = 1_000;
  * The order has more evidence than the relevance, so that a hit may be less relevant by itself than the next one. Such neighbours
  * get their mean: on the whole it is as true, and the relevance never rises down the list (002: results are in its order).
  */
-function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling: number): Hit[] {
+export function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling = 1): Hit[] {
   const pools: { sum: number; count: number }[] = [];
   for (const { relevance } of ordered) {
     let pool = { sum: relevance, count: 1 };

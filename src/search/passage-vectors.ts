@@ -142,6 +142,15 @@ function crowding(windows: number): number {
   return 1 - crowdLoss * Math.log(Math.min(windows, crowdWindowsMax));
 }
 
+/** How near a message is to a question, by its nearest window: how many others it has matters to the order only. */
+export function uncrowded(cosine: number, text: string, window: Span): number {
+  const windows = Math.round(text.length / Math.max(1, window.end - window.start));
+  return Math.min(1, cosine / crowding(Math.max(1, windows)));
+}
+
+/** With so many characters a message counts as if it had all of them. */
+export const crowdChars = crowdWindowsMax * windowUnits;
+
 function scaled(vector: Float32Array, scale: number): Float32Array {
   return scale === 1 ? vector : vector.map((component) => component * scale);
 }

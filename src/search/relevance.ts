@@ -6,9 +6,14 @@ export interface Evidence {
   readonly words?: number | undefined;
   /** Of the bundled embedding model; those of other models mean something else. */
   readonly cosine?: number | undefined;
+  /** Characters of its text. Of a long one some part is near to any question, so its nearness tells less. */
+  readonly length?: number | undefined;
 }
 
 export type Feature = keyof Evidence;
+
+/** Beyond these, a length counts as if it were this one: few judged texts are shorter or longer. */
+export const lengthSpan = { min: 100, max: 1_000 } as const;
 
 /** The chance of something, by some of the evidence. */
 export interface Logistic {
@@ -41,11 +46,18 @@ export interface Verdict {
 /** Uses the fit with the most of the known evidence. */
 export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   const fit = calibration
-    .filter(({ features }) => features.every((feature) => Number.isFinite(evidence[feature])))
+    .filter(({ features }) => features.every((feature) => Number.isFinite(featureValue(evidence, feature))))
     .reduce<Fit | undefined>((best, each) => (best && worth(best) >= worth(each) ? best : each), undefined);
   if (fit === undefined) return { relevance: 0, isWeak: true };
-  const values = fit.features.map((feature) => evidence[feature] ?? 0);
+  const values = fit.features.map((feature) => featureValue(evidence, feature) ?? 0);
   return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
+}
+
+/** What a fit counts. Lengths count by their logarithm. */
+export function featureValue(evidence: Evidence, feature: Feature): number | undefined {
+  const value = evidence[feature];
+  if (feature !== 'length' || value === undefined) return value;
+  return Math.log(Math.min(lengthSpan.max, Math.max(lengthSpan.min, value)));
 }
 
 function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): number {

@@ -85,7 +85,9 @@ const rrfK = 60;
 
 async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
   const { query: text, signal, mode } = request;
-  const { leg: words, counts } = wordLegOf(request, deps);
+  // Matches by words beyond those that are ranked count, too, unless something is to be left out.
+  const countsAll = mode !== 'meaning' && cutOf(request) === undefined;
+  const { leg: words, counts } = wordLegOf(request, deps, countsAll);
   const filter = filterOf(request);
   const near = createMeaningLeg<PassageFilter>({
     meaning,
@@ -110,8 +112,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   // Whoever asks next for what was found here finds it by its meaning, too.
   if (found.pending > 0)
     meaning.prefer(found.matches.filter(({ explanation }) => !explanation.meaning).map(({ id }) => id));
-  // Matches by words beyond those that were ranked count, too, unless something is to be left out.
-  const unranked = mode === 'meaning' || cutOf(request) ? 0 : Math.max(0, counts.total - counts.found);
+  const unranked = countsAll ? Math.max(0, counts.total - counts.found) : 0;
   return {
     ranked,
     total: found.ranked + unranked,
@@ -127,7 +128,7 @@ function pendingNote(pending: number): { degraded?: string } {
 
 async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
   const { query: text, top, threshold, signal } = request;
-  const { leg, counts } = wordLegOf(request, deps);
+  const { leg, counts } = wordLegOf(request, deps, threshold === undefined);
   const matches = await leg.search(text, Math.max(depthOf(request), rerankedMax), signal);
   const { page, kept, reranking } = await judgePage(
     {
@@ -160,14 +161,14 @@ function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }
 
-function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDeps) {
+function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDeps, countsAll: boolean) {
   const filter = filterOf(request);
-  /** Chunks with a word of the query, and how many of them were returned. */
+  /** Chunks with a word of the query, where all are counted, and how many of them were returned. */
   const counts = { total: 0, found: 0 };
   const leg = createWordLeg({
     async search(asked, options) {
       const limit = Math.max(asked.limit, legCandidates);
-      const { hits, total, scoreMax } = await passages.search({ ...asked, limit, filter }, options);
+      const { hits, total, scoreMax } = await passages.search({ ...asked, limit, filter, counts: countsAll }, options);
       Object.assign(counts, { total, found: hits.length });
       return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
     },

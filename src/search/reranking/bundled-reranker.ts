@@ -31,7 +31,7 @@ export interface RerankerFacts {
 /** Behind anything but a question, a message is read as well alone: notes of a team lose by it. */
 const questionMark = /[?\uFF1F\u061F]/;
 
-const feature = z.enum(['logit', 'words', 'cosine']);
+const feature = z.enum(['logit', 'words', 'cosine', 'length']);
 const logistic = z.object({ intercept: z.number(), weights: z.array(z.number()) });
 const fitSchema = logistic.extend({ features: z.array(feature), about: logistic.optional(), cut: z.number() });
 const factsSchema = z.object({

@@ -1,4 +1,4 @@
-import type { MendedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { MendedWord, Page, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { ReadOptions } from './read-options.ts';
 import type { TextVectors } from './vectors.ts';
@@ -55,11 +55,9 @@ export interface PassageFilter {
   readonly parents?: readonly string[] | undefined;
 }
 
-export interface PassageSearch {
+export interface PassageSearch extends Page {
   readonly query: WordQuery;
   readonly filter?: PassageFilter | undefined;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 export interface PassagePage {

@@ -12,7 +12,7 @@ const sampleRows = 1000;
  * Documents with a word, up to which their keys are sent where they are asked for: several words are then combined here,
  * instead of by going through the index again for each step.
  */
-export const listedMax = countedMax - 1;
+export const listedMax = 40_000;
 
 /** Up to which they are sent along with their number: it may well be that nobody needs them. */
 const sentMax = 4000;
@@ -32,6 +32,7 @@ export async function countWords(
   { documents, keys: asksKeys }: CountRequest,
 ): Promise<CountedWords> {
   const keysMax = asksKeys ? listedMax : sentMax;
+  const foundMax = asksKeys ? listedMax + 1 : countedMax;
   const more = `SELECT count(*) AS more FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) s`;
   if (leaves.length === 0) {
     const [row = {}] = await on.query(more);
@@ -41,7 +42,7 @@ export async function countWords(
     `SELECT q.place, m.total, CASE WHEN m.total <= ${keysMax} THEN array_send(m.keys) END AS keys, (${more}) AS more
      FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
        SELECT count(*) AS total, array_agg(key) AS keys FROM (
-         (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) UNION ALL
+         (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${foundMax}) UNION ALL
          SELECT DISTINCT w.key FROM carrel.${name}_more_words w WHERE w.words @@ q.words) k) m`,
     [{ list: leaves.map(tsquery) }],
   );
@@ -52,7 +53,7 @@ export async function countWords(
     const total = numberOf(row, 'total');
     counts[numberOf(row, 'place') - 1] = { documents: total, keys: total <= keysMax ? keys : undefined };
   }
-  const common = leaves.filter((_, place) => (counts[place]?.documents ?? 0) >= countedMax);
+  const common = leaves.filter((_, place) => (counts[place]?.documents ?? 0) >= foundMax);
   if (common.length === 0) return { counts, hasMore };
   const all = await documents();
   const shares = await estimateShares(on, name, common, all);

@@ -1,5 +1,6 @@
 import { numberOf } from '../rows.ts';
 import type { Connections } from './connections.ts';
+import type { WordShares } from './word-shares.ts';
 
 /**
  * Has the database look at tables again that have grown much since it last did: by what it knew when they were small it reads
@@ -30,7 +31,8 @@ const tablesOf: Readonly<Record<string, string>> = {
     carrel.kb_passage_words (key), carrel.kb_vectors (key, owner, model)`,
 };
 
-export function createFreshStatistics(connections: Connections): FreshStatistics {
+/** `shares` are looked at again too, so that they are known when somebody searches. */
+export function createFreshStatistics(connections: Connections, shares: WordShares): FreshStatistics {
   const added = new Map<string, number>();
   const running = new Set<string>();
   return {
@@ -53,13 +55,15 @@ export function createFreshStatistics(connections: Connections): FreshStatistics
 
   /** Several processes may find that it is time; one that finds another at it leaves it at that. */
   async function refresh(index: string, tables: string): Promise<void> {
-    await connections.alone(async (statements) => {
+    const documents = await connections.alone(async (statements) => {
       const [row = {}] = await statements.query(
         `SELECT greatest(c.reltuples, 0) AS known, (SELECT sum(documents) FROM carrel.${index}_statistics) AS documents
          FROM pg_class c WHERE c.oid = 'carrel.${index}_words'::regclass`,
       );
-      if (numberOf(row, 'documents') < grown * numberOf(row, 'known')) return;
-      await statements.query(`ANALYZE (SKIP_LOCKED) ${tables}`);
+      const documents = numberOf(row, 'documents');
+      if (documents >= grown * numberOf(row, 'known')) await statements.query(`ANALYZE (SKIP_LOCKED) ${tables}`);
+      return documents;
     });
+    await shares.refresh(index, documents);
   }
 }

@@ -34,8 +34,8 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   try {
     await migrate(connections);
     const nearest = await createNearest(connections);
-    const statistics = createFreshStatistics(connections);
     const shares = createWordShares(connections);
+    const statistics = createFreshStatistics(connections, shares);
     const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, shares, cutter });
     const reads = new Set([...replicaReads, nearest?.operations.context, nearest?.operations.kb]);
     const transactions = createPostgresTransactions(

@@ -15,14 +15,14 @@ export interface WordShares {
 /** In fewer documents words are counted fast enough. */
 const manyDocuments = 10_000;
 
-/** Documents that are looked at: half a second of the database's time. */
-const sampleMax = 20_000;
+/** Documents that are looked at, and bytes of their words: half a second of the database's time. */
+const sampleMax = { documents: 20_000, bytes: 32 * 1024 * 1024 };
 
 /** Of those that are looked at, the fewest that tell how many have a word. */
 const seenMin = 20;
 
 /** How many times as many documents there have to be, or as few, for another look. */
-const changed = 1.25;
+const changed = 1.5;
 
 export function createWordShares(connections: Connections, documentsMin = manyDocuments): WordShares {
   const kept = new Map<string, { readonly documents: number; readonly shares: ReadonlyMap<string, number> }>();
@@ -46,10 +46,13 @@ export function createWordShares(connections: Connections, documentsMin = manyDo
   }
 
   async function look(index: string, documents: number): Promise<ReadonlyMap<string, number>> {
-    const sample = `carrel.${index}_words TABLESAMPLE SYSTEM (${Math.min(100, (100 * sampleMax) / documents)})`;
     const row = await connections.alone(async (statements) => {
+      const [size = {}] = await statements.query(`SELECT pg_table_size('carrel.${index}_words') AS bytes`);
+      const share = Math.min(1, sampleMax.documents / documents, sampleMax.bytes / numberOf(size, 'bytes'));
+      // The same rows are taken each time, so that the same order results in every process.
       const [found = {}] = await statements.query(
-        `WITH s AS MATERIALIZED (SELECT words FROM ${sample}), seen AS (
+        `WITH s AS MATERIALIZED (
+           SELECT words FROM carrel.${index}_words TABLESAMPLE SYSTEM (${100 * share}) REPEATABLE (1)), seen AS (
            SELECT term, count(*) AS documents FROM s, unnest(tsvector_to_array(s.words)) AS term
            GROUP BY term HAVING count(*) >= ${seenMin})
          SELECT (SELECT count(*) FROM s) AS sampled, string_agg(term, ' ') AS terms,

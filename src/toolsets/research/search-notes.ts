@@ -1,4 +1,4 @@
-import { judgePage, reachOf } from '../../search/judging.ts';
+import { judgePage, reachOf, type TextToJudge } from '../../search/judging.ts';
 import type { Evidence } from '../../search/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
 import type { ListedNote, NoteStore } from '../../storage/contracts/notes.ts';
@@ -35,8 +35,11 @@ export async function searchNotes(request: NoteSearch, notes: NoteStore, reranke
     const { key = -index, share = 0, coverage = 0 } = note.match ?? {};
     return { id: key, score: share, coverage, note };
   });
-  const texts = new Map(
-    ranked.map(({ id, note }) => [id, { text: note.match?.passage ?? note.snippet.text, heading: headingOf(note) }]),
+  const texts = new Map<number, TextToJudge>(
+    ranked.map(({ id, note }) => [
+      id,
+      { text: note.match?.passage ?? note.snippet.text, lead: `${headingOf(note)}\n` },
+    ]),
   );
   const { page, omitted, reranking } = await judgePage(
     {

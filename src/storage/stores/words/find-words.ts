@@ -50,7 +50,8 @@ export async function findWords(
   const leaves = createLeafCounts(on, index);
   const [query, filter] = await Promise.all([mendQuery(on, index, asked, leaves.count), filtering]);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
-  const listed = await listMatches(on, index, query, filter, leaves);
+  const needed = counts ? Number.POSITIVE_INFINITY : Math.max(poolMax, offset + limit);
+  const listed = await listMatches(on, index, query, filter, leaves, needed);
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
   const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed, leaves, listed);
   const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed, leaves) : undefined);
@@ -223,18 +224,19 @@ function behindListed(listed: Float64Array, pool: readonly Ranked[], page: Page)
   return highestBut(listed, ranked, page).map((key) => ({ key, score: 0 }));
 }
 
-/** Everything that passes, where the database tells which documents have each word. */
+/** What passes, at least the first `wanted` of it, where the database tells which documents have each word. */
 async function listMatches(
   on: Statements,
   index: WordIndex,
   query: WordQuery,
   filter: KeyFilter | undefined,
   leaves: LeafCounts,
+  wanted: number,
 ): Promise<Float64Array | undefined> {
   const { listing } = on.dialect.words;
   const needed = listing && listedLeaves(query);
   if (listing === undefined || needed === undefined) return undefined;
-  const { counts } = await leaves.count(needed);
+  const { counts, statistics } = await leaves.count(leavesOf(query));
   if (isConjunction(query) && !needed.every((leaf) => leaves.lists.has(leafKey(leaf)))) {
     // Documents that have all of the words weigh the same: which words a document has need not be known here.
     if (needed.every((leaf) => documentsOf(leaf, counts) > listing.max)) return undefined;
@@ -242,7 +244,18 @@ async function listMatches(
   }
   if (!(await leaves.list(needed, listing.max))) return undefined;
   const matches = listedMatches(query, leaves.lists);
-  return filter === undefined || matches.length === 0 ? matches : listing.passing(on, filter, matches);
+  if (filter === undefined || matches.length === 0) return matches;
+  const plan = planCandidates(leavesOf(query), (leaf) => documentsOf(leaf, counts), Number.POSITIVE_INFINITY);
+  const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
+  const weighed = weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) }));
+  for (let tested = 2 * wanted; tested < matches.length; ) {
+    const first = Float64Array.from(firstByWeight(matches, weighed, leaves.lists, tested)).sort();
+    const passing = await listing.passing(on, filter, first);
+    if (passing.length >= wanted) return passing;
+    // As many as should do, going by those that were tested.
+    tested = Math.ceil((1.3 * tested * wanted) / Math.max(1, passing.length));
+  }
+  return listing.passing(on, filter, matches);
 }
 
 async function countMatches(

@@ -15,7 +15,7 @@ export interface LeafCounts {
 }
 
 /** Documents that are put together here, of all words. */
-const listedSumMax = 20_000;
+const listedSumMax = 40_000;
 
 export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
   const { words } = on.dialect;

@@ -17,14 +17,16 @@ export function createEntryJudging(
 ): JudgeDeps {
   return {
     reranker,
-    async texts(ids, signal) {
+    async texts(ids, signal, charsMax) {
       const { before } = reranker;
       const [found, previous] = await Promise.all([
-        entries.get({ ids, images: false, asOf, textChars: judgedChars }, { signal }),
-        before && asOf === undefined ? entries.textsBefore({ ids, charsMax: before.charsMax }, { signal }) : [],
+        entries.get({ ids, images: false, asOf, textChars: charsMax ?? judgedChars }, { signal }),
+        before && charsMax === undefined && asOf === undefined
+          ? entries.textsBefore({ ids, charsMax: before.charsMax }, { signal })
+          : [],
       ]);
       const leads = new Map(previous.map(({ id, text }) => [id, before?.leadOf(text)]));
-      return new Map(found.map(({ id, text }) => [id, { text, lead: leads.get(id) }]));
+      return new Map(found.map(({ id, text }) => [id, { text, lead: leads.get(id), isMessage: true }]));
     },
     parts: texts.parts,
     words: createWordScores((asked, options) => entries.weighWords(asked, options), query && (() => query)),
