@@ -55,6 +55,11 @@ export interface Dialect {
   readonly forShare: string;
   /** Admits one transaction at a time for each text of a list. Undefined if there is only one writer. */
   readonly lock: string | undefined;
+  /**
+   * Until the end. `exclusive`: others only read the table, and lock none of its rows. `shared`: what every writer has of a
+   * table, so that nobody has it exclusively. Undefined if there is only one writer.
+   */
+  lockTable(table: string, how: 'shared' | 'exclusive'): string | undefined;
   /** At the end of a subquery that must be evaluated per row: nothing, or what keeps it from becoming a join. */
   readonly fence: string;
   /** The statement that returns the plan of another. */

@@ -290,6 +290,19 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await plain.drop();
   });
 
+  test('what the server has no room for is not said to be a server that does not answer', async () => {
+    const connections = createConnections({ url });
+    const raise = (code: string) =>
+      connections.write((statements) =>
+        statements.query(`DO $$ BEGIN RAISE EXCEPTION 'no room' USING ERRCODE = '${code}'; END $$`),
+      );
+    assert.match((await fails(raise('53200'), 'unavailable')).message, /out of memory.*max_locks_per_transaction/);
+    for (const code of ['53000', '53400'])
+      assert.match((await fails(raise(code), 'unavailable')).message, /its limits/);
+    assert.match((await fails(raise('53100'), 'storage_full')).message, /disk/);
+    await connections.close();
+  });
+
   test('a server that says nothing any more does not keep its callers', async (context) => {
     if (server.restart === undefined) return context.skip('the server is not ours to stop');
     const connections = createConnections({ url, connectionsMax: 1, queryTimeoutMs: 100, silenceMs: 100 });

@@ -39,6 +39,7 @@ export function createPostgresDialect({ indexes, statistics, shares, cutter }: P
     forUpdate: 'FOR UPDATE',
     forShare: 'FOR SHARE',
     lock: 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(?::text[]) AS names (name)',
+    lockTable: (table, how) => `LOCK TABLE carrel.${table} IN ${how === 'shared' ? 'ROW ' : ''}EXCLUSIVE MODE`,
     fence: ' OFFSET 0',
     explain: (sql) => `EXPLAIN ${sql}`,
     planLine: (row) => String(row['QUERY PLAN']),

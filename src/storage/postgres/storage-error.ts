@@ -66,6 +66,20 @@ const crowded: Translation = (cause) =>
     { cause, retryAfterSeconds: 1 },
   );
 
+const exhausted: Translation = (cause) =>
+  new CarrelError(
+    'unavailable',
+    'PostgreSQL has run out of memory, or of room for locks. Ask for less at once, or raise its memory or its max_locks_per_transaction.',
+    { cause, retryAfterSeconds: 1 },
+  );
+
+const limited: Translation = (cause) =>
+  new CarrelError(
+    'unavailable',
+    'PostgreSQL has reached one of its limits. Ask for less at once, or raise the limit that its log names.',
+    { cause, retryAfterSeconds: 1 },
+  );
+
 const readOnly: Translation = (cause) =>
   new CarrelError('storage_read_only', 'The database is read-only. Connect to the primary server.', { cause });
 
@@ -120,8 +134,9 @@ const translations = new Map<string, Translation>([
   ['3D', credentials],
   ['40', busy],
   ['42501', rights],
-  ['53', unavailable],
+  ['53', limited],
   ['53100', full],
+  ['53200', exhausted],
   ['53300', crowded],
   ['55P03', busy],
   ['57014', timeout],

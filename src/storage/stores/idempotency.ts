@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
 import type { Idempotency } from '../contracts/entries.ts';
 import type { Statements } from '../dialect.ts';
@@ -32,17 +33,16 @@ export async function once<Answer>(
   return answer;
 }
 
-/** Of the thread, for whoever writes to it. */
-export function threadLock(threadId: string): string {
-  return `thread ${threadId}`;
-}
-
 /** Until the end of the transaction. */
 export async function lock(on: Statements, name: string): Promise<void> {
   await lockAll(on, [name]);
 }
 
+/** Of one transaction: PostgreSQL has room for some thousand of all together. */
+export const locksMax = 500;
+
 /** In one order everywhere, so that two transactions do not wait for each other. */
 export async function lockAll(on: Statements, names: readonly string[]): Promise<void> {
+  assert(names.length <= locksMax, 'more locks than a transaction may have');
   if (on.dialect.lock !== undefined && names.length > 0) await on.query(on.dialect.lock, [{ list: names.toSorted() }]);
 }

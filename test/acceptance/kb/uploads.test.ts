@@ -82,6 +82,8 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     for (const filename of ['../../etc/passwd', 'a/b.txt', 'c:\\x', '..', 'a\u0000b', '']) {
       assert.equal((await kb.fail('kb_upload_start', { filename, total_size: 3 })).code, 'invalid_arguments');
     }
+    const typed = await kb.fail('kb_upload_start', { filename: 'a', total_size: 3, doc_type: 'a b' });
+    assert.deepEqual([typed.code, /^doc_type must have 1 to 40/.test(typed.message)], ['invalid_arguments', true]);
     for (const index of [-1, 10_000, 0.5]) {
       const given = { upload_id: id, data: base64('abc'), chunk_index: index };
       assert.equal((await kb.fail('kb_upload_chunk', given)).code, 'invalid_arguments');

@@ -2,17 +2,14 @@ import type { OriginalStore } from '../../contracts/ingestion.ts';
 import type { Statements } from '../../dialect.ts';
 import { textOf } from '../../rows.ts';
 import type { Transactions } from '../../transactions.ts';
-import { lockAll } from '../idempotency.ts';
-
-/** In a transaction: each is locked until its end, and PostgreSQL has room for some thousand locks. */
-const releasedAtOnce = 500;
+import { lockAll, locksMax } from '../idempotency.ts';
 
 /** `release` of a store. */
 export function createRelease({ write }: Pick<Transactions, 'write'>): OriginalStore['release'] {
   return async (hashes) => {
     let released = 0;
-    for (let first = 0; first < hashes.length; first += releasedAtOnce) {
-      released += await write(releaseOriginals, { hashes: hashes.slice(first, first + releasedAtOnce) });
+    for (let first = 0; first < hashes.length; first += locksMax) {
+      released += await write(releaseOriginals, { hashes: hashes.slice(first, first + locksMax) });
     }
     return released;
   };

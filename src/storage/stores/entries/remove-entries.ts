@@ -12,16 +12,20 @@ import {
 import type { Dialect, Statements } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { lockAll, once, threadLock } from '../idempotency.ts';
+import { once } from '../idempotency.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
-import { replaceWords } from './entry-parts.ts';
+import { addWords } from './entry-parts.ts';
 import { amongThreads } from './filter-condition.ts';
 import { writeSetting } from './indexed-fields.ts';
 import { recountThreads } from './thread-counts.ts';
+import { lockThreads } from './thread-locks.ts';
 
 /** Ids that an answer names. */
 const namedMax = 100;
+
+/** Entries that go or come back in one statement: a trigger of PostgreSQL may compare each of them with all others. */
+const changedAtOnce = 100;
 
 export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
   const { sql, values } = removeCondition(request, on.now, on.dialect);
@@ -35,16 +39,18 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
     return { ...outcome(ids, await missingThreads(on, request)), hash: idsHash(ids) };
   }
   return once(on, request.idempotency, async () => {
-    await lockThreads(on, await select());
+    await lockThreads(on, threadsOf(await select()));
     // Read again, because somebody may have had the lock.
     const rows = await select();
     const missing = await missingThreads(on, request);
     const ids = idsOf(rows);
     if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw changedMeanwhile(ids.length);
-    await on.query(
-      `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
-      [on.now, { list: ids }],
-    );
+    for (let at = 0; at < ids.length; at += changedAtOnce) {
+      await on.query(
+        `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
+        [on.now, { list: ids.slice(at, at + changedAtOnce) }],
+      );
+    }
     await removeWords(on, entryWords, ids);
     await recountThreads(on, threadsOf(rows));
     await purge(on);
@@ -69,26 +75,28 @@ export async function restoreEntries(
           daysBefore(on.now, keptDays),
         ],
       );
-    await lockThreads(on, await select());
+    await lockThreads(on, threadsOf(await select()));
     const rows = await select();
-    for (const row of rows) {
-      const id = numberOf(row, 'key');
-      await on.query(
-        `INSERT INTO ${on.dialect.schema}context_absences (entry, removed_at, restored_at) VALUES (?, ?, ?)`,
-        [id, textOf(row, 'deleted_at'), on.now],
-      );
-      await on.query(`UPDATE ${on.dialect.schema}context_entries SET deleted_at = NULL WHERE key = ?`, [id]);
-      await replaceWords(on, id, textOf(row, 'text_content'));
-    }
+    for (let at = 0; at < rows.length; at += changedAtOnce) await bringBack(on, rows.slice(at, at + changedAtOnce));
     await recountThreads(on, threadsOf(rows));
     return { ids: idsOf(rows) };
   });
 }
 
-/** As storing does, so that what is counted does not change meanwhile. */
-async function lockThreads(on: Statements, rows: readonly Row[]): Promise<void> {
-  const names = threadsOf(rows).map(threadLock);
-  await lockAll(on, names);
+async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
+  const { schema, integers } = on.dialect;
+  const ids = idsOf(rows);
+  await on.query(
+    `INSERT INTO ${schema}context_absences (entry, removed_at, restored_at)
+      SELECT key, deleted_at, ? FROM ${schema}context_entries WHERE key IN (${integers})`,
+    [on.now, { list: ids }],
+  );
+  await on.query(`UPDATE ${schema}context_entries SET deleted_at = NULL WHERE key IN (${integers})`, [{ list: ids }]);
+  await removeWords(on, entryWords, ids);
+  await addWords(
+    on,
+    rows.map((row) => ({ entry: numberOf(row, 'key'), text: textOf(row, 'text_content') })),
+  );
 }
 
 /** What nobody can bring back any more goes for good, with everything that belongs to it. */

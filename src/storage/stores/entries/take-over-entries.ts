@@ -4,9 +4,9 @@ import type { ReferenceChange, TakenOverEntry, TakeOverOutcome, TakeOverRequest 
 import type { Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { lockAll, threadLock } from '../idempotency.ts';
 import { writeFields } from './entry-parts.ts';
 import { parseMetadata } from './metadata-fields.ts';
+import { lockThreads } from './thread-locks.ts';
 import { type Added, fieldIndex, insertEntry, writeParts } from './write-entries.ts';
 
 /** Generated ids follow the highest: a file that names one near the end of all integers must not use them up. */
@@ -22,7 +22,8 @@ export async function takeOverEntries(on: Statements, { entries }: TakeOverReque
     on,
     entries.some(({ metadata }) => metadata !== undefined),
   );
-  await lockAll(on, [...new Set(entries.map(({ threadId }) => threadLock(storable(threadId))))]);
+  const threads = entries.map(({ threadId }) => storable(threadId));
+  await lockThreads(on, threads, 'exclusive');
   let highest = await keys.highest(on, 'context_entries');
   let advanced = highest;
   const known = await equalEntries(on, entries);

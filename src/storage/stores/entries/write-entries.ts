@@ -18,7 +18,7 @@ import type { ContentType, Source } from '../../contracts/entry-filter.ts';
 import type { ColumnType, Statements } from '../../dialect.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
-import { lockAll, once, threadLock } from '../idempotency.ts';
+import { once } from '../idempotency.ts';
 import { keepVersion } from './entry-history.ts';
 import {
   addFields,
@@ -36,6 +36,7 @@ import { createFieldIndex, type FieldIndex, readFieldNames } from './indexed-fie
 import { mergePatch } from './merge-patch.ts';
 import { parseMetadata } from './metadata-fields.ts';
 import { type AddedEntry, countAdded, countRetyped } from './thread-counts.ts';
+import { lockThreads } from './thread-locks.ts';
 
 /** An entry whose row is written, and what is still to be written of it. */
 export interface Added extends AddedEntry {
@@ -54,7 +55,7 @@ export async function storeEntries(
       fresh.some(({ metadata }) => metadata !== undefined),
     );
     const threads = [...new Set(fresh.map(({ threadId }) => storable(threadId)))];
-    await lockAll(on, threads.map(threadLock));
+    await lockThreads(on, threads);
     const last = await lastTurns(on, threads);
     const waiting: Waiting[] = [];
     const outcomes: (() => StoreOutcome)[] = [];

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine } from '../../../engine/engine.ts';
+import { readDocType } from '../../../engine/given.ts';
 import type { Call } from '../../../tools/call.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { storedText } from '../../../tools/stored-text.ts';
@@ -110,7 +111,8 @@ async function start(
   { caller }: Call,
 ) {
   const tags = tagsToStore(given, config.collections);
-  const upload = { filename, totalSize: total_size, tags, title, docType: doc_type, sourcePath: source_path };
+  const docType = readDocType(doc_type);
+  const upload = { filename, totalSize: total_size, tags, title, docType, sourcePath: source_path };
   const { id, secret } = await uploads.start(upload, caller.id);
   const origin = (caller.reachedAt === undefined ? undefined : config.publicUrl) ?? caller.reachedAt;
   return {

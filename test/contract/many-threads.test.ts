@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Client } from 'pg';
+import type { NewEntry } from '../../src/storage/contracts/entries.ts';
+import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { openStorage } from '../../src/storage/open-storage.ts';
+import { pause } from '../support/pause.ts';
+import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+
+/** More than PostgreSQL has room for locks. */
+const tooMany = 20_000;
+
+/** More than are locked one by one. */
+const many = 501;
+
+const old = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z' };
+
+describe('calls on more threads than PostgreSQL has room for locks', {
+  skip: serverObstacle() ?? false,
+  timeout: 120_000,
+}, () => {
+  let storage: Storage;
+  const cleanUps: (() => Promise<unknown>)[] = [];
+  let client: Client;
+
+  before(async () => {
+    const server = await startRealPostgres();
+    assert.ok(typeof server !== 'string', String(server));
+    cleanUps.push(() => server.stop());
+    const { url, drop } = await createTestDatabase(server);
+    cleanUps.push(drop);
+    storage = await openStorage({ backend: 'postgres', url });
+    cleanUps.push(() => storage.close());
+    client = new Client({ connectionString: url });
+    await client.connect();
+    cleanUps.push(() => client.end());
+  });
+  after(async () => {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+  });
+
+  /** An old entry in each of many threads, as storing leaves them. */
+  const fill = async (threads: number): Promise<void> => {
+    await client.query(
+      `WITH added AS (
+         INSERT INTO carrel.context_entries (thread_id, source, content_type, text_content, text_hash, created_at, updated_at)
+         SELECT 'many ' || n, 'user', 'text', 'x', repeat('0', 64), $1, $1 FROM generate_series(1, $2::integer) n
+         RETURNING key, thread_id)
+       INSERT INTO carrel.context_threads (thread_id, users, agents, multimodal, first_entry, last_entry, last_id)
+         SELECT thread_id, 1, 0, 0, $1, $1, key FROM added`,
+      [old.createdAt, threads],
+    );
+  };
+  const entry = (threadId: string, text: string, more: Partial<NewEntry> = {}): NewEntry => ({
+    ...{ threadId, text, source: 'user', metadata: undefined, tags: [], images: [], summary: undefined },
+    ...more,
+  });
+  const removeOld = () => storage.entries.remove({ olderThanDays: 30, dryRun: false });
+  const counted = async () => {
+    const { threads } = await storage.entries.threads({ limit: 10, offset: 0 });
+    return Object.fromEntries(threads.map(({ threadId, entries }) => [threadId, entries]));
+  };
+  /** Until so many wait for a lock. */
+  const waiting = async (count: number): Promise<void> => {
+    while (((await client.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rowCount ?? 0) < count) await pause(5);
+  };
+
+  test('002 delete_context_batch, restore_context: entries of as many threads as there are go and come back', async () => {
+    // PostgreSQL keeps the plan of a trigger that it has made for few rows.
+    await storage.entries.store({ entries: [entry('few', 'heron', old)] });
+    assert.equal((await removeOld()).count, 1);
+    await fill(tooMany);
+    assert.equal((await removeOld()).count, tooMany);
+    assert.deepEqual(await counted(), {});
+    const { rows } = await client.query(
+      'SELECT key FROM carrel.context_entries WHERE deleted_at IS NOT NULL ORDER BY key',
+    );
+    const ids = rows.map(({ key }) => Number(key));
+    assert.equal((await storage.entries.restore({ ids: ids.slice(-many) })).ids.length, many);
+    assert.equal((await storage.entries.threads({ limit: 1, offset: 0 })).total, many);
+    assert.equal((await removeOld()).count, many);
+  });
+
+  test('002 store_context: an entry that repeats one that is just removed is not lost with it', async () => {
+    await fill(many);
+    const [first] = await storage.entries.store({ entries: [entry('said again', 'heron', old)] });
+    await client.query("BEGIN; SELECT 1 FROM carrel.context_threads WHERE thread_id = 'said again' FOR UPDATE");
+    const removing = removeOld();
+    await waiting(1);
+    const storing = storage.entries.store({ entries: [entry('said again', 'heron')] });
+    await waiting(2);
+    await client.query('COMMIT');
+    assert.equal((await removing).count, many + 1);
+    const [again] = await storing;
+    assert.deepEqual([again?.repeated, again?.id === first?.id], [false, false]);
+    const [kept] = await storage.entries.get({ ids: [again?.id ?? 0], images: false });
+    assert.equal(kept?.text, 'heron');
+    assert.deepEqual(await counted(), { 'said again': 1 });
+    await storage.entries.remove({ threadIds: ['said again'], dryRun: false });
+  });
+
+  test('002 store_context: what a process of an earlier version writes meanwhile, which locks its thread only, is kept and counted', async () => {
+    await fill(many);
+    const now = new Date().toISOString();
+    await client.query("BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('thread many 7', 0))");
+    await client.query(
+      `INSERT INTO carrel.context_entries (thread_id, source, content_type, text_content, text_hash, created_at, updated_at)
+       VALUES ('many 7', 'agent', 'text', 'y', repeat('1', 64), $1, $1)`,
+      [now],
+    );
+    const removing = removeOld();
+    await waiting(1);
+    await client.query("UPDATE carrel.context_threads SET agents = agents + 1 WHERE thread_id = 'many 7'; COMMIT");
+    assert.equal((await removing).count, many);
+    assert.deepEqual(await counted(), { 'many 7': 1 });
+  });
+});
