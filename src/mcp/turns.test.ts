@@ -47,6 +47,13 @@ function open() {
   return {
     write: (messages: readonly object[]) =>
       void input.write(messages.map((each) => `${JSON.stringify(each)}\n`).join('')),
+    /** What is left when it has ended. */
+    async rest() {
+      output.end();
+      let rest = '';
+      for await (const line of { [Symbol.asyncIterator]: () => lines }) rest += line;
+      return rest;
+    },
     line: async () => JSON.parse((await lines.next()).value ?? ''),
     /** What had been begun when all was answered. */
     async end() {
@@ -103,6 +110,8 @@ test('one that is cancelled before its turn is not answered', async () => {
   const client = await openWith('2025-11-25');
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99 } };
   client.write([...places.map(request), cancel]);
-  for (const place of places.slice(0, -1)) assert.equal((await client.line()).id, place);
+  const answered = places.slice(0, -1);
+  for (const place of answered) assert.equal((await client.line()).id, place);
   await client.end();
+  assert.equal(await client.rest(), '');
 });

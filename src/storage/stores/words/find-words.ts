@@ -38,8 +38,8 @@ import { mendQuery } from './mend-query.ts';
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
 const poolMax = 200;
 
-/** Of many matches, those that are tested first where only as many as the pool holds must pass: what a tenth passes does. */
-const testedFirst = 3000;
+/** Of many matches, those that are tested first where no more have to pass than the pool holds: if a fifth does, they are enough. */
+const testedFirst = 1000;
 
 /** The database finds candidates and puts them in a rough order; our own BM25 decides. Words are counted while the filter is made. */
 export async function findWords(
