@@ -552,7 +552,10 @@ onEachBackend('bulk changes', (backend) => {
     const own = { anyTags: ['collection:b', 'collection:c'] };
     const moved = { replaces: 'collections', add: ['collection:c'], remove: ['z'] };
     assert.deepEqual(await change(moved, own), [1, ['collection:a', 'y', 'collection:c']]);
-    assert.deepEqual(await change({ replaces: 'collections', add: ['collection:d'] }), [1, ['y', 'collection:d']]);
+    // A collection that the caller may not know of keeps the document.
+    const others = { kind: 'set_tags', tags: ['w', 'collection:b'] };
+    assert.deepEqual(await change(others, own), [1, ['collection:a', 'w', 'collection:b']]);
+    assert.deepEqual(await change({ replaces: 'collections', add: ['collection:d'] }), [1, ['w', 'collection:d']]);
     await storage.documents.changeMany({ ...bulk, selection, action: { kind: 'set_tags', tags: ['even'] } });
   });
 

@@ -195,7 +195,11 @@ async function lockedByIds(on: Statements, ids: readonly number[]): Promise<Stor
 }
 
 function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
-  if (action.kind === 'set_tags') return [...new Set(action.tags.map(storable))];
+  if (action.kind === 'set_tags') {
+    // Collections that the caller may not know of keep what they have.
+    const hidden = before.filter((tag) => isCollection(tag) && !isAmong(tag, anyTags));
+    return [...new Set([...hidden, ...action.tags.map(storable)])];
+  }
   const [gone, add] = [new Set(action.remove.map(storable)), action.add.map(storable)];
   const isReplaced = (tag: string): boolean =>
     isCollection(tag) ? action.replaces === 'collections' && isAmong(tag, anyTags) : action.replaces === 'others';
