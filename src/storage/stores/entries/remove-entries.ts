@@ -13,6 +13,7 @@ import type { Dialect, Statements } from '../../dialect.ts';
 import { type ListValue, numberOf, type Row, type SqlValue, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { once } from '../idempotency.ts';
+import { portionsOf } from '../portions.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
 import { addWords } from './entry-parts.ts';
@@ -23,9 +24,6 @@ import { lockThreads } from './thread-locks.ts';
 
 /** Ids that an answer names. */
 const namedMax = 100;
-
-/** Entries that go or come back in one statement: a trigger of PostgreSQL may compare each of them with all others. */
-const changedAtOnce = 100;
 
 export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
   const { sql, values } = removeCondition(request, on.now, on.dialect);
@@ -45,10 +43,10 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
     const missing = await missingThreads(on, request);
     const ids = idsOf(rows);
     if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw changedMeanwhile(ids.length);
-    for (let at = 0; at < ids.length; at += changedAtOnce) {
+    for (const list of portionsOf(ids)) {
       await on.query(
         `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
-        [on.now, { list: ids.slice(at, at + changedAtOnce) }],
+        [on.now, { list }],
       );
     }
     await removeWords(on, entryWords, ids);
@@ -77,7 +75,7 @@ export async function restoreEntries(
       );
     await lockThreads(on, threadsOf(await select()));
     const rows = await select();
-    for (let at = 0; at < rows.length; at += changedAtOnce) await bringBack(on, rows.slice(at, at + changedAtOnce));
+    for (const some of portionsOf(rows)) await bringBack(on, some);
     await recountThreads(on, threadsOf(rows));
     return { ids: idsOf(rows) };
   });

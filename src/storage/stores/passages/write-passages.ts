@@ -4,6 +4,7 @@ import type { TextVectors } from '../../contracts/vectors.ts';
 import type { Statements } from '../../dialect.ts';
 import { type BoundValue, numberOf, textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
+import { portionsOf } from '../portions.ts';
 import { writeVectors } from '../vectors/write-vectors.ts';
 import { passageWords } from '../words/word-indexes.ts';
 
@@ -45,12 +46,16 @@ export async function relabelPassages(
   parents: readonly string[],
   labels: readonly string[],
 ): Promise<void> {
+  const { schema, texts, fewIntegers, passages } = on.dialect;
   const [among, own] = [parents.map(storable), distinct(labels)];
-  await on.dialect.passages.relabel(on, among, own);
-  await on.query(`UPDATE ${on.dialect.schema}kb_passages SET labels = ? WHERE parent IN (${on.dialect.texts})`, [
-    { list: own },
-    { list: among },
-  ]);
+  await passages.relabel(on, among, own);
+  const rows = await on.query(`SELECT key FROM ${schema}kb_passages WHERE parent IN (${texts})`, [{ list: among }]);
+  for (const some of portionsOf(rows)) {
+    await on.query(`UPDATE ${schema}kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [
+      { list: own },
+      { list: some.map((row) => numberOf(row, 'key')) },
+    ]);
+  }
 }
 
 interface PassageRow extends IndexedTexts {
