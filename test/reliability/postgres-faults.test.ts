@@ -8,6 +8,7 @@ import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { lockKey, migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
+import type { Connection } from '../../src/storage/postgres/transaction.ts';
 import {
   createPlainDatabase,
   createTestDatabase,
@@ -110,12 +111,12 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await (await starting).close();
   });
 
-  test('a query beyond its time is stopped by the server', async () => {
-    const connections = createConnections({ url, queryTimeoutMs: 50 });
-    await fails(
-      connections.read((statements) => statements.query('SELECT pg_sleep(30)')),
-      'query_timeout',
-    );
+  test('a query beyond its time is stopped by the server, and what is said fits a search or a change', async () => {
+    const connections = createConnections({ url, queryTimeoutMs: 50, lockTimeoutMs: 50 });
+    const sleeps = (statements: Connection) => statements.query('SELECT pg_sleep(30)');
+    const { message } = await fails(connections.read(sleeps), 'query_timeout');
+    assert.match(message, /^The search took too long/);
+    assert.match((await fails(connections.write(sleeps), 'query_timeout')).message, /nothing was changed/);
     assert.deepEqual(await connections.read((statements) => statements.query('SELECT 1 AS one')), [{ one: 1 }]);
     await connections.close();
   });

@@ -5,7 +5,7 @@ import type { Language } from '../../words/language.ts';
 import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
 import { connectToAny, createServers, type Servers } from './servers.ts';
 import { createStatementNames, type StatementNames } from './statement-names.ts';
-import { isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
+import { errorOfWrite, isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
 import {
   type AfterCommit,
   type Attempt,
@@ -140,7 +140,12 @@ export function createConnections(
       if (isHeld) await checkHeld();
       const statementMs = isLong ? 0 : writeMs;
       const begin = `${beginWrite}; ${boundsOf(statementMs)}`;
-      return again((attempt) => inTransaction({ begin, statementMs, write: { afterCommit } }, work, attempt));
+      const run = { begin, statementMs, write: { afterCommit } };
+      try {
+        return await again((attempt) => inTransaction(run, work, attempt));
+      } catch (error) {
+        throw errorOfWrite(error);
+      }
     },
     alone: (work) => again((attempt) => withoutTransaction(work, attempt)),
     count: () => ({ open: pool.totalCount, idle: pool.idleCount, max: pool.options.max }),

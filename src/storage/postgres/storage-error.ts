@@ -119,6 +119,13 @@ const timeout: Translation = (cause) =>
     cause,
   });
 
+/** What is said of a write, of the error that a search would have failed with. */
+export function errorOfWrite(error: unknown): unknown {
+  if (!isCarrelError(error) || error.code !== 'query_timeout') return error;
+  const message = 'The change took too long and was stopped; nothing was changed. Change less at a time.';
+  return new CarrelError('query_timeout', message, { cause: error });
+}
+
 const socketErrors: readonly string[] = [
   ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
 ];
