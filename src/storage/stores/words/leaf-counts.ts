@@ -53,12 +53,10 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
     count,
     async list(leaves, max) {
       const { statistics, counts } = await count(leaves);
-      const isFew = () => {
-        const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
-        return totals.every((total) => total <= max) && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
-      };
+      const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
+      if (Math.max(...totals) > max || totals.reduce((sum, total) => sum + total, 0) > listedSumMax) return false;
       const unlisted = leaves.filter((leaf) => !lists.has(leafKey(leaf)));
-      if (unlisted.length > 0 && isFew()) {
+      if (unlisted.length > 0) {
         const documents = async () => statistics.documents;
         const found = await words.count(on, index, unlisted, { documents, keys: true });
         // What was known of their number stays, even if it was an estimate: the same search must always score the same.
@@ -67,7 +65,7 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
           if (keys !== undefined) lists.set(leafKey(leaf), keys);
         });
       }
-      return isFew() && leaves.every((leaf) => lists.has(leafKey(leaf)));
+      return leaves.every((leaf) => lists.has(leafKey(leaf)));
     },
   };
 }
