@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import { createInterface } from 'node:readline';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { servePrompt } from '../../test/support/prompt-server.ts';
 import { modernRequest } from '../../test/support/raw-http.ts';
-import { silentLogger } from '../base/log.ts';
-import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { Prompt } from '../tools/prompt.ts';
-import { messageLimits } from './messages.ts';
-import { createOffer } from './offer.ts';
-import { everyRevision } from './protocol-versions.ts';
-import { serveOverStdio } from './serve.ts';
 
 const prompt: Prompt = {
   name: 'greet',
@@ -22,26 +15,13 @@ const prompt: Prompt = {
 
 /** Sends each message when the one before it was answered. */
 async function ask(messages: readonly object[]): Promise<Record<string, unknown>[]> {
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const offer = createOffer({
-    serverInfo: { name: 'test', version: '1' },
-    instructions: '',
-    toolsets: [{ name: 'polite', failures: { as: 'jsonrpc' }, tools: [], prompts: [prompt] }],
-    readOnly: false,
-    disabledTools: [],
-    inFlight: { runningMax: 10, waitingMax: 10 },
-    jobs: createCallJobs(),
-    log: silentLogger,
-  });
-  const service = serveOverStdio({ offer, revisions: everyRevision, limits: messageLimits, input, output });
-  const lines = createInterface({ input: output })[Symbol.asyncIterator]();
+  const server = servePrompt(prompt);
   const results: Record<string, unknown>[] = [];
   for (const message of messages) {
-    input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    if ('id' in message) results.push(JSON.parse((await lines.next()).value ?? '').result);
+    server.write([{ jsonrpc: '2.0', ...message }]);
+    if ('id' in message) results.push((await server.line()).result);
   }
-  input.end();
-  await service.closed;
+  await server.end();
   return results;
 }
 

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
-import { createInterface } from 'node:readline';
-import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { servePrompt } from '../../test/support/prompt-server.ts';
 import { modernRequest } from '../../test/support/raw-http.ts';
-import { silentLogger } from '../base/log.ts';
-import { createCallJobs } from '../jobs/call-jobs.ts';
 import type { Prompt } from '../tools/prompt.ts';
-import { messageLimits } from './messages.ts';
-import { createOffer } from './offer.ts';
-import { everyRevision } from './protocol-versions.ts';
-import { serveOverStdio } from './serve.ts';
 
 /** A client on stdio, and a prompt that notes the turn of the event loop in which it is rendered. */
 function open() {
@@ -31,34 +24,12 @@ function open() {
     if (isOpen) setImmediate(count);
   };
   setImmediate(count);
-  const [input, output] = [new PassThrough(), new PassThrough()];
-  const offer = createOffer({
-    serverInfo: { name: 'test', version: '1' },
-    instructions: '',
-    toolsets: [{ name: 'polite', failures: { as: 'jsonrpc' }, tools: [], prompts: [prompt] }],
-    readOnly: false,
-    disabledTools: [],
-    inFlight: { runningMax: 10, waitingMax: 10 },
-    jobs: createCallJobs(),
-    log: silentLogger,
-  });
-  const service = serveOverStdio({ offer, revisions: everyRevision, limits: messageLimits, input, output });
-  const lines = createInterface({ input: output })[Symbol.asyncIterator]();
+  const server = servePrompt(prompt);
   return {
-    write: (messages: readonly object[]) =>
-      void input.write(messages.map((each) => `${JSON.stringify(each)}\n`).join('')),
-    /** What is left when it has ended. */
-    async rest() {
-      output.end();
-      let rest = '';
-      for await (const line of { [Symbol.asyncIterator]: () => lines }) rest += line;
-      return rest;
-    },
-    line: async () => JSON.parse((await lines.next()).value ?? ''),
+    ...server,
     /** What had been begun when all was answered. */
     async end() {
-      input.end();
-      await service.closed;
+      await server.end();
       isOpen = false;
       const perTurn = Map.groupBy(begun, (each) => each.turn);
       return {

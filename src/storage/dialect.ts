@@ -151,7 +151,7 @@ export interface LeafCount {
 export interface CountRequest {
   /** How many there are in all. */
   documents(): Promise<number>;
-  /** Which ones they are is to be told, where they are few enough. */
+  /** Which ones they are is to be told, where they are few enough; of the others, that there are too many. */
   readonly keys?: boolean;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import type { PassagePage, PassageSearch } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { type Connections, createConnections } from '../../src/storage/postgres/connections.ts';
@@ -28,6 +28,7 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
   let storage: Storage;
   let connections: Connections;
   let shares: WordShares;
+  let time = 0;
   before(async () => {
     const started = await startRealPostgres();
     assert.ok(typeof started !== 'string', String(started));
@@ -35,7 +36,7 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     database = await createTestDatabase(server);
     storage = await createPostgresStorage({ url: database.url });
     connections = createConnections({ url: database.url });
-    shares = createWordShares(connections, documents);
+    shares = createWordShares(connections, { documentsMin: documents, clock: () => time });
     await storage.passages.replace(
       Array.from({ length: documents }, (_, number) => ({ parent: `d${number}`, passages: [passageOf(number)] })),
     );
@@ -47,15 +48,19 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     await server.stop();
   });
 
-  test('where there are few documents, or as many as before, nobody looks', async () => {
+  test('where there are few documents, or as many as a short while before, nobody looks', async () => {
     await shares.refresh(index, documents - 1);
     assert.equal(shares.of(index).size, 0);
     await shares.refresh(index, documents);
     const known = shares.of(index);
     await shares.refresh(index, documents + 1);
     assert.equal(shares.of(index), known);
+    time += 600_000;
+    await shares.refresh(index, documents);
+    const again = shares.of(index);
+    assert.notEqual(again, known, 'after ten minutes');
     await shares.refresh(index, 2 * documents);
-    assert.notEqual(shares.of(index), known);
+    assert.notEqual(shares.of(index), again);
     await shares.refresh(index, documents - 1);
     assert.equal(shares.of(index).size, 0);
   });
@@ -70,23 +75,12 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
   });
 
   const queries = ['river', 'bridge river', 'bridge harbour', 'bridge OR harbour', 'river -harbour', '"river bridge"'];
-  for (const text of [...queries, 'river OR harbour', 'brid* river', 'bridgge', 'bridgge river']) {
+  for (const text of [...queries, 'river OR harbour', 'brid* river', 'bridze', 'bridze river']) {
     for (const labels of [undefined, [['half']], [['few']]]) {
       test(`${text} finds the same with them, ${labels?.flat().join() ?? 'everything'}`, async (context) => {
         await shares.refresh(index, documents);
-        const cutter = createTextCutter();
-        context.after(() => cutter.close());
-        const statistics = createFreshStatistics(connections, shares);
-        const dialect = createPostgresDialect({ indexes: undefined, statistics, shares, cutter });
-        const request = {
-          query: parseQuery(text),
-          ...(labels ? { filter: { labels } } : {}),
-          ...{ limit: 20, offset: 0 },
-        };
-        const search = (asked: PassageSearch) =>
-          connections.read((connection) =>
-            searchPassages({ dialect, now: new Date().toISOString(), ...withQuestionMarks(connection) }, asked),
-          );
+        const search = searchWith(context, shares);
+        const request = requestOf(text, labels);
         const exact = await storage.passages.search(request);
         assert.ok(exact.total > 0);
         const found = await search(request);
@@ -101,11 +95,42 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     }
   }
 
+  test('a share that is far too high makes no total', async (context) => {
+    const wrong = { of: () => new Map([['river', 50]]), refresh: async () => {} };
+    const { total } = await searchWith(context, wrong)(requestOf('river OR harbour'));
+    assert.equal(total, documents);
+  });
+
+  test('a search scores the same, whatever was listed for another one since', async (context) => {
+    const wrong = { of: () => new Map([['river', 0.05]]), refresh: async () => {} };
+    const search = searchWith(context, wrong);
+    const request = requestOf('river OR "bridge of"');
+    const before = await search(request);
+    await search(requestOf('river OR harbour'));
+    assert.deepEqual(await search(request), before);
+  });
+
+  /** Of a dialect of its own, with no counts yet. */
+  function searchWith(context: TestContext, known: WordShares) {
+    const cutter = createTextCutter();
+    context.after(() => cutter.close());
+    const statistics = createFreshStatistics(connections, known);
+    const dialect = createPostgresDialect({ indexes: undefined, statistics, shares: known, cutter });
+    return (asked: PassageSearch) =>
+      connections.read((connection) =>
+        searchPassages({ dialect, now: new Date().toISOString(), ...withQuestionMarks(connection) }, asked),
+      );
+  }
+
   test('what cannot be looked at is counted', async () => {
     await shares.refresh('nothing_of_ours', documents);
     assert.equal(shares.of('nothing_of_ours').size, 0);
   });
 });
+
+function requestOf(text: string, labels?: string[][]): PassageSearch {
+  return { query: parseQuery(text), ...(labels ? { filter: { labels } } : {}), limit: 20, offset: 0 };
+}
 
 /** Without scores, for which it counts how common words are. */
 function plainly({ hits, total, mended }: PassagePage) {
@@ -122,6 +147,7 @@ function passageOf(number: number) {
     'A river',
     number % 2 === 0 ? 'bridge' : 'ferry',
     'of stone',
+    number % 50 === 0 ? 'for a bride' : '',
     number % 200 === 0 ? 'in the harbour' : '',
     ...(number === 150 ? manyWords() : []),
   ];

@@ -53,7 +53,7 @@ export async function countWords(
     const total = numberOf(row, 'total');
     counts[numberOf(row, 'place') - 1] = { documents: total, keys: total <= keysMax ? keys : undefined };
   }
-  const common = leaves.filter((_, place) => (counts[place]?.documents ?? 0) >= foundMax);
+  const common = asksKeys ? [] : leaves.filter((_, place) => (counts[place]?.documents ?? 0) >= countedMax);
   if (common.length === 0) return { counts, hasMore };
   const all = await documents();
   const shares = await estimateShares(on, name, common, all);

@@ -1,3 +1,4 @@
+import type { MonotonicClock } from '../../base/sliding-window.ts';
 import { numberOf, optionalTextOf } from '../rows.ts';
 import type { Connections } from './connections.ts';
 
@@ -8,7 +9,7 @@ import type { Connections } from './connections.ts';
 export interface WordShares {
   /** By term, as far as they were looked at. */
   of(index: string): ReadonlyMap<string, number>;
-  /** Has documents looked at where there are many, and many more or fewer than before. Nobody has to wait for that. */
+  /** Has documents looked at where there are many, and those seen before are too few, too many or too old. Nobody has to wait for that. */
   refresh(index: string, documents: number): Promise<void>;
 }
 
@@ -27,7 +28,10 @@ const changed = 1.5;
 /** After which there is another look in any case: documents may be others, and as many. */
 const keptMs = 600_000;
 
-export function createWordShares(connections: Connections, documentsMin = manyDocuments): WordShares {
+export function createWordShares(
+  connections: Connections,
+  { documentsMin = manyDocuments, clock = () => performance.now() }: WordSharesOptions = {},
+): WordShares {
   const kept = new Map<string, Kept>();
   const looking = new Map<string, Promise<void>>();
   return {
@@ -35,7 +39,7 @@ export function createWordShares(connections: Connections, documentsMin = manyDo
     async refresh(index, documents) {
       const known = kept.get(index);
       if (documents < documentsMin) kept.delete(index);
-      if (documents < documentsMin || (known && isFresh(known, documents))) return;
+      if (documents < documentsMin || (known && isFresh(known, documents, clock()))) return;
       if (!looking.has(index)) looking.set(index, keep(index, documents));
       await looking.get(index);
     },
@@ -44,7 +48,7 @@ export function createWordShares(connections: Connections, documentsMin = manyDo
   async function keep(index: string, documents: number): Promise<void> {
     // If it fails, what was known is kept until the next look.
     const shares = await look(index, documents).catch(() => kept.get(index)?.shares ?? none);
-    kept.set(index, { documents, shares, at: performance.now() });
+    kept.set(index, { documents, shares, at: clock() });
     looking.delete(index);
   }
 
@@ -71,15 +75,20 @@ export function createWordShares(connections: Connections, documentsMin = manyDo
   }
 }
 
+export interface WordSharesOptions {
+  readonly documentsMin?: number;
+  readonly clock?: MonotonicClock;
+}
+
 interface Kept {
   readonly documents: number;
   readonly shares: ReadonlyMap<string, number>;
   readonly at: number;
 }
 
-function isFresh(known: Kept, documents: number): boolean {
+function isFresh(known: Kept, documents: number, now: number): boolean {
   const isAsMany = documents < known.documents * changed && documents * changed > known.documents;
-  return isAsMany && performance.now() - known.at < keptMs;
+  return isAsMany && now - known.at < keptMs;
 }
 
 const none: ReadonlyMap<string, number> = new Map();

@@ -13,8 +13,6 @@ import type { WordShares } from './word-shares.ts';
 /** Of words, whenever new ones are looked for. */
 const placesReadAgain = 1000;
 
-const none: ReadonlyMap<string, number> = new Map();
-
 /** Words in a tsvector for each document, or in several where there are too many. */
 export function createWordTable(cutter: TextCutter, statistics: FreshStatistics, shares: WordShares): WordTable {
   /** Indexes in which a document with several was seen. The others are not asked for any. */
@@ -66,8 +64,8 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
       },
     },
     async count(on, { name }, leaves, asked) {
-      const known = asked.keys ? none : shares.of(name);
-      const shareOf = (leaf: WordLeaf) => (leaf.kind === 'term' ? known.get(leaf.term) : undefined);
+      const known = shares.of(name);
+      const shareOf = (leaf: WordLeaf) => (asked.keys || leaf.kind !== 'term' ? undefined : known.get(leaf.term));
       const { counts, hasMore } = await countWords(
         on,
         name,

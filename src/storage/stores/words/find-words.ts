@@ -123,12 +123,7 @@ async function findPool(
     const keys =
       listed === undefined
         ? await candidateKeys(on, index, query, narrowed, plan, weightOf)
-        : firstByWeight(
-            listed.keys,
-            weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) })),
-            leafCounts.lists,
-            poolMax,
-          );
+        : firstByWeight(listed.keys, weighedLeaves(plan, weightOf), leafCounts.lists, poolMax);
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
     const noted = (terms: DocumentTerms) => {
       for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
@@ -261,12 +256,16 @@ async function listMatches(
   if (isPoolEnough && matches.length > 2 * testedFirst) {
     const plan = planCandidates(leavesOf(query), (leaf) => documentsOf(leaf, counts), Number.POSITIVE_INFINITY);
     const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
-    const weighed = weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) }));
-    const first = Float64Array.from(firstByWeight(matches, weighed, leaves.lists, testedFirst)).sort();
+    const heaviest = firstByWeight(matches, weighedLeaves(plan, weightOf), leaves.lists, testedFirst);
+    const first = Float64Array.from(heaviest).sort();
     const passing = await listing.passing(on, filter, first);
     if (passing.length >= poolMax) return { keys: passing, total: undefined };
   }
   return whole(await listing.passing(on, filter, matches));
+}
+
+function weighedLeaves(plan: CandidatePlan, weightOf: (leaf: WordLeaf) => number) {
+  return weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) }));
 }
 
 async function countMatches(
