@@ -99,6 +99,22 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     await storage.entries.remove({ threadIds: ['said again'], dryRun: false });
   });
 
+  test('002 get_statistics: an entry that is given a picture twice at once is counted once', async () => {
+    const images = [{ data: Buffer.from('png'), mimeType: 'image/png', metadata: undefined }];
+    const [{ id } = { id: 0 }] = await storage.entries.store({ entries: [entry('pictured', 'heron')] });
+    await client.query(`BEGIN; SELECT 1 FROM carrel.context_entries WHERE key = ${id} FOR UPDATE`);
+    const updating = storage.entries.update({ updates: [{ id, images }], allOrNothing: false });
+    await waiting(1);
+    const storing = storage.entries.store({ entries: [entry('pictured', 'heron', { images })] });
+    await waiting(2);
+    await client.query('COMMIT');
+    await updating;
+    assert.deepEqual((await storing)[0]?.repeated, true);
+    const { threads } = await storage.entries.threads({ limit: 1, offset: 0, containing: 'pictured' });
+    assert.equal(threads[0]?.multimodal, 1);
+    await storage.entries.remove({ threadIds: ['pictured'], dryRun: false });
+  });
+
   test('002 store_context: what a process of an earlier version writes meanwhile, which locks its thread only, is kept and counted', async () => {
     await fill(many);
     const now = new Date().toISOString();
