@@ -172,7 +172,9 @@ function unknownKeys(
       if (!otherSections.includes(sliceName)) warnings.push(`${file.path}: ${sliceName} is not a section of settings.`);
       continue;
     }
-    if (!isObject(content)) continue;
+    if (!isObject(content)) {
+      throw new CarrelError('invalid_config', `${sliceName} in ${file.path} must be an object with settings.`);
+    }
     for (const name of Object.keys(content)) {
       if (!Object.hasOwn(slice.fields, name)) warnings.push(`${file.path}: ${sliceName}.${name} is not a setting.`);
     }

@@ -78,6 +78,26 @@ test('--version and --help answer on stdout and end with 0', () => {
   }
 });
 
+test('what a full disk does not take is told and ends with 69; a reader that has seen enough is no fault (contract §1)', () => {
+  const home = folder();
+  writeFileSync(join(home, 'memory.jsonl'), '{"type":"entity","name":"a","entityType":"b","observations":["c"]}\n');
+  const shell = (script: string) =>
+    spawnSync('sh', ['-c', script, process.execPath, carrelProgram], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, EMBEDDING_PROVIDER: 'none' },
+      encoding: 'utf8',
+    });
+  const imported = shell(`"$0" "$1" import ${join(home, 'memory.jsonl')} && "$0" "$1" export`);
+  assert.match(imported.stdout, /1 entries added[^]*"carrel.context"/, imported.stderr);
+  for (const command of ['--version', 'export']) {
+    const full = shell(`"$0" "$1" ${command} > /dev/full`);
+    assert.match(full.stderr, /^carrel: [^\n]*the disk is full[^\n]*\n$/i, command);
+    assert.equal(full.status, 69);
+  }
+  for (const command of ['help', 'export']) {
+    assert.equal(shell(`{ "$0" "$1" ${command}; echo "ended $?" >&2; } | true`).stderr, 'ended 0\n', command);
+  }
+});
+
 test('a configuration that can not work ends with 78 and says in which file or variable (contract §1, T019)', () => {
   const data = folder({ 'config.json': '{ bad json }' });
   const unwritable = folder();
