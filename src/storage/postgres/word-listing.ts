@@ -1,16 +1,20 @@
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
-import type { KeyFilter, Statements, WordListing, WordTable } from '../dialect.ts';
+import type { WordQuery } from '../../words/word-query.ts';
+import type { KeyFilter, Statements, WordIndex, WordListing } from '../dialect.ts';
 import { type Condition, optionalTextOf, type Row } from '../rows.ts';
 import { listedMax } from './count-words.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
 
+/** `WordTable.matches`; a filter that is given narrows it. */
+export type Finding = (index: WordIndex, query: WordQuery, filter: KeyFilter | undefined) => Condition;
+
 /** Lists what is found as arrays, of which the server sends and takes the bytes. */
-export function createWordListing({ matches, narrow }: Pick<WordTable, 'matches' | 'narrow'>): WordListing {
+export function createWordListing(finding: Finding): WordListing {
   return {
     max: listedMax,
     async matching(on, index, { query, filter, first }) {
       const isTested = filter?.isWide === true;
-      const { sql, values } = matches(index, query, filter && !isTested ? narrow(filter) : undefined);
+      const { sql, values } = finding(index, query, isTested ? undefined : filter);
       const found = { sql: `SELECT w.key ${sql}`, values };
       const passing = isTested ? passingOf(filter, arrayOf(found)) : found;
       const listed = arrayOf({ sql: `${passing.sql} LIMIT ${listedMax + 1}`, values: passing.values });

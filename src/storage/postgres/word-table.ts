@@ -1,11 +1,11 @@
-import { createCountCache, weighedWords } from '../../words/ranking/candidates.ts';
-import { anyOf, type WordLeaf } from '../../words/word-query.ts';
+import { type CandidatePlan, createCountCache, weighedWords } from '../../words/ranking/candidates.ts';
+import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex, WordTable } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
 import { countWords } from './count-words.ts';
 import type { FreshStatistics } from './fresh-statistics.ts';
-import { hasInMore, renderWords, tsquery } from './render-words.ts';
+import { hasInMore, type Rendering, renderWords, tsquery } from './render-words.ts';
 import type { TermRows, TermVectors } from './term-rows.ts';
 import type { TextCutter } from './text-cutter.ts';
 import { createWordListing } from './word-listing.ts';
@@ -41,7 +41,9 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
         statistics.added(index.name, keys.length);
       };
     },
-    listing: createWordListing({ matches, narrow }),
+    listing: createWordListing((index, query, filter) =>
+      matching(index, query, { narrowed: filter && narrow(filter), isPlannedOnce: filter === undefined }),
+    ),
     async count(on, { name }, leaves, asked) {
       const known = shares.of(name);
       const shareOf = (leaf: WordLeaf) => (asked.keys || leaf.kind !== 'term' ? undefined : known.get(leaf.term));
@@ -60,7 +62,7 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
       });
     },
     narrow,
-    matches,
+    matches: (index, query, narrowed, plan) => matching(index, query, { narrowed, plan }),
     order({ name }, plan, weightOf) {
       const weights = weighedWords(plan).map((leaf) => {
         const more = withMore.has(name) ? hasInMore(name, leaf) : undefined;
@@ -76,15 +78,22 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
     },
   };
 
-  function matches(...[{ name }, query, narrowed, plan]: Parameters<WordTable['matches']>): Condition {
+  function matching({ name }: WordIndex, query: WordQuery, { narrowed, plan, isPlannedOnce }: Matching): Condition {
     const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
-    const { sql, values, terms } = renderWords(name, query, { must, hasMore: withMore.has(name) });
+    const rendering = { must, hasMore: withMore.has(name), isPlannedOnce };
+    const { sql, values, terms } = renderWords(name, query, rendering);
     const joined = terms ? `JOIN carrel.${name}_terms t ON t.key = w.key` : '';
     return {
       sql: `FROM carrel.${name}_words w ${joined} WHERE ${sql} ${narrowed?.sql ?? ''}`,
       values: [...values, ...(narrowed?.values ?? [])],
     };
   }
+}
+
+interface Matching {
+  readonly narrowed?: Condition | undefined;
+  readonly plan?: CandidatePlan | undefined;
+  readonly isPlannedOnce?: Rendering['isPlannedOnce'];
 }
 
 /** OFFSET keeps a subselect as it is written: each document that is found is tested. */
