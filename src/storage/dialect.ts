@@ -210,6 +210,8 @@ export interface WordTable {
   cut(texts: readonly IndexedTexts[]): WriteWords;
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
+  /** Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read first. */
+  sums(on: Statements, index: WordIndex): Promise<Row>;
   /** In how many documents each of these is. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], asked: CountRequest): Promise<LeafCount[]>;
   /** The filter as a condition on the rows `w`, to be put behind another one. */

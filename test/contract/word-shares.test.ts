@@ -157,7 +157,7 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     const asked: string[] = [];
     const search = readWith(context, shares, searchEntryWords, asked);
     const request = { query: parseQuery('lantern'), filter: status, limit: 50, offset: 0, explain: false };
-    await search(request);
+    await search({ ...request, query: parseQuery('copper') });
     asked.length = 0;
     const { total } = await search(request);
     assert.equal(total, documents / 4);

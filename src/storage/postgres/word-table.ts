@@ -1,8 +1,9 @@
 import { type CandidatePlan, createCountCache, weighedWords } from '../../words/ranking/candidates.ts';
 import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex, WordTable } from '../dialect.ts';
-import type { Condition } from '../rows.ts';
+import { type Condition, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
+import { sumColumns } from '../word-sums.ts';
 import { countWords } from './count-words.ts';
 import type { FreshStatistics } from './fresh-statistics.ts';
 import { hasInMore, type Rendering, renderWords, tsquery } from './render-words.ts';
@@ -44,16 +45,19 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
     listing: createWordListing((index, query, filter) =>
       matching(index, query, { narrowed: filter && narrow(filter), isPlannedOnce: filter === undefined }),
     ),
+    async sums(on, { name }) {
+      const [row = {}] = await on.query(
+        `SELECT ${sumColumns}, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more
+         FROM carrel.${name}_statistics`,
+      );
+      if (numberOf(row, 'more') > 0) withMore.add(name);
+      return row;
+    },
     async count(on, { name }, leaves, asked) {
       const known = shares.of(name);
       const shareOf = (leaf: WordLeaf) => (asked.keys || leaf.kind !== 'term' ? undefined : known.get(leaf.term));
-      const { counts, hasMore } = await countWords(
-        on,
-        name,
-        leaves.filter((leaf) => shareOf(leaf) === undefined),
-        asked,
-      );
-      if (hasMore) withMore.add(name);
+      const uncounted = leaves.filter((leaf) => shareOf(leaf) === undefined);
+      const counts = uncounted.length === 0 ? [] : await countWords(on, name, uncounted, asked);
       const all = await asked.documents();
       void shares.refresh(name, all);
       return leaves.map((leaf) => {
