@@ -323,7 +323,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await plain.drop();
   });
 
-  test('what the server has no room for is not said to be a server that does not answer', async () => {
+  test('what the server has no room for or cannot read is not said to be a server that does not answer', async () => {
     const connections = createConnections({ url });
     const raise = (code: string) =>
       connections.write((statements) =>
@@ -333,6 +333,8 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     for (const code of ['53000', '53400'])
       assert.match((await fails(raise(code), 'unavailable')).message, /its limits/);
     assert.match((await fails(raise('53100'), 'storage_full')).message, /disk/);
+    for (const code of ['58030', '58P01'])
+      assert.match((await fails(raise(code), 'unavailable')).message, /files of its own.*log/);
     await connections.close();
   });
 
