@@ -2,6 +2,7 @@ import type { PassageFilter } from '../contracts/passages.ts';
 import type { ScoredVector } from '../contracts/vectors.ts';
 import type { Statements } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
+import { estimate } from './estimate.ts';
 import { passageCondition } from './passage-table.ts';
 import { realArray } from './real-array.ts';
 import { type IndexedModel, scoredVector, scoreSql } from './scored-vectors.ts';
@@ -12,6 +13,8 @@ export interface CodedSearch<Filter> {
   isReady(on: Statements, model: number): Promise<boolean>;
   /** A list that takes long to ask about one passage. */
   isLong(filter: Filter): boolean;
+  /** How many codes are compared in the time in which the index of vectors looks at one vector. */
+  perLookedAt(filter: Filter): number;
   search(on: Statements, model: IndexedModel, request: CodedRequest<Filter>): Promise<ScoredVector[]>;
 }
 
@@ -58,10 +61,12 @@ export function createCodedSearch(extension: string): CodedSearch<PassageFilter>
   return {
     isReady: areComplete,
     isLong: ({ parents = [] }) => parents.length > listMax,
+    perLookedAt: ({ parents }) => (parents === undefined ? 150 : 40),
     async search(on, model, request) {
       const { limit } = request;
+      const filter = await narrowestFirst(on, request.filter);
       for (let size = comparedFor(limit); ; size *= times) {
-        const { best, line } = await compare(on, model, request, size);
+        const { best, line } = await compare(on, model, { ...request, filter }, size);
         if (line.count < size || isSettled(best, line, limit)) return best;
       }
     },
@@ -95,6 +100,18 @@ export function createCodedSearch(extension: string): CodedSearch<PassageFilter>
     const best = rows.map(scoredVector).sort((a, b) => b.score - a.score || a.key - b.key);
     return { best, line: { count, score, apart, slope, deviation, edge } };
   }
+}
+
+/** What the first group of labels lets through is read, so it should be the one that lets through least. */
+async function narrowestFirst(on: Statements, filter: PassageFilter): Promise<PassageFilter> {
+  const { labels = [] } = filter;
+  if (labels.length < 2) return filter;
+  const groups = [];
+  for (const group of labels) {
+    const condition = passing({ labels: [group] });
+    groups.push({ group, passing: await estimate(on, 'carrel.kb_passages', condition) });
+  }
+  return { ...filter, labels: groups.sort((a, b) => a.passing - b.passing).map(({ group }) => group) };
 }
 
 /** The passages themselves are asked again: what may be seen by whom must not depend on a copy of their labels. */
