@@ -19,6 +19,7 @@ import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { leaveFolder } from './leave-folder.ts';
 import { listenLimitsOf } from './listen-limits.ts';
 import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
 import { type OpenedSharedStore, openSharedStore } from './open-shared-store.ts';
@@ -92,7 +93,11 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   // A role with a folder of its own does not touch the program's.
   if (role.prepare === undefined) keepCode?.(config.dataDir);
   warnOfSlowModel(role, config, log);
-  if (role.serve) return serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
+  if (role.serve) {
+    const program = await serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
+    leaveFolder(config);
+    return program;
+  }
   const telemetry = await telemetryIfUsed(role, config, log);
   const shared = createSharedParts(config, telemetry?.recorder);
   const common = openSharedStore(role, config, shared);
@@ -113,6 +118,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
     });
     const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
     const program = await serve(role, config, offer, special, transports, telemetry, shared, kept);
+    if (ownership === undefined) leaveFolder(config);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {

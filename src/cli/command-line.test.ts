@@ -33,6 +33,9 @@ test('a command that lacks its word says which; asked for help, it does not', ()
   assert.match(refused(['search']), /carrel search needs what to look for/);
   assert.equal(parseCommandLine(['search', '--help']).flags['help'], true);
   assert.match(refused(['bench', 'something']), /unexpected argument/);
+  for (const name of ['add', 'backup', 'restore', 'export', 'import']) {
+    assert.match(refused([name, '']), /an empty argument names no file/);
+  }
 });
 
 test('help shows every command, and each command whole with its flags', () => {

@@ -37,10 +37,13 @@ function knownCommand(name: string): CommandDescription {
 
 const names = commands.map(({ name }) => name);
 
-function checkWords({ name, wordsMin = 0, wordsMax = 0, needs }: CommandDescription, words: readonly string[]): void {
+function checkWords(described: CommandDescription, words: readonly string[]): void {
+  const { name, wordsMin = 0, wordsMax = 0, needs, completes } = described;
   const surplus = words[wordsMax];
   if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
   if (words.length < wordsMin) throw new CarrelError('invalid_usage', `carrel ${name} needs ${needs}.`);
+  // Of a variable that is not set. As a path it would be the current folder.
+  if (completes === 'files' && words.includes('')) throw usage('an empty argument names no file');
 }
 
 type Values = ReturnType<typeof parse>['values'];

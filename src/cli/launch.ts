@@ -6,6 +6,7 @@ import { keepHeapsSmall } from '../app/heaps.ts';
 import { ownerVariable } from '../app/owner/owner-variable.ts';
 import { fileBeside, isBuilt, programFile } from '../base/places.ts';
 import { dataDirOf } from '../config/data-dir.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Start } from './role.ts';
 
 const roles = ['serve', 'context', 'research', 'kb'];
@@ -19,6 +20,11 @@ const keepingCode = [...roles, 'search', 'find', 'get', 'list', 'jobs', 'notes',
  * already loaded is already compiled.
  */
 export async function run(argv: readonly string[]): Promise<void> {
+  if (!isFolderThere()) {
+    process.stderr.write('carrel: The current folder no longer exists. Change to another one, and try again.\n');
+    process.exitCode = exitCodes.usage;
+    return;
+  }
   const { values, positionals } = parseArgs({
     args: [...argv],
     options: {
@@ -35,24 +41,44 @@ export async function run(argv: readonly string[]): Promise<void> {
   });
   const { [0]: command = 'serve' } = argv[0]?.startsWith('-') ? [] : positionals;
   let start = ownerStart();
-  if (start === undefined && mayShare(command, values)) {
+  const dataDir = findDataDir(values['data-dir']);
+  if (start === undefined && dataDir !== undefined && mayShare(command, values)) {
     const relay: typeof import('./relay.ts') = await import(fileBeside(import.meta.url, 'relay').href);
     const outcome = await relay.relayStdio({ argv, command, values });
     if (outcome === 'relayed') return;
     start = outcome;
   }
-  const { exports: main, keepCode } = await load(command, values['data-dir']);
+  const { exports: main, keepCode } = await load(command, dataDir);
   // Loading blocks the loop, and so does what follows: not both at once.
   await setImmediate();
   keepHeapsSmall();
   await main.run(argv, { ...start, keepCode });
 }
 
-async function load(command: string, dataDir: unknown): Promise<LoadedProgram<typeof import('./main.ts')>> {
+function isFolderThere(): boolean {
+  try {
+    process.cwd();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined where it is missing on the command line or nowhere to be found: the program itself reports that. */
+function findDataDir(flag: unknown): string | undefined {
+  if (typeof flag === 'boolean') return undefined;
+  try {
+    return dataDirOf(flag as string | undefined, process.env);
+  } catch {
+    return undefined;
+  }
+}
+
+async function load(command: string, dataDir: string | undefined): Promise<LoadedProgram<typeof import('./main.ts')>> {
   const url = programFile(import.meta.url);
   if (!isBuilt) return { exports: await import(url.href), keepCode() {} };
-  if (!keepingCode.includes(command) || typeof dataDir === 'boolean') return loadProgram(url, {});
-  return loadProgram(url, { purpose: command, dataDir: dataDirOf(dataDir as string | undefined, process.env) });
+  if (!keepingCode.includes(command) || dataDir === undefined) return loadProgram(url, {});
+  return loadProgram(url, { purpose: command, dataDir });
 }
 
 /** A person at a terminal is alone, and so is everybody on Windows, where no folder of sockets can be kept from others. */

@@ -1,3 +1,4 @@
+import { diskError } from '../base/durable-files.ts';
 import { CarrelError } from '../base/errors.ts';
 import { version } from '../base/package-info.ts';
 import { scrubSecrets } from '../base/secret.ts';
@@ -8,8 +9,7 @@ import type { Start } from './role.ts';
 
 export async function run(argv: readonly string[], start: Start = {}): Promise<void> {
   const debug = argv.includes('--debug');
-  // A reader that has seen enough (`carrel help | head`) is not an error.
-  process.stdout.on('error', () => {});
+  tellUnwritten();
   process.on('uncaughtException', (error) => {
     complain(error, debug);
     process.exit(exitCodes.unexpected);
@@ -20,6 +20,21 @@ export async function run(argv: readonly string[], start: Start = {}): Promise<v
     complain(error, debug);
     process.exitCode = exitCode(error);
   }
+}
+
+/** A reader that has seen enough (`carrel help | head`) is not an error. A full disk is: `carrel export > file`. */
+function tellUnwritten(): void {
+  let isUnwritten = false;
+  process.stdout.on('error', (error) => {
+    const fault = diskError(error);
+    isUnwritten ||= fault instanceof CarrelError && fault.code === 'storage_full';
+  });
+  process.on('exit', (code) => {
+    if (!isUnwritten || code !== exitCodes.fine) return;
+    const fault = new CarrelError('storage_full', 'the output could not be written: the disk is full.');
+    complain(fault, false);
+    process.exitCode = exitCode(fault);
+  });
 }
 
 async function runCommand(line: CommandLine, start: Start): Promise<void> {

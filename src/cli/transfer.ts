@@ -23,6 +23,8 @@ export async function exportCommand(line: CommandLine): Promise<void> {
       // Only the owner may read a memory. An existing file is not overwritten.
       else await writeNewFile(file, bytesOf(lines));
     } catch (error) {
+      // A reader of the standard output that has seen enough.
+      if (file === undefined && systemCode(error) === 'EPIPE') return;
       throw fileFault(error, file);
     }
   });

@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { homeFolder } from '../base/home-folder.ts';
 
 /** The data folder: from the flag, else from the first of the variables that is set, else the default. */
 export function dataDirOf(
@@ -7,6 +7,6 @@ export function dataDirOf(
   env: Readonly<Record<string, string | undefined>>,
   variables: readonly string[] = ['CARREL_HOME'],
 ): string {
-  const named = variables.map((variable) => env[variable]).find((value) => value !== undefined && value !== '');
-  return resolve(String(flag ?? named ?? join(homedir(), '.carrel')));
+  const named = variables.map((variable) => env[variable]).find((value) => value !== undefined && value.trim() !== '');
+  return resolve(String(flag ?? named ?? join(homeFolder(), '.carrel')));
 }

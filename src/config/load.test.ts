@@ -82,6 +82,11 @@ test('a value that does not fit names where it stood, its fault and the range', 
     ],
     [() => load(folder({ 'config.json': '[]' })), 'invalid_config', /must contain a JSON object/],
     [
+      () => load(folder({ 'config.json': '{"http":8080}' })),
+      'invalid_config',
+      /^http in .*config\.json must be an object/,
+    ],
+    [
       () => load(folder(), {}, { config: '/no/such/file.json' }),
       'invalid_config',
       /There is no configuration file \/no\/such\/file\.json/,

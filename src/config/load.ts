@@ -51,6 +51,8 @@ export interface Config {
   readonly exposedFile: string | undefined;
   /** Whether the same settings mean something else in another current folder. */
   readonly dependsOnFolder: boolean;
+  /** Whether a path among them is relative to the current folder, or paths that callers name may be. */
+  readonly keepsFolder: boolean;
   of<S extends Slice>(slice: S): SliceValues<S>;
 }
 
@@ -72,6 +74,7 @@ export function loadConfig(sources: ConfigSources): Config {
       settings.set(path, resolveSetting(path, field, overrides[path], file, env, flags));
     }
   }
+  const keepsFolder = namesRelativePath(slices, settings);
   const exposedFile = file && holdsSecret(file, slices) && isReadableByOthers(file.path) ? file.path : undefined;
   if (exposedFile !== undefined) warnings.push(exposedWarning(exposedFile));
   return {
@@ -79,7 +82,8 @@ export function loadConfig(sources: ConfigSources): Config {
     settings: [...settings.values()],
     warnings,
     exposedFile,
-    dependsOnFolder: sources.envFileFolder !== undefined || namesRelativePath(slices, settings),
+    dependsOnFolder: sources.envFileFolder !== undefined || keepsFolder,
+    keepsFolder,
     of<S extends Slice>(slice: S) {
       const entries = Object.keys(slice.fields).map((name) => [name, settings.get(`${slice.name}.${name}`)?.value]);
       return Object.fromEntries(entries) as SliceValues<S>;
@@ -172,7 +176,9 @@ function unknownKeys(
       if (!otherSections.includes(sliceName)) warnings.push(`${file.path}: ${sliceName} is not a section of settings.`);
       continue;
     }
-    if (!isObject(content)) continue;
+    if (!isObject(content)) {
+      throw new CarrelError('invalid_config', `${sliceName} in ${file.path} must be an object with settings.`);
+    }
     for (const name of Object.keys(content)) {
       if (!Object.hasOwn(slice.fields, name)) warnings.push(`${file.path}: ${sliceName}.${name} is not a setting.`);
     }

@@ -25,6 +25,14 @@ test('titles are one line, and a blank one is none', () => {
   assert.throws(() => readTitle('x'.repeat(301)), refused);
 });
 
+test('a source path is kept as it is: another blank is another file', () => {
+  for (const path of ['/a/b  c.txt', '/a/2.43\u202fPM.png', ' /a/b\u00a0c.txt ', '/a/e\u0301.txt']) {
+    assert.equal(readSourcePath(path), path);
+  }
+  assert.equal(readSourcePath(' \n'), undefined);
+  assert.throws(() => readSourcePath('x'.repeat(1001)), refused);
+});
+
 test('a document type is a short name in lower case', () => {
   assert.equal(readDocType(' PDF '), 'pdf');
   assert.equal(readDocType(''), undefined);

@@ -44,10 +44,11 @@ export function readDocType(given: string | undefined): string | undefined {
   throw fault('doc_type must have 1 to 40 letters, digits or the characters . _ + -, such as pdf or markdown');
 }
 
+/** As it is: a file's name may have any blanks, also at its end, and another file's name others. */
 export function readSourcePath(given: string | undefined): string | undefined {
-  const path = given === undefined ? '' : oneLine(checked('source_path', given));
+  const path = given === undefined ? '' : checked('source_path', given);
   if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
-  return path === '' ? undefined : path;
+  return path.trim() === '' ? undefined : path;
 }
 
 export function readReplaces(given: number | undefined): number | undefined {

@@ -1,14 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { CarrelError, type ErrorCode } from '../base/errors.ts';
+import { randomBytes } from 'node:crypto';
+import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import { createLeaseOwner, isGone } from './lease-owner.ts';
-import type { FoundTask, Task, TaskOutcome, TaskStatus, Tasks, TaskView } from './task.ts';
+import type { FoundTask, Task, TaskOutcome, Tasks } from './task.ts';
 import { createTaskFiles } from './task-files.ts';
+import { createTaskQuestions, type TaskQuestions } from './task-questions.ts';
+import { createTaskRoom, markOf, type TaskRoomLimits } from './task-room.ts';
 import { createTaskRows } from './task-rows.ts';
-import { type Beginning, type Ending, lookMs, type StoredTask, stateEveryMs, type TaskState } from './task-store.ts';
+import { type Beginning, type Ending, lookMs, stateEveryMs, type TaskState } from './task-store.ts';
+import { createTaskViews, interrupted, overdue, unknownTask } from './task-view.ts';
 
-export interface TasksOptions {
+export interface TasksOptions extends TaskRoomLimits {
   folder: string;
   /** Where tasks are kept instead, if there is one: so that any process can tell of them and end them. */
   shared?: SharedStore | undefined;
@@ -19,10 +22,6 @@ export interface TasksOptions {
   runMs?: number;
   /** How long a question to the client stays open. */
   answerMs?: number;
-  perOwnerMax?: number;
-  allMax?: number;
-  /** Of all ends on disk. */
-  bytesMax?: number;
   now?: () => number;
 }
 
@@ -30,16 +29,12 @@ interface Running {
   beginning: Beginning;
   updatedAt: number;
   message?: string;
-  questions: Map<string, { request: object; answer(value: unknown): void }>;
+  questions: TaskQuestions;
   cancel(): void;
-  refuse?: (error: CarrelError) => void;
   timer: NodeJS.Timeout;
 }
 
-const pollIntervalMs = 1_000;
 const idBytes = 19;
-/** The beginning of an id: whose task it is, so that tasks are counted without being read. */
-const markChars = 6;
 const idPattern = /^[\w-]{32}$/;
 const messageCharsMax = 500;
 /** What is only shown is written at most so often. */
@@ -48,7 +43,7 @@ const hourMs = 3_600_000;
 
 export function createTasks(options: TasksOptions): Tasks {
   const { folder, log, keepMs = hourMs, runMs = 24 * hourMs, answerMs = hourMs } = options;
-  const { perOwnerMax = 100, allMax = 1_000, bytesMax = 256 * 1024 * 1024, now = Date.now } = options;
+  const { now = Date.now } = options;
   const store =
     options.shared === undefined
       ? createTaskFiles(folder, { lastsMs: { task: runMs + 2 * keepMs, end: 2 * keepMs }, now })
@@ -56,13 +51,12 @@ export function createTasks(options: TasksOptions): Tasks {
   const { between } = store;
   const process = createLeaseOwner();
   const running = new Map<string, Running>();
-  /** Every task of this process that is still kept, and the ends that earlier ones left. */
-  const counted = new Map<string, StoredTask>();
-  const left = new Set<string>();
+  /** Of every task of this process that is still kept, and of the ends that earlier ones left. */
+  const room = createTaskRoom(options);
+  const views = createTaskViews({ keepMs, now });
   /** Ends that are not on disk, yet or at all. */
   const ended = new Map<string, { beginning: Beginning; ending: Ending }>();
   const listeners = new Set<(id: string) => void>();
-  let questionsAsked = 0;
   let closed = false;
   let prepared: Promise<void> | undefined;
 
@@ -71,51 +65,19 @@ export function createTasks(options: TasksOptions): Tasks {
     between?.tell(id);
   };
   const forget = async (id: string): Promise<void> => {
-    counted.delete(id);
-    left.delete(id);
+    room.forget(id);
     ended.delete(id);
     await store.remove(id);
   };
 
   /** Counts what earlier processes left. */
   const prepare = async (): Promise<void> => {
-    for (const each of await store.prepare()) {
-      counted.set(each.id, each);
-      left.add(each.id);
-    }
+    for (const each of await store.prepare()) room.countLeft(each);
   };
 
   const sweep = async (): Promise<void> => {
-    const old = [...counted].filter(([, { endedAt }]) => endedAt !== undefined && now() - endedAt > 2 * keepMs);
-    await Promise.all(old.map(([id]) => forget(id)));
+    await Promise.all(room.endedBefore(now() - 2 * keepMs).map(forget));
   };
-
-  const hasRoom = (owner: string, elsewhere: readonly StoredTask[]): boolean => {
-    const all = [...counted.values(), ...elsewhere.filter(({ id }) => !counted.has(id))];
-    const mark = markOf(owner);
-    // What an earlier process left counts for all, but is held against nobody.
-    const own = all.filter(({ id }) => !left.has(id) && id.startsWith(mark));
-    const bytes = all.reduce((sum, each) => sum + each.bytes, 0);
-    return own.length < perOwnerMax && all.length < allMax && bytes < bytesMax;
-  };
-
-  const describe = (id: string, { createdAt }: Beginning, status: TaskStatus, updatedAt: number): TaskView => ({
-    taskId: id,
-    status,
-    createdAt: new Date(createdAt).toISOString(),
-    lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ttlMs: ttlOf(createdAt, isOver(status) ? updatedAt : now(), keepMs),
-    pollIntervalMs,
-  });
-
-  const viewState = (id: string, beginning: Beginning, { updatedAt, message, questions }: TaskState): TaskView => {
-    const asks = Object.keys(questions).length > 0;
-    const view = describe(id, beginning, asks ? 'input_required' : 'working', updatedAt);
-    if (message !== undefined) view.statusMessage = message;
-    if (asks) view.inputRequests = questions;
-    return view;
-  };
-  const viewRunning = (id: string, task: Running): TaskView => viewState(id, task.beginning, stateOf(task));
 
   /** Tells other processes how a task stands. */
   const saveState = async (id: string): Promise<void> => {
@@ -154,7 +116,7 @@ export function createTasks(options: TasksOptions): Tasks {
       if (task === undefined) continue;
       clearTimeout(task.timer);
       running.delete(id);
-      counted.set(id, { id, bytes: 0, endedAt: now() });
+      room.count({ id, bytes: 0, endedAt: now() });
       stop(task);
       await between.dropState(id);
     }
@@ -174,7 +136,7 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const stop = (task: Running): void => {
     task.cancel();
-    task.refuse?.(new CarrelError('cancelled', 'The task was cancelled.'));
+    task.questions.refuse(new CarrelError('cancelled', 'The task was cancelled.'));
   };
 
   const end = async (id: string, outcome: TaskOutcome): Promise<void> => {
@@ -187,89 +149,54 @@ export function createTasks(options: TasksOptions): Tasks {
     running.delete(id);
     try {
       const bytes = await store.writeEnd(id, ending);
-      counted.set(id, { id, bytes, endedAt: ending.endedAt });
+      room.count({ id, bytes, endedAt: ending.endedAt });
       ended.delete(id);
       await between?.dropState(id).catch(() => {});
     } catch (error) {
       log.warn('the end of a task was not saved', { error });
-      counted.set(id, { id, bytes: 0, endedAt: ending.endedAt });
+      room.count({ id, bytes: 0, endedAt: ending.endedAt });
     }
     changed(id);
   };
 
-  const update = (id: string, change: (task: Running) => void): void => {
+  /** Somebody may want to see it. */
+  const touch = (id: string): void => {
     const task = running.get(id);
     if (task === undefined) return;
-    change(task);
     task.updatedAt = now();
     for (const listener of listeners) listener(id);
-    saveSoon(id, task.questions.size > 0 ? 0 : stateSoonMs);
+    saveSoon(id, isAsking(task) ? 0 : stateSoonMs);
   };
 
   const giveAnswers = (id: string, answers: Readonly<Record<string, unknown>>): void =>
-    update(id, (task) => {
-      for (const [key, value] of Object.entries(answers)) {
-        const question = task.questions.get(key);
-        task.questions.delete(key);
-        question?.answer(value);
-      }
-    });
+    running.get(id)?.questions.answer(answers);
 
   const follow = (id: string): Task => ({
     id,
     view: () => {
       const task = running.get(id);
       if (task === undefined) throw unknownTask();
-      return viewRunning(id, task);
+      return views.running(id, task.beginning, stateOf(task));
     },
-    report: (message) =>
-      update(id, (task) => {
-        task.message = message.slice(0, messageCharsMax);
-      }),
+    report(message) {
+      const task = running.get(id);
+      if (task === undefined) return;
+      task.message = message.slice(0, messageCharsMax);
+      touch(id);
+    },
     async lasts(work) {
       const task = running.get(id);
       if (task === undefined || closed) return;
       task.beginning = { ...task.beginning, work };
       await store.replaceBeginning(id, task.beginning);
     },
-    ask: (requests) => askClient(id, requests),
+    async ask(requests) {
+      const task = running.get(id);
+      if (task === undefined) throw new CarrelError('cancelled', 'The task has ended.');
+      return task.questions.ask(requests);
+    },
     end: (outcome) => end(id, outcome),
   });
-
-  const askClient = async (
-    id: string,
-    requests: Readonly<Record<string, object>>,
-  ): Promise<Record<string, unknown>> => {
-    const task = running.get(id);
-    if (task === undefined) throw new CarrelError('cancelled', 'The task has ended.');
-    const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
-    const answers: Record<string, unknown> = {};
-    const timer = setTimeout(
-      () => reject(new CarrelError('not_confirmed', 'Nobody answered the question in time. Nothing was done.')),
-      answerMs,
-    ).unref();
-    update(id, () => {
-      for (const [name, request] of Object.entries(requests)) {
-        // A key must never stand for another question of the same task.
-        questionsAsked += 1;
-        const key = `${name}-${questionsAsked}`;
-        task.questions.set(key, {
-          request,
-          answer(value) {
-            answers[name] = value;
-            if (Object.keys(answers).length === Object.keys(requests).length) resolve(answers);
-          },
-        });
-      }
-      task.refuse = reject;
-    });
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      update(id, () => task.questions.clear());
-    }
-  };
 
   const read = async (id: unknown, owner: string): Promise<{ id: string; beginning: Beginning; ending?: Ending }> => {
     if (typeof id !== 'string' || !idPattern.test(id)) throw unknownTask();
@@ -279,7 +206,7 @@ export function createTasks(options: TasksOptions): Tasks {
     if (running.has(id)) return { id, beginning };
     const ending = kept?.ending ?? (await store.readEnding(id));
     if (ending === undefined) return { id, beginning };
-    if (now() > beginning.createdAt + ttlOf(beginning.createdAt, ending.endedAt, keepMs)) {
+    if (views.isExpired(beginning, ending)) {
       await forget(id);
       throw unknownTask();
     }
@@ -301,23 +228,19 @@ export function createTasks(options: TasksOptions): Tasks {
     const { id, beginning, ending } = await read(given, owner);
     const { tool, work, createdAt } = beginning;
     const live = running.get(id);
-    if (live) return { view: viewRunning(id, live), tool };
-    if (ending) {
-      const { status, ...outcome } = ending.outcome;
-      return { view: { ...describe(id, beginning, status, ending.endedAt), ...outcome }, tool };
-    }
-    const overdue = now() - createdAt > runMs;
+    if (live) return { view: views.running(id, beginning, stateOf(live)), tool };
+    if (ending) return { view: views.ended(id, beginning, ending), tool };
+    const isOverdue = now() - createdAt > runMs;
     const isOwn = beginning.process === process;
     const state = isOwn ? undefined : await between?.readState(id);
-    const view = viewState(id, beginning, state ?? { updatedAt: createdAt, questions: {} });
-    if (work !== undefined && !overdue) return { view, tool, leftWork: work };
+    const view = views.running(id, beginning, state ?? { updatedAt: createdAt, questions: {} });
+    if (work !== undefined && !isOverdue) return { view, tool, leftWork: work };
     const isKnownToRun = between === undefined || state !== undefined;
-    if (!overdue && isKnownToRun && !isGone(beginning.process) && !isOwn) return { view, tool };
+    if (!isOverdue && isKnownToRun && !isGone(beginning.process) && !isOwn) return { view, tool };
     await endLeft(id, interrupted);
     // It may have ended by itself just before.
-    const { endedAt, outcome } = (await store.readEnding(id)) ?? { endedAt: now(), outcome: interrupted };
-    const { status, ...rest } = outcome;
-    return { view: { ...describe(id, beginning, status, endedAt), ...rest }, tool };
+    const known = (await store.readEnding(id)) ?? { endedAt: now(), outcome: interrupted };
+    return { view: views.ended(id, beginning, known), tool };
   };
 
   return {
@@ -327,10 +250,10 @@ export function createTasks(options: TasksOptions): Tasks {
         prepared ??= prepare();
         await prepared;
         await sweep();
-        if (!hasRoom(owner, (await between?.all()) ?? [])) return undefined;
+        if (!room.hasRoom(owner, (await between?.all()) ?? [])) return undefined;
         const id = `${markOf(owner)}${randomBytes(idBytes).toString('base64url')}`;
         // Counted before it is written, or many at once would all find room.
-        counted.set(id, { id, bytes: 0 });
+        room.count({ id, bytes: 0 });
         const createdAt = now();
         const beginning: Beginning = { owner, tool, createdAt, process, ...(work === undefined ? {} : { work }) };
         try {
@@ -342,10 +265,11 @@ export function createTasks(options: TasksOptions): Tasks {
         }
         const giveUp = (): void => {
           cancel();
-          void end(id, overdueOutcome);
+          void end(id, overdue);
         };
         const timer = setTimeout(giveUp, runMs).unref();
-        running.set(id, { beginning, updatedAt: createdAt, questions: new Map(), cancel, timer });
+        const questions = createTaskQuestions({ answerMs, changed: () => touch(id) });
+        running.set(id, { beginning, updatedAt: createdAt, questions, cancel, timer });
         return follow(id);
       } catch (error) {
         prepared = undefined;
@@ -370,7 +294,7 @@ export function createTasks(options: TasksOptions): Tasks {
         await end(id, { status: 'cancelled' });
         stop(live);
       } else if (ending === undefined) await endLeft(id, { status: 'cancelled' });
-      const view = describe(id, beginning, 'cancelled', now());
+      const view = views.ended(id, beginning, { endedAt: now(), outcome: { status: 'cancelled' } });
       const left = ending === undefined && beginning.work !== undefined ? { leftWork: beginning.work } : {};
       return { view, tool: beginning.tool, ...left };
     },
@@ -391,48 +315,10 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 }
 
-/** Everybody may know it who has the id; with the rest of it, it is never the same for two tasks. */
-function markOf(owner: string): string {
-  return createHash('sha256').update(owner).digest('base64url').slice(0, markChars);
-}
-
 function stateOf({ updatedAt, message, questions }: Running): TaskState {
-  return {
-    updatedAt,
-    ...(message === undefined ? {} : { message }),
-    questions: Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
-  };
+  return { updatedAt, ...(message === undefined ? {} : { message }), questions: questions.open() };
 }
 
-/** Kept for one to two times `keepMs` after its end, so that what was promised while it ran still holds. */
-function ttlOf(createdAt: number, until: number, keepMs: number): number {
-  return (Math.floor(Math.max(0, until - createdAt) / keepMs) + 2) * keepMs;
+function isAsking({ questions }: Running): boolean {
+  return Object.keys(questions.open()).length > 0;
 }
-
-function isOver(status: TaskStatus): boolean {
-  return status !== 'working' && status !== 'input_required';
-}
-
-function unknownTask(): CarrelError {
-  return new CarrelError('task_not_found', 'No such task: it never existed, or it ended more than an hour ago.');
-}
-
-const serverErrorCode = -32_000;
-
-const interrupted = {
-  status: 'failed',
-  error: {
-    code: serverErrorCode,
-    message: 'The server was stopped while this ran. Nothing is known of its outcome; look, and call the tool again.',
-    data: { code: 'interrupted' satisfies ErrorCode },
-  },
-} as const satisfies TaskOutcome;
-
-const overdueOutcome = {
-  status: 'failed',
-  error: {
-    code: serverErrorCode,
-    message: 'This took too long and was given up.',
-    data: { code: 'task_expired' satisfies ErrorCode },
-  },
-} as const satisfies TaskOutcome;

@@ -1,3 +1,4 @@
+import type { DocumentTerms } from '../words/ranking/bm25.ts';
 import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
 import type { IndexedTexts } from '../words/ranking/word-index.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
@@ -14,8 +15,11 @@ export interface Statements {
   readonly dialect: Dialect;
   /** When the call was made: ISO 8601, UTC. */
   readonly now: string;
-  /** SQL texts are constant; values are bound to question marks and never put into the text. */
-  query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
+  /**
+   * SQL texts are constant; values are bound to question marks and never put into the text. `last`: as a rule nothing follows
+   * in this read, so that it ends along with it. What does follow begins anew, and may see a later state.
+   */
+  query(sql: string, values?: readonly BoundValue[], place?: 'last'): Promise<Row[]>;
 }
 
 /** Runs in one transaction, or on one state of the data. It may be retried, so it must have no other side effects. */
@@ -74,6 +78,8 @@ export interface Dialect {
   /** Rows as what an INSERT takes behind its columns. Keys that are generated ascend in the order of the rows. */
   rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: GivenKeys;
+  /** Undefined where to look again costs next to nothing. */
+  readonly verdicts: VerdictCache | undefined;
   readonly words: WordTable;
   readonly notes: NoteTable;
   readonly passages: PassageTable;
@@ -83,6 +89,9 @@ export interface Dialect {
   /** Compares the stored data with the indexes. Returns the problems, one sentence each. */
   check(on: Statements): Promise<string[]>;
 }
+
+/** Whether a condition holds for many rows, as `look` tells now or told lately. It decides how something is found, never what. */
+export type VerdictCache = (condition: Condition, look: () => Promise<boolean>) => Promise<boolean>;
 
 export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 
@@ -133,6 +142,13 @@ export interface KeyFilter extends Condition {
   readonly isWide?: boolean;
   /** The same as a condition on `o`, where that asks for nothing but `o.key` of documents that are indexed. */
   readonly onKeys?: Condition | undefined;
+  /** The same again, where it says no more than that there are such rows of each key. */
+  readonly rows?: readonly KeyRows[] | undefined;
+}
+
+/** `SELECT key FROM sql` gives the keys that have such a row, perhaps several times. It ends with a condition. */
+export interface KeyRows extends Condition {
+  readonly key: string;
 }
 
 /**
@@ -158,12 +174,26 @@ export interface CountRequest {
 /** Writes words of documents that are not in the index. The keys are in the order of the texts, and must ascend. */
 export type WriteWords = (on: Statements, index: WordIndex, keys: readonly number[]) => Promise<void>;
 
+export interface ListRequest {
+  readonly query: WordQuery;
+  readonly filter: KeyFilter | undefined;
+  /** So many documents, those with the lowest keys, are told with their terms. If there are any, the read ends with that. */
+  readonly first: number;
+}
+
+export interface ListedDocuments {
+  /** Ascending. */
+  readonly keys: Float64Array;
+  /** Undefined where none were asked for. */
+  readonly terms?: ReadonlyMap<number, DocumentTerms> | undefined;
+}
+
 /** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
 export interface WordListing {
   /** `count` may tell which documents a leaf is in where they are no more than this. */
   readonly max: number;
-  /** The keys of all rows of these `matches`, ascending. Undefined if there are too many. */
-  matching(on: Statements, matches: Condition): Promise<Float64Array | undefined>;
+  /** All documents that a query finds and that pass the filter. Undefined if there are too many. */
+  matching(on: Statements, index: WordIndex, asked: ListRequest): Promise<ListedDocuments | undefined>;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }
@@ -180,6 +210,8 @@ export interface WordTable {
   cut(texts: readonly IndexedTexts[]): WriteWords;
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
+  /** Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read first. */
+  sums(on: Statements, index: WordIndex): Promise<Row>;
   /** In how many documents each of these is. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], asked: CountRequest): Promise<LeafCount[]>;
   /** The filter as a condition on the rows `w`, to be put behind another one. */

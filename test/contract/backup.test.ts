@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
@@ -186,6 +186,15 @@ onEachBackend(
       }));
       const target = await backend.place();
       await refused(restore(placeOf(target), other, quiet), 'invalid_backup');
+    });
+
+    test('neither the database nor what is no file is overwritten, even with --force', async () => {
+      const place = placeOf(source);
+      const own = place.storage.backend === 'sqlite' ? [place.storage.path, `${place.storage.path}-wal`] : [];
+      if (own[0] !== undefined) symlinkSync(own[0], join(folder, 'alias'));
+      const others = [...own, ...(own.length > 0 ? [join(folder, 'alias'), join(place.originals, 'x')] : []), folder];
+      for (const other of others) await refused(backUp(place, other, { ...quiet, force: true }), 'invalid_usage');
+      await backUp(place, file, { ...quiet, force: true });
     });
 
     test("the file is its owner's alone, is not overwritten, and nothing is left beside it", async () => {

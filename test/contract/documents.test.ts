@@ -201,6 +201,18 @@ onEachBackend('documents', (backend) => {
     );
   });
 
+  test('a document is found by a word of its path, whether accents stand with their letters or apart from them', async () => {
+    const paths = ['/zoo/Übergehege.txt'.normalize('NFC'), '/zoo/neu/Übergehege.txt'.normalize('NFD')];
+    const ids = [];
+    for (const sourcePath of paths) {
+      ids.push((await addFile(`an accented okapi ${sourcePath}`, { filename: 'okapi.txt', sourcePath })).id);
+    }
+    for (const word of ['Übergehege', 'übergehege', 'ÜBER'].flatMap((each) => [each, each.normalize('NFD')])) {
+      const { documents } = await storage.documents.list({ selection: { named: [word] }, limit: 5, offset: 0 });
+      assert.deepEqual(documents.map(({ id }) => id).toReversed(), ids, word);
+    }
+  });
+
   test('a moved document keeps its chunks, and its title unless it was the name of its file', async () => {
     const document = await addFile('a moving okapi', { filename: 'okapi.txt', sourcePath: '/a/okapi.txt' });
     const chunks = await storage.documents.chunks({ document: document.id });

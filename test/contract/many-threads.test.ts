@@ -81,6 +81,21 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     assert.equal((await removeOld()).count, many);
   });
 
+  test('002 delete_context: it does not take longer for what was deleted a month ago: that goes in parts, the oldest first', async () => {
+    const left = async () => Number((await client.query('SELECT count(*) FROM carrel.context_entries')).rows[0].count);
+    await client.query(
+      `UPDATE carrel.context_entries SET deleted_at = '2020-01-0' || (key % 2 + 2) || 'T00:00:00.000Z'`,
+    );
+    const before = await left();
+    await removeOld();
+    assert.equal(before - (await left()), 10_000);
+    const { rows } = await client.query('SELECT min(deleted_at) AS oldest FROM carrel.context_entries');
+    assert.match(rows[0].oldest, /^2020-01-03/);
+    await removeOld();
+    await removeOld();
+    assert.equal(await left(), 0);
+  });
+
   test('002 store_context: an entry that repeats one that is just removed is not lost with it', async () => {
     await fill(many);
     const [first] = await storage.entries.store({ entries: [entry('said again', 'heron', old)] });
@@ -97,6 +112,22 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     assert.equal(kept?.text, 'heron');
     assert.deepEqual(await counted(), { 'said again': 1 });
     await storage.entries.remove({ threadIds: ['said again'], dryRun: false });
+  });
+
+  test('002 get_statistics: an entry that is given a picture twice at once is counted once', async () => {
+    const images = [{ data: Buffer.from('png'), mimeType: 'image/png', metadata: undefined }];
+    const [{ id } = { id: 0 }] = await storage.entries.store({ entries: [entry('pictured', 'heron')] });
+    await client.query(`BEGIN; SELECT 1 FROM carrel.context_entries WHERE key = ${id} FOR UPDATE`);
+    const updating = storage.entries.update({ updates: [{ id, images }], allOrNothing: false });
+    await waiting(1);
+    const storing = storage.entries.store({ entries: [entry('pictured', 'heron', { images })] });
+    await waiting(2);
+    await client.query('COMMIT');
+    await updating;
+    assert.deepEqual((await storing)[0]?.repeated, true);
+    const { threads } = await storage.entries.threads({ limit: 1, offset: 0, containing: 'pictured' });
+    assert.equal(threads[0]?.multimodal, 1);
+    await storage.entries.remove({ threadIds: ['pictured'], dryRun: false });
   });
 
   test('002 store_context: what a process of an earlier version writes meanwhile, which locks its thread only, is kept and counted', async () => {

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import type { NewEntry } from '../../src/storage/contracts/entries.ts';
+import type { EntryFilter, MetadataCondition } from '../../src/storage/contracts/entry-filter.ts';
 import type { PassagePage, PassageSearch } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { Operation, Statements } from '../../src/storage/dialect.ts';
 import { type Connections, createConnections } from '../../src/storage/postgres/connections.ts';
 import { createPostgresDialect } from '../../src/storage/postgres/dialect.ts';
 import { createFreshStatistics } from '../../src/storage/postgres/fresh-statistics.ts';
 import { createPostgresStorage, withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';
 import { createTextCutter } from '../../src/storage/postgres/text-cutter.ts';
 import { createWordShares, type WordShares } from '../../src/storage/postgres/word-shares.ts';
+import { searchEntryWords } from '../../src/storage/stores/entries/read-entries.ts';
 import { searchPassages } from '../../src/storage/stores/passages/read-passages.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import {
@@ -20,6 +24,7 @@ import {
 
 const documents = 2500;
 const index = 'kb_passage';
+const entryIndex = 'context_entry';
 
 /** Issue 18: words on PostgreSQL. What is known of common words without counting them must not change what is found. */
 describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
@@ -40,6 +45,12 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     await storage.passages.replace(
       Array.from({ length: documents }, (_, number) => ({ parent: `d${number}`, passages: [passageOf(number)] })),
     );
+  });
+  before(async () => {
+    await storage.entries.indexFields({ fields: ['status', 'priority', 'team:array'], mode: 'auto' });
+    for (let first = 0; first < documents; first += 500) {
+      await storage.entries.store({ entries: Array.from({ length: 500 }, (_, place) => entryOf(first + place)) });
+    }
   });
   after(async () => {
     await connections.close();
@@ -110,16 +121,76 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     assert.deepEqual(await search(request), before);
   });
 
-  /** Of a dialect of its own, with no counts yet. */
+  const status = { metadata: [conditionOf('status', 'eq', 'open')] };
+  const filters: Record<string, EntryFilter> = {
+    'one field': status,
+    'a number': { metadata: [conditionOf('priority', 'gt', 1)] },
+    'one of several members': { metadata: [conditionOf('team', 'array_contains', 'red')] },
+    'two fields': { metadata: [conditionOf('status', 'eq', 'open'), conditionOf('priority', 'lte', 3)] },
+    'one of two tags': { tags: ['even', 'all'] },
+    'a tag and a field': { tags: ['even', 'all'], ...status },
+    'a missing field': { metadata: [{ path: ['absent'], operator: 'not_exists' }, ...status.metadata] },
+    'a field and a column': { source: 'user', ...status },
+    'a field that few have': { metadata: [conditionOf('status', 'eq', 'rare')] },
+    'a field that is not indexed': { metadata: [conditionOf('owner', 'eq', 'Ann')] },
+  };
+  for (const [name, filter] of Object.entries(filters)) {
+    test(`002, filters: entries by words and ${name} are the same with them, scores and all`, async (context) => {
+      await shares.refresh(entryIndex, documents);
+      const search = readWith(context, shares, searchEntryWords);
+      for (const [text, offset] of [
+        ['lantern', 0],
+        ['lantern copper', 0],
+        ['lanterm copper', 0],
+        ['lantern', 190],
+      ] as const) {
+        const request = { query: parseQuery(text), filter, explain: false, limit: 50, offset };
+        const exact = await storage.entries.searchWords(request);
+        assert.ok(exact.total > 0);
+        assert.deepEqual(await search(request), exact, text);
+      }
+    });
+  }
+
+  test('issue 13, 10: a search by a word that is known, behind a filter that is, is three statements', async (context) => {
+    await shares.refresh(entryIndex, documents);
+    const asked: string[] = [];
+    const search = readWith(context, shares, searchEntryWords, asked);
+    const request = { query: parseQuery('lantern'), filter: status, limit: 50, offset: 0, explain: false };
+    await search({ ...request, query: parseQuery('copper') });
+    asked.length = 0;
+    const { total } = await search(request);
+    assert.equal(total, documents / 4);
+    assert.equal(asked.length, 3, asked.join('\n'));
+    assert.match(asked[0] ?? '', /context_settings/);
+    assert.match(asked[1] ?? '', /context_entry_statistics/);
+    assert.match(asked[2] ?? '', /context_entry_terms.+context_fields.+context_entry_words/s);
+  });
+
   function searchWith(context: TestContext, known: WordShares) {
+    return readWith(context, known, searchPassages);
+  }
+
+  /** With a dialect of its own, with no counts yet. Notes the statements. */
+  function readWith<Request, Answer>(
+    context: TestContext,
+    known: WordShares,
+    operation: Operation<Request, Answer>,
+    asked: string[] = [],
+  ) {
     const cutter = createTextCutter();
     context.after(() => cutter.close());
     const statistics = createFreshStatistics(connections, known);
     const dialect = createPostgresDialect({ indexes: undefined, statistics, shares: known, cutter });
-    return (asked: PassageSearch) =>
-      connections.read((connection) =>
-        searchPassages({ dialect, now: new Date().toISOString(), ...withQuestionMarks(connection) }, asked),
-      );
+    return (request: Request) =>
+      connections.read((connection) => {
+        const { query } = withQuestionMarks(connection);
+        const noted: Statements['query'] = (sql, ...more) => {
+          asked.push(sql);
+          return query(sql, ...more);
+        };
+        return operation({ dialect, now: new Date().toISOString(), query: noted }, request);
+      });
   }
 
   test('what cannot be looked at is counted', async () => {
@@ -139,6 +210,27 @@ function plainly({ hits, total, mended }: PassagePage) {
 
 function manyWords(): string[] {
   return Array.from({ length: 120_000 }, (_, index) => `q${(index * 7_919 + 60_466_176).toString(36)}xjq`);
+}
+
+function conditionOf(field: string, operator: 'eq' | 'gt' | 'lte' | 'array_contains', value: string | number) {
+  return { path: [field], operator, value, caseSensitive: false } as MetadataCondition;
+}
+
+function entryOf(number: number): NewEntry {
+  return {
+    threadId: `t${number % 10}`,
+    source: number % 3 === 0 ? 'user' : 'agent',
+    text: `A ${'lantern '.repeat(1 + (number % 3))}of ${number % 2 === 0 ? 'copper' : 'brass'}, ${'long '.repeat(number % 200)}`,
+    metadata: {
+      status: number % 4 === 0 ? 'open' : number % 100 === 1 ? 'rare' : 'closed',
+      priority: number % 5,
+      team: ['red', number % 2 === 0 ? 'Red' : 'blue'],
+      owner: number % 2 === 0 ? 'Ann' : 'Bo',
+    },
+    tags: ['all', ...(number % 2 === 0 ? ['even'] : [])],
+    images: [],
+    summary: undefined,
+  };
 }
 
 /** One of them has more words than fit into one row. */

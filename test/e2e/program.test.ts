@@ -16,7 +16,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { carrelProgram, startListening, startProgram } from '../support/child-program.ts';
+import { createBareRpc } from '../support/bare-rpc.ts';
+import { carrelProgram, startCarrel, startListening, startProgram } from '../support/child-program.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
@@ -76,6 +77,47 @@ test('--version and --help answer on stdout and end with 0', () => {
   for (const word of ['serve', 'fess', 'context', 'kb', 'engine', 'research', 'doctor', '--transport', '--cody']) {
     assert.ok(help.out.includes(word), word);
   }
+});
+
+test('what a full disk does not take is told and ends with 69; a reader that has seen enough is no fault (contract §1)', () => {
+  const home = folder();
+  writeFileSync(join(home, 'memory.jsonl'), '{"type":"entity","name":"a","entityType":"b","observations":["c"]}\n');
+  const shell = (script: string) =>
+    spawnSync('sh', ['-c', script, process.execPath, carrelProgram], {
+      env: { PATH: process.env['PATH'] ?? '', HOME: home, EMBEDDING_PROVIDER: 'none' },
+      encoding: 'utf8',
+    });
+  const imported = shell(`"$0" "$1" import ${join(home, 'memory.jsonl')} && "$0" "$1" export`);
+  assert.match(imported.stdout, /1 entries added.*\n.*"carrel.context"/, imported.stderr);
+  for (const command of ['--version', 'export']) {
+    const full = shell(`"$0" "$1" ${command} > /dev/full`);
+    assert.match(full.stderr, /^carrel: [^\n]*the disk is full[^\n]*\n$/i, command);
+    assert.equal(full.status, 69);
+  }
+  for (const command of ['help', 'export']) {
+    assert.equal(shell(`{ "$0" "$1" ${command}; echo "ended $?" >&2; } | true`).stderr, 'ended 0\n', command);
+  }
+});
+
+test('a server serves on when the folder that it was started in is removed (contract §1)', async (t) => {
+  const gone = folder();
+  const server = await startCarrel(t, ['research'], { folder: gone });
+  rmSync(gone, { recursive: true });
+  const rpc = createBareRpc(server.url);
+  await rpc.result('save_note', { title: 'kept', content: 'a lighthouse' });
+  assert.match(JSON.stringify(await rpc.result('list_notes', { query: 'lighthouse' })), /kept/);
+});
+
+test('in a folder that was removed a command is one clear line and 2 (contract §1)', () => {
+  const home = folder();
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" list';
+  const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath, carrelProgram], {
+    cwd: home,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    encoding: 'utf8',
+  });
+  assert.match(stderr, /^carrel: The current folder no longer exists\.[^\n]*\n$/);
+  assert.equal(status, 2);
 });
 
 test('a configuration that can not work ends with 78 and says in which file or variable (contract §1, T019)', () => {

@@ -121,6 +121,38 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
+  test('a read ends with its last statement; what follows begins anew, bounded as before', async () => {
+    const other = await createTestDatabase(server);
+    const connections = createConnections({ url: other.url, connectionsMax: 1, queryTimeoutMs: 1234 });
+    await connections.write((statements) => statements.query('CREATE TABLE seen (x integer)'));
+    const add = () => run(other.url, 'INSERT INTO seen VALUES (1)');
+    const state = "SELECT count(*)::integer AS count, current_setting('statement_timeout') AS bound FROM seen";
+    const states = await connections.read(async (statements) => {
+      const read = async (place?: 'last') => {
+        const rows = await statements.query(state, [], place);
+        await add();
+        return rows[0]?.['count'];
+      };
+      const counts = [await read(), await read('last'), await read(), await read()];
+      return [...counts, (await statements.query(state, [], 'last'))[0]?.['bound']];
+    });
+    assert.deepEqual(states, [0, 0, 2, 2, '1234ms']);
+    // What a write says of its last statement ends nothing.
+    await assert.rejects(
+      connections.write(async (statements) => {
+        await statements.query('DELETE FROM seen RETURNING x', [], 'last');
+        throw new Error('no');
+      }),
+    );
+    await assert.rejects(connections.read((statements) => statements.query('SELECT 1 / 0 AS one', [], 'last')));
+    assert.deepEqual(await connections.read((statements) => statements.query(state, [], 'last')), [
+      { count: 4, bound: '1234ms' },
+    ]);
+    assert.equal(connections.count().open, 1);
+    await connections.close();
+    await other.drop();
+  });
+
   test('statements that a connection keeps outlive a changed table and a pooler that hands out another connection', async () => {
     const other = await createTestDatabase(server);
     const connections = createConnections({ url: other.url, connectionsMax: 1 });
@@ -291,7 +323,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await plain.drop();
   });
 
-  test('what the server has no room for is not said to be a server that does not answer', async () => {
+  test('what the server has no room for or cannot read is not said to be a server that does not answer', async () => {
     const connections = createConnections({ url });
     const raise = (code: string) =>
       connections.write((statements) =>
@@ -301,6 +333,8 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     for (const code of ['53000', '53400'])
       assert.match((await fails(raise(code), 'unavailable')).message, /its limits/);
     assert.match((await fails(raise('53100'), 'storage_full')).message, /disk/);
+    for (const code of ['58030', '58P01'])
+      assert.match((await fails(raise(code), 'unavailable')).message, /files of its own.*log/);
     await connections.close();
   });
 

@@ -4,6 +4,7 @@ import type { Config } from '../../config/load.ts';
 import { sharingSlice } from '../../config/slices.ts';
 import type { RelayService } from '../../mcp/relay/serve-relays.ts';
 import type { RelaysServing, serveOverRelays } from '../../mcp/serve.ts';
+import { leaveFolder } from '../leave-folder.ts';
 import { type Announcement, announce, prepareAnnouncement, sweep, withdraw } from './owner-place.ts';
 import { type Ownership, refusalOf } from './ownership.ts';
 
@@ -52,8 +53,7 @@ export async function shareProgram(
     say('alone');
     return undefined;
   }
-  // The client's folder must not be kept from being removed or unmounted.
-  if (!config.dependsOnFolder) process.chdir(config.dataDir);
+  leaveFolder(config);
   voice.handOver((text) => service.tell(text));
   say('ready');
   void sweep(place.folder);

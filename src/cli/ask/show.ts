@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
 import { styleText } from 'node:util';
+import { findHome } from '../../base/home-folder.ts';
 import type { CommandLine } from '../command-line.ts';
 import { printableJson, printableLine } from '../terminal/printable.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
@@ -70,6 +70,6 @@ export function number(value: unknown): string {
 /** A path below the home folder, as people write it. */
 export function path(value: unknown): string {
   const whole = text(value);
-  const home = `${homedir()}/`;
+  const home = `${findHome() ?? ''}/`;
   return home.length > 1 && whole.startsWith(home) ? `~/${whole.slice(home.length)}` : whole;
 }

@@ -1,6 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadRoleConfig } from '../../app/program.ts';
 import { serveRole } from '../../app/roles.ts';
@@ -32,7 +31,7 @@ export function launchOf({ flags }: CommandLine): Launch {
   const args = [file, 'serve'];
   const dataDir = dataDirOf(flags['data-dir'], process.env);
   // Clients do not pass on what a terminal has set.
-  if (dataDir !== join(homedir(), '.carrel')) args.push('--data-dir', dataDir);
+  if (dataDir !== dataDirOf(undefined, {})) args.push('--data-dir', dataDir);
   if (typeof flags['config'] === 'string') args.push('--config', resolve(flags['config']));
   if (flags['read-only'] === true) args.push('--read-only');
   return { command: lastingNode(process.execPath, isSameFile), args };

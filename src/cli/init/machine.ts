@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { homedir } from 'node:os';
 import path from 'node:path';
+import { homeFolder } from '../../base/home-folder.ts';
 
 /** What the places of clients' files depend on. */
 export interface Machine {
@@ -47,7 +47,7 @@ function foldersOf(
 }
 
 export function thisMachine(): Machine {
-  return machineOf(process.platform, homedir(), process.env, {
+  return machineOf(process.platform, homeFolder(), process.env, {
     exists: existsSync,
     list(folder) {
       try {

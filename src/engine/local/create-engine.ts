@@ -79,6 +79,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
   const boundDeleted = createDeletedBound(settings, storage);
+  let isClosed = false;
   let forgetting: ReturnType<typeof startForgetting> | undefined;
   const hearing = storage.shared?.onNotice((notice) => {
     // One that another process was asked to cancel. Without this word, the work would go on until the lease is renewed.
@@ -88,7 +89,10 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   });
   const backlog = setTimeout(() => {
     embedding.wake();
-    originals.sweep().catch((error: unknown) => log.incident('unused files were not removed', error));
+    originals.sweep().catch((error: unknown) => {
+      // A command that ends at once closes the database meanwhile; the next one sweeps.
+      if (!isClosed) log.incident('unused files were not removed', error);
+    });
     forgetting = startForgetting(settings, storage, log);
   }, backlogDelayMs).unref();
 
@@ -211,6 +215,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     ...bulk,
     within: (collections) => engineWithin(engine, collections),
     async close() {
+      isClosed = true;
       clearTimeout(backlog);
       hearing?.();
       await queue.close();

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 
 export function jobNotFound(): CarrelError {
-  return new CarrelError('job_not_found', 'No job has this id. GET /api/v1/jobs lists all jobs.');
+  return new CarrelError('job_not_found', 'No job has this id. The list of jobs has those there are.');
 }
 
 export function documentNotFound(id: number): CarrelError {

@@ -71,6 +71,15 @@ test('an engine that does not filter by source_path is filtered here', async (t)
   assert.deepEqual([documents.map(({ id }) => id), total], [[42], 1]);
 });
 
+test('names are compared whether accents stand with their letters or apart from them', async (t) => {
+  const { fake, engine } = await connect(t);
+  fake.add({ text: 'one', title: 'caf\u00e9.md' });
+  fake.add({ text: 'two', title: 'cafe\u0301.md' });
+  fake.add({ text: 'three', title: 'cafe.md' });
+  for (const query of ['CAF\u00c9', 'cafe\u0301'])
+    assert.equal((await engine.documents({ query })).documents.length, 2);
+});
+
 test('a duplicate is an outcome, wherever the engine puts it', async (t) => {
   const { fake, engine } = await connect(t);
   await engine.submit({ note: 'same', title: 'First' });

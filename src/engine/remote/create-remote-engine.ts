@@ -220,9 +220,10 @@ const replaceMeanings = { 404: 'document_not_found', 405: 'document_not_found' }
 const jobMeanings = { 404: 'job_not_found' } as const;
 
 function isNamed(query = ''): (document: EngineDocument) => boolean {
-  const words = query.toLowerCase().normalize('NFC').split(/\s+/);
+  const plain = (text: string) => text.toLowerCase().normalize('NFC');
+  const words = plain(query).split(/\s+/);
   return ({ title, source_path: path }) => {
-    const names = [title, path ?? ''].map((name) => name.toLowerCase());
+    const names = [title, path ?? ''].map(plain);
     return words.every((word) => names.some((name) => name.includes(word)));
   };
 }

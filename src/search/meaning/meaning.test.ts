@@ -177,6 +177,32 @@ test('a search waits for what it is about, goes before the rest, and says how ma
   assert.equal(before.includes('slow 10'), false, 'it was embedded before what is newer');
 });
 
+test('of more texts than can be embedded meanwhile, a search waits for the last ones, and says how many are missing', async () => {
+  const provider = fakeProvider();
+  const over = Promise.withResolvers<void>();
+  let batches = 0;
+  provider.embed = async (texts, { purpose } = {}) => {
+    if (purpose !== 'query') batches += 1;
+    // Long enough for a search that waits for it to be seen, and not so long that it gives up.
+    if (batches > 1) await Promise.race([over.promise, setTimeout(2_000, undefined, { ref: false })]);
+    return texts.map(letters);
+  };
+  await complete(open(fakeProvider()), 'everything else');
+  for (let place = 0; place < 70; place += 1) await store(`one of many ${place}`);
+  const last = await store('the last');
+  const meaning = createMeaning({
+    ...{ vectors: storage.vectors.context, provider, log: silentLogger },
+    ...{ waitedForMax: 50, lastWaitedFor: 5 },
+  });
+  opened.push(meaning);
+  const signal = new AbortController().signal;
+  const { matches, pending } = await meaning.search({ text: 'the last', limit: 1, waitMs: 60_000, signal });
+  over.resolve();
+  assert.ok(pending >= 70 - 64, `${pending} missing`);
+  assert.equal(matches[0]?.id, last);
+  await complete(meaning, 'everything else');
+});
+
 test('what is embedded while a search looks for what is missing is found by it', async () => {
   const { context } = storage.vectors;
   const meaning = open(fakeProvider(), {

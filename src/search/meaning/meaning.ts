@@ -58,8 +58,10 @@ export interface MeaningDeps<Filter> {
   readonly log: Logger;
   /** False: vectors are left to other processes on the database. */
   readonly embeds?: boolean;
-  /** A search waits for so many texts that are being embedded; more take too long. */
+  /** A search waits for so many texts that are being embedded. More take too long. */
   readonly waitedForMax?: number;
+  /** Of more, it waits for so many of the newest. */
+  readonly lastWaitedFor?: number;
 }
 
 interface Settled {
@@ -68,8 +70,8 @@ interface Settled {
 }
 
 const settleMs = 3_000;
-/** More texts than this take minutes and are not waited for. */
-const settledMax = 20_000;
+/** About what can be embedded while a search waits. */
+const settledMax = 2_000;
 
 /**
  * Uses neither the database nor the model before `wake` or `search` is called.
@@ -82,7 +84,7 @@ const settledMax = 20_000;
  * 3. When none are missing, queries go to the new model, and the vectors of previous ones are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
-  const { vectors, provider, log, embeds = true, waitedForMax = settledMax } = deps;
+  const { vectors, provider, log, embeds = true, waitedForMax = settledMax, lastWaitedFor = 0 } = deps;
   const main = createModelLane({ vectors, provider, log, ready: start, embeds, onDone });
   let former: ModelLane<Filter> | undefined;
   let started: Promise<void> | undefined;
@@ -190,11 +192,13 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (pending === 0) return { state, pending };
     lane.embedding.wake();
     const allowed = filter && idSetOf(await vectors.matching(filter, { signal }));
+    /** The newest first: whoever asks may have just written it. */
     const missing = async () =>
-      (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true);
+      (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true).reverse();
     let owners = await missing();
-    if (owners.length > 0 && owners.length <= waitedForMax) {
-      await lane.embedding.settled(owners, waitMs, signal);
+    const waitedFor = owners.length <= waitedForMax ? owners : owners.slice(0, lastWaitedFor);
+    if (waitedFor.length > 0) {
+      await lane.embedding.settled(waitedFor, waitMs, signal);
       owners = await missing();
     }
     // Read last, so that the search finds what has been embedded since.

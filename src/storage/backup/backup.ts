@@ -1,6 +1,6 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
@@ -31,12 +31,7 @@ export interface BackupReport extends Manifest {
  * writing. The file appears only when it is complete, has been read back, and is on disk.
  */
 export async function backUp(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
-  if (existsSync(file) && !options.force) {
-    throw new CarrelError(
-      'invalid_usage',
-      `${file} exists already. Choose another name, or overwrite it with --force.`,
-    );
-  }
+  checkTarget(place, file, options.force);
   await makeParent(file);
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
@@ -65,6 +60,22 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
   const members = membersAfterManifest(file, options.onProgress);
   const moved = await fill(place, manifest, members, options);
   return { ...manifest, bytes: statSync(file).size, ...(moved === undefined ? {} : { moved }), warnings: [] };
+}
+
+/** Nothing is overwritten unasked; what the data is in, or what is no file, not even then. */
+function checkTarget({ storage, originals }: BackupPlace, file: string, force: boolean): void {
+  const refuse = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (storage.backend === 'sqlite') {
+    const database = statSync(storage.path, { throwIfNoEntry: false });
+    // By whatever name.
+    const isDatabase = there !== undefined && there.dev === database?.dev && there.ino === database.ino;
+    const isBeside = [`${storage.path}-`, `${originals}${sep}`].some((start) => file.startsWith(start));
+    if (isDatabase || isBeside) throw refuse('belongs to the database. Choose another name.');
+  }
+  if (there === undefined) return;
+  if (!force) throw refuse('exists already. Choose another name, or overwrite it with --force.');
+  if (!there.isFile()) throw refuse('is not a file. Choose another name.');
 }
 
 async function fill(

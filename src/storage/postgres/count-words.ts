@@ -17,36 +17,23 @@ export const listedMax = 40_000;
 /** Up to which they are sent along with their number: it may well be that nobody needs them. */
 const sentMax = 4000;
 
-export interface CountedWords {
-  /** In the order of the words. */
-  readonly counts: LeafCount[];
-  /** Some documents have their words in several rows. */
-  readonly hasMore: boolean;
-}
-
-/** Goes through the documents of each word, up to a number. */
+/** Goes through the documents of each word, up to a number. In the order of the words. */
 export async function countWords(
   on: Statements,
   name: string,
   leaves: readonly WordLeaf[],
   { documents, keys: asksKeys }: CountRequest,
-): Promise<CountedWords> {
+): Promise<LeafCount[]> {
   const keysMax = asksKeys ? listedMax : sentMax;
   const foundMax = asksKeys ? listedMax + 1 : countedMax;
-  const more = `SELECT count(*) AS more FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) s`;
-  if (leaves.length === 0) {
-    const [row = {}] = await on.query(more);
-    return { counts: [], hasMore: numberOf(row, 'more') > 0 };
-  }
   const rows = await on.query(
-    `SELECT q.place, m.total, CASE WHEN m.total <= ${keysMax} THEN array_send(m.keys) END AS keys, (${more}) AS more
+    `SELECT q.place, m.total, CASE WHEN m.total <= ${keysMax} THEN array_send(m.keys) END AS keys
      FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
        SELECT count(*) AS total, array_agg(key) AS keys FROM (
          (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${foundMax}) UNION ALL
          SELECT DISTINCT w.key FROM carrel.${name}_more_words w WHERE w.words @@ q.words) k) m`,
     [{ list: leaves.map(tsquery) }],
   );
-  const hasMore = rows.some((row) => numberOf(row, 'more') > 0);
   const counts: LeafCount[] = [];
   for (const row of rows) {
     const keys = row['keys'] === null ? new Float64Array() : bigintsOf(row['keys']).sort();
@@ -54,16 +41,13 @@ export async function countWords(
     counts[numberOf(row, 'place') - 1] = { documents: total, keys: total <= keysMax ? keys : undefined };
   }
   const common = asksKeys ? [] : leaves.filter((_, place) => (counts[place]?.documents ?? 0) >= countedMax);
-  if (common.length === 0) return { counts, hasMore };
+  if (common.length === 0) return counts;
   const all = await documents();
   const shares = await estimateShares(on, name, common, all);
-  return {
-    counts: counts.map((count, place) => {
-      const share = shares.get(leaves[place] as WordLeaf);
-      return share === undefined ? count : { documents: Math.max(count.documents, Math.round(share * all)) };
-    }),
-    hasMore,
-  };
+  return counts.map((count, place) => {
+    const share = shares.get(leaves[place] as WordLeaf);
+    return share === undefined ? count : { documents: Math.max(count.documents, Math.round(share * all)) };
+  });
 }
 
 /** The same rows are taken each time, so that the same order results. */

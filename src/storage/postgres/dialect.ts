@@ -8,6 +8,7 @@ import { passageTable } from './passage-table.ts';
 import type { TextCutter } from './text-cutter.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable } from './vector-table.ts';
+import { createVerdictCache } from './verdict-cache.ts';
 import type { WordShares } from './word-shares.ts';
 import { createWordTable } from './word-table.ts';
 
@@ -65,6 +66,7 @@ export function createPostgresDialect({ indexes, statistics, shares, cutter }: P
         await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },
     },
+    verdicts: createVerdictCache(),
     words: createWordTable(cutter, statistics, shares),
     // Tags are indexed where they are.
     notes: {

@@ -104,7 +104,7 @@ function statementsOn(connection: Connection, dialect: Dialect, now: string): St
 
 /** Takes statements as stores write them. */
 export function withQuestionMarks(connection: Connection): Pick<Statements, 'query'> {
-  return { query: (sql, values = []) => connection.query(numbered(sql), values.map(bound)) };
+  return { query: (sql, values = [], place) => connection.query(numbered(sql), values.map(bound), place) };
 }
 
 /** Our statements hold no question mark besides those for values. */

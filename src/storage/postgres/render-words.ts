@@ -3,11 +3,16 @@ import type { WordLeaf, WordQuery } from '../../words/word-query.ts';
 import type { Condition } from '../rows.ts';
 import { manyWordsMark, quotedTerm } from './term-rows.ts';
 
-interface Rendering {
+export interface Rendering {
   /** Narrows what is found to documents with one of these, where they can be told by the index. */
   readonly must?: WordQuery | undefined;
   /** Whether documents may have their words in `more_words`. */
   readonly hasMore: boolean;
+  /**
+   * Hides the words from the planner. It takes most for rarer than one that it does not know, so that it would plan for each
+   * search anew, which takes as long as to find two rare words.
+   */
+  readonly isPlannedOnce?: boolean | undefined;
 }
 
 /**
@@ -18,23 +23,24 @@ interface Rendering {
 export function renderWords(
   name: string,
   query: WordQuery,
-  { must, hasMore }: Rendering,
+  { must, hasMore, isPlannedOnce = false }: Rendering,
 ): Condition & { readonly terms: boolean } {
   // Alternatives need not be tested once an essential one is there.
   const asked = must !== undefined && isAlternatives(query) ? must : query;
   const words = must === undefined || asked === must ? tsquery(asked) : `(${tsquery(asked)}) & (${tsquery(must)})`;
+  const found = isPlannedOnce ? 'w.words @@ (SELECT ?::tsquery)' : 'w.words @@ ?::tsquery';
   const exact = hasPhrase(asked) ? renderExact(asked, inWords) : undefined;
   if (!hasMore) {
     const tested = exact === undefined ? '' : ` AND ${exact.sql}`;
     return {
-      sql: `w.words @@ ?::tsquery${tested}`,
+      sql: `${found}${tested}`,
       values: [words, ...(exact?.values ?? [])],
       terms: hasPhrase(asked),
     };
   }
   const more = renderExact(query, (part) => (isWord(part) ? hasInMore(name, part) : undefined));
   return {
-    sql: `w.words @@ ?::tsquery AND CASE WHEN w.key IN (SELECT m.key FROM carrel.${name}_words m WHERE m.words @@ ?::tsquery)
+    sql: `${found} AND CASE WHEN w.key IN (SELECT m.key FROM carrel.${name}_words m WHERE m.words @@ ?::tsquery)
       THEN ${more.sql} ELSE ${exact?.sql ?? 'true'} END`,
     values: [`(${words}) | ${manyWordsMark}`, manyWordsMark, ...more.values, ...(exact?.values ?? [])],
     terms: hasPhrase(query),

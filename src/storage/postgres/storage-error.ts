@@ -80,6 +80,13 @@ const limited: Translation = (cause) =>
     { cause, retryAfterSeconds: 1 },
   );
 
+const troubled: Translation = (cause) =>
+  new CarrelError(
+    'unavailable',
+    'PostgreSQL could not read or write files of its own. Its log names them; see to its disk, and try again.',
+    { cause, retryAfterSeconds: 1 },
+  );
+
 const readOnly: Translation = (cause) =>
   new CarrelError('storage_read_only', 'The database is read-only. Connect to the primary server.', { cause });
 
@@ -148,7 +155,7 @@ const translations = new Map<string, Translation>([
   ['55P03', busy],
   ['57014', timeout],
   ['57', unavailable],
-  ['58', unavailable],
+  ['58', troubled],
   ['XX001', corrupt],
   ['XX002', corrupt],
   ...socketErrors.map((code): [string, Translation] => [code, unavailable]),

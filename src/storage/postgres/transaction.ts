@@ -8,7 +8,8 @@ import { isLost, isSilence, isUnsent } from './storage-error.ts';
 
 /** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
 export interface Connection {
-  query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  /** See Statements. */
+  query(sql: string, values?: readonly unknown[], place?: 'last'): Promise<Row[]>;
 }
 
 export interface ReadCondition {
@@ -70,23 +71,37 @@ interface Running<T> extends Omit<Run, 'statementMs' | 'signal'> {
 }
 
 export async function transaction<T>(client: PoolClient, running: Running<T>): Promise<T> {
-  const { begin, accept, write, statements, work, lose, attempt } = running;
-  sendTogether(client);
-  // The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows.
-  const begun = client.query({ text: begin, ...{ query_timeout: beginTimeoutMs } });
-  begun.catch(lose);
+  const { accept, write, work, lose, attempt } = running;
+  let begun = begin(client, running);
+  let ended: Promise<unknown> | undefined;
+  const query: Connection['query'] = (sql, values, place) => {
+    if (ended !== undefined) begun = begin(client, running);
+    const answer = running.statements.query(sql, values);
+    // Sent with it: a message by itself costs both sides as much as a short statement.
+    ended = place === 'last' && write === undefined ? client.query('COMMIT') : undefined;
+    ended?.catch(lose);
+    return answer;
+  };
   try {
     // The types know nothing of messages with several statements.
     if (accept && !accept(((await begun) as unknown as { rows: Row[] }[])[1]?.rows[0] ?? {})) throw unaccepted;
-    const result = await work(statements);
+    const result = await work({ query });
     await begun;
-    if (write === undefined) await client.query('COMMIT');
+    if (write === undefined) await (ended ?? client.query('COMMIT'));
     else await commit(client, write.afterCommit, attempt);
     return result;
   } catch (error) {
-    await client.query('ROLLBACK').catch(lose);
+    await (ended ?? client.query('ROLLBACK')).catch(lose);
     throw error;
   }
+}
+
+/** The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows. */
+function begin(client: PoolClient, { begin: text, lose }: Pick<Running<unknown>, 'begin' | 'lose'>): Promise<unknown> {
+  sendTogether(client);
+  const begun = client.query({ text, ...{ query_timeout: beginTimeoutMs } });
+  begun.catch(lose);
+  return begun;
 }
 
 /** Statements that are sent one after the other without waiting go out as one. */

@@ -1,13 +1,15 @@
-import { createCountCache, weighedWords } from '../../words/ranking/candidates.ts';
-import { anyOf, type WordLeaf } from '../../words/word-query.ts';
-import type { Statements, WordIndex, WordTable } from '../dialect.ts';
+import { type CandidatePlan, createCountCache, weighedWords } from '../../words/ranking/candidates.ts';
+import { anyOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+import type { KeyFilter, Statements, WordIndex, WordTable } from '../dialect.ts';
+import { type Condition, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
-import { countWords, listedMax } from './count-words.ts';
+import { sumColumns } from '../word-sums.ts';
+import { countWords } from './count-words.ts';
 import type { FreshStatistics } from './fresh-statistics.ts';
-import { bigintArray, bigintsOf } from './real-array.ts';
-import { hasInMore, renderWords, tsquery } from './render-words.ts';
+import { hasInMore, type Rendering, renderWords, tsquery } from './render-words.ts';
 import type { TermRows, TermVectors } from './term-rows.ts';
 import type { TextCutter } from './text-cutter.ts';
+import { createWordListing } from './word-listing.ts';
 import type { WordShares } from './word-shares.ts';
 
 /** Of words, whenever new ones are looked for. */
@@ -40,39 +42,22 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
         statistics.added(index.name, keys.length);
       };
     },
-    listing: {
-      max: listedMax,
-      async matching(on, { sql, values }) {
-        const [row = {}] = await on.query(
-          `SELECT array_send(ARRAY(SELECT w.key ${sql} LIMIT ${listedMax + 1})) AS keys`,
-          values,
-        );
-        const keys = bigintsOf(row['keys']);
-        return keys.length > listedMax ? undefined : keys.sort();
-      },
-      async passing(on, { sql, values, isWide, onKeys }, keys) {
-        const list = bigintArray(keys);
-        const select =
-          isWide && onKeys !== undefined
-            ? {
-                sql: `SELECT o.key FROM unnest(?::bigint[]) AS o (key) WHERE ${onKeys.sql}`,
-                values: [list, ...onKeys.values],
-              }
-            : { sql: `SELECT f.key FROM (${sql}) f WHERE f.key = ANY (?::bigint[])`, values: [...values, list] };
-        const [row = {}] = await on.query(`SELECT array_send(ARRAY(${select.sql})) AS keys`, select.values);
-        return bigintsOf(row['keys']).sort();
-      },
+    listing: createWordListing((index, query, filter) =>
+      matching(index, query, { narrowed: filter && narrow(filter), isPlannedOnce: filter === undefined }),
+    ),
+    async sums(on, { name }) {
+      const [row = {}] = await on.query(
+        `SELECT ${sumColumns}, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more
+         FROM carrel.${name}_statistics`,
+      );
+      if (numberOf(row, 'more') > 0) withMore.add(name);
+      return row;
     },
     async count(on, { name }, leaves, asked) {
       const known = shares.of(name);
       const shareOf = (leaf: WordLeaf) => (asked.keys || leaf.kind !== 'term' ? undefined : known.get(leaf.term));
-      const { counts, hasMore } = await countWords(
-        on,
-        name,
-        leaves.filter((leaf) => shareOf(leaf) === undefined),
-        asked,
-      );
-      if (hasMore) withMore.add(name);
+      const uncounted = leaves.filter((leaf) => shareOf(leaf) === undefined);
+      const counts = uncounted.length === 0 ? [] : await countWords(on, name, uncounted, asked);
       const all = await asked.documents();
       void shares.refresh(name, all);
       return leaves.map((leaf) => {
@@ -80,25 +65,8 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
         return share === undefined ? (counts.shift() ?? { documents: 0 }) : { documents: Math.round(share * all) };
       });
     },
-    // OFFSET keeps a subselect as it is written: each document that is found is tested.
-    narrow({ sql, values, isWide, onKeys }) {
-      if (!isWide) return { sql: `AND w.key IN (${sql})`, values };
-      if (onKeys === undefined)
-        return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.key OFFSET 0)`, values };
-      return {
-        sql: `AND EXISTS (SELECT 1 FROM (SELECT w.key) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`,
-        values: onKeys.values,
-      };
-    },
-    matches({ name }, query, narrowed, plan) {
-      const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
-      const { sql, values, terms } = renderWords(name, query, { must, hasMore: withMore.has(name) });
-      const joined = terms ? `JOIN carrel.${name}_terms t ON t.key = w.key` : '';
-      return {
-        sql: `FROM carrel.${name}_words w ${joined} WHERE ${sql} ${narrowed?.sql ?? ''}`,
-        values: [...values, ...(narrowed?.values ?? [])],
-      };
-    },
+    narrow,
+    matches: (index, query, narrowed, plan) => matching(index, query, { narrowed, plan }),
     order({ name }, plan, weightOf) {
       const weights = weighedWords(plan).map((leaf) => {
         const more = withMore.has(name) ? hasInMore(name, leaf) : undefined;
@@ -112,6 +80,34 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
         values: weights.flatMap(({ values }) => values),
       };
     },
+  };
+
+  function matching({ name }: WordIndex, query: WordQuery, { narrowed, plan, isPlannedOnce }: Matching): Condition {
+    const must = plan === undefined || plan.optional.length === 0 ? undefined : anyOf(plan.essential);
+    const rendering = { must, hasMore: withMore.has(name), isPlannedOnce };
+    const { sql, values, terms } = renderWords(name, query, rendering);
+    const joined = terms ? `JOIN carrel.${name}_terms t ON t.key = w.key` : '';
+    return {
+      sql: `FROM carrel.${name}_words w ${joined} WHERE ${sql} ${narrowed?.sql ?? ''}`,
+      values: [...values, ...(narrowed?.values ?? [])],
+    };
+  }
+}
+
+interface Matching {
+  readonly narrowed?: Condition | undefined;
+  readonly plan?: CandidatePlan | undefined;
+  readonly isPlannedOnce?: Rendering['isPlannedOnce'];
+}
+
+/** OFFSET keeps a subselect as it is written: each document that is found is tested. */
+function narrow({ sql, values, isWide, onKeys }: KeyFilter): Condition {
+  if (!isWide) return { sql: `AND w.key IN (${sql})`, values };
+  if (onKeys === undefined)
+    return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.key OFFSET 0)`, values };
+  return {
+    sql: `AND EXISTS (SELECT 1 FROM (SELECT w.key) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`,
+    values: onKeys.values,
   };
 }
 

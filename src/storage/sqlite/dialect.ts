@@ -60,6 +60,7 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
       // The sequence is the highest key there was.
       advance: async () => {},
     },
+    verdicts: undefined,
     words: createWordTable(database, keyLists, helper),
     // Tags are in a table of their own, beside the list that each note has.
     notes: {

@@ -7,6 +7,7 @@ import { anyOf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, WordIndex, WordTable } from '../dialect.ts';
 import { type Condition, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
+import { sumColumns } from '../word-sums.ts';
 import type { Database } from './database.ts';
 import type { KeyList, KeyLists } from './key-lists.ts';
 import { cutHere, type WriteHelper } from './write-helper/write-helper.ts';
@@ -28,6 +29,7 @@ export function createWordTable(database: Database, keyLists: KeyLists, helper: 
       return async (_, index, keys) => writeTerms(database, index, keys, terms);
     },
     listing: undefined,
+    sums: async (_, { name }) => database.get(`SELECT ${sumColumns} FROM ${name}_statistics`) ?? {},
     /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (

@@ -70,6 +70,9 @@ export async function openContextToolset(
   });
 }
 
+/** While thousands of entries are being embedded, a search waits for what its caller may have just stored. */
+const lastWaitedFor = 32;
+
 /** An agent's memory: seed 002. */
 export function createContextToolset(config: ContextConfig, deps: ContextDeps): Toolset {
   const { storage, embeddings, log } = deps;
@@ -81,6 +84,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
         provider: inParts(embeddings, config),
         providerOf: deps.formerEmbeddings,
         log,
+        lastWaitedFor,
       })
     : undefined;
   const words = config.fullTextSearch !== 'false';

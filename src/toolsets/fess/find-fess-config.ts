@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
+import { findHome } from '../../base/home-folder.ts';
 import { noteConsulted } from '../../config/consulted-files.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,5 +24,5 @@ export function usualFessConfig(env: Environment): string {
 }
 
 function configFile(env: Environment, folder: string): string {
-  return join(env['HOME'] || env['USERPROFILE'] || homedir(), folder, 'config.json');
+  return join(env['HOME'] || env['USERPROFILE'] || (findHome() ?? sep), folder, 'config.json');
 }

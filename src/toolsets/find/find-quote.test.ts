@@ -28,6 +28,17 @@ test('another word, another number or another sign is another text', async () =>
   assert.equal(await found('the rent is', 'The rental is due.'), undefined);
 });
 
+test('what a number counts is a part of it: 3 € is not 3 $, and 5 % is not 5', async () => {
+  const text = 'Fees: **3**\n€ or $ 4 a month, rising by 5% (cf. `100 $`), in $x$ and 6.';
+  assert.equal(await found('fees: 3 € or $4', text), 'Fees: **3**\n€ or $ 4');
+  assert.equal(await found('rising by 5 % (cf. 100$), in x and 6', text), 'rising by 5% (cf. `100 $`), in $x$ and 6');
+  assert.equal(await found('by ５％ (cf.', text), 'by 5% (cf');
+  assert.equal(await found('fees: 3', text), 'Fees: **3');
+  for (const other of ['fees: 3 $', 'fees: 3 or', 'or € 4 a month', 'rising by 5 cf.', 'rising by 5 ‰']) {
+    assert.equal(await found(other, text), undefined, other);
+  }
+});
+
 test('a number within a word counts: Q3 is not Q4', async () => {
   const text = 'Sales rose in Q4 with v2 of the H1N1 kit.';
   assert.equal(await found('sales rose in Q3', text), undefined);

@@ -12,12 +12,12 @@ export interface FoundQuote {
 export const unitsPerTurn = 200_000;
 
 /**
- * Words, numbers with their signs and points, and single characters of scripts without spaces. Everything else (white
- * space, punctuation, quotation marks, Markdown) may differ between a text and a quotation of it. A number within a word
- * counts too: Q3 is not Q4.
+ * Words, numbers with their signs and points, what they count (3 € is not 3 $, and 5 % is not 5), and single characters of
+ * scripts without spaces. Everything else (white space, punctuation, quotation marks, Markdown) may differ between a text and
+ * a quotation of it. A number within a word counts too: Q3 is not Q4.
  */
 const wordPattern =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|[\p{L}\p{M}]+/gu;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|[\p{L}\p{M}]+|\p{Sc}(?=[\s*_`]{0,8}[-+−]?\p{N})|[\p{Sc}%％﹪٪‰](?<=\p{N}[\s*_`]{0,8}.)/gu;
 
 /** A word that is broken at the end of a line is one word. */
 const hyphenation = /(\p{Ll})-\r?\n\s*(?=\p{Ll})|\u00ad/gu;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startFakeEngine } from '../../../test/fakes/kb-engine/start-fake-engine.ts';
 import { createRemoteEngine } from '../../engine/remote/create-remote-engine.ts';
-import { overview, unknownCollection } from './overview.ts';
+import { checkCollection, overview, unknownCollection } from './overview.ts';
 import { createKbListTool } from './tools/kb-list.ts';
 
 test('collections apart from tags, those with the most documents first, and no more than were asked for', async (t) => {
@@ -40,6 +40,20 @@ test('an error names at most ten collections, the nearest first', () => {
     /^No document is in the collection memry\. There are: Memory, box \d+, .* and 21 more \(kb_list\)\.$/,
   );
   assert.match(unknownCollection('x', []).message, /no collections yet/);
+});
+
+test('whether a collection exists is known among more than are compared', async (t) => {
+  const fake = await startFakeEngine(t);
+  const engine = createRemoteEngine({ engineUrl: fake.origin, timeoutMs: 5_000 });
+  t.after(() => engine.close());
+  for (let index = 0; index < 10_001; index += 1) fake.add({ tags: [`collection:box ${index}`] });
+  const check = (collection: string) => checkCollection(engine, [`collection:${collection}`, 'red'], {});
+  await check('box 7');
+  await check('box 10000');
+  await assert.rejects(check('bax 7'), {
+    code: 'collection_not_found',
+    message: /^No document is in the collection bax 7\. There are: box 7, .* and 9991 more \(kb_list\)\.$/,
+  });
 });
 
 test('an engine that ignores the query is asked for everything, and the others are left out', async (t) => {

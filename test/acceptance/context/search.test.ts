@@ -347,6 +347,7 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
     assert.match(await search({ end_date: '2001-01-01' }), /end_date leaves none/);
     assert.match(await hint('fts_search_context', { query: 'xylophone cat' }), /No entry at all has "xylophone"/);
     assert.match(await hint('fts_search_context', { query: 'cat database' }), /Use fewer words/);
+    assert.match(await hint('fts_search_context', { query: '!!!' }), /has no word to look for; grep_context/);
     assert.match(await hint('fts_search_context', { query: 'xylo zeb', mode: 'prefix' }), /has "xylo\*", "zeb\*"/);
     assert.match(await hint('grep_context', { pattern: 'POSTGRESQL' }), /no line of \d+ entries: case_sensitive=false/);
     assert.match(await hint('grep_context', { pattern: 'x', thread_id: 'hoem' }), /the nearest is "home"/);

@@ -126,8 +126,13 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
         const status = url.searchParams.get('status');
         return fine(jobs.filter((job) => status === null || job.status === status));
       }
-      case 'GET /documents':
-        return fine([...documents.values()].map(listed));
+      case 'GET /documents': {
+        const [type, tags] = [url.searchParams.get('type'), url.searchParams.get('tags')?.split(',') ?? []];
+        const found = [...documents.values()].filter(
+          (each) => (type === null || type === each.doc_type) && tags.every((tag) => each.tags.includes(tag)),
+        );
+        return fine(found.map(listed));
+      }
       case 'GET /tags': {
         const counts = new Map<string, number>();
         for (const { tags } of documents.values()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);

@@ -62,20 +62,27 @@ export function labelsOf(docType: string, tags: readonly string[]): string[] {
   return [typeLabel(docType), ...tags.map(tagLabel)];
 }
 
-/** SQLite lowers ASCII only, so beyond it the usual spellings are compared one by one. */
+/**
+ * SQLite lowers ASCII only, so beyond it the usual spellings are compared one by one; accents with their letters and apart
+ * from them, as some systems write file names.
+ */
 function nameCondition(word: string, dialect: Dialect): Condition {
   const lower = word.toLowerCase();
-  const spellings = new Set([lower, word, word.toUpperCase(), capitalised(lower)]);
+  const spellings = bothForms([lower, word, word.toUpperCase(), capitalised(lower)]);
   const values: string[] = [];
   const within = (text: string, form: string): string => {
     values.push(form);
     return `${dialect.position(text, '?')} > 0`;
   };
   const parts = ['o.title', 'o.source_path'].flatMap((column) => [
-    within(`lower(${column})`, lower),
-    ...(isAscii(word) ? [] : [...spellings].map((form) => within(column, form))),
+    ...bothForms([lower]).map((form) => within(`lower(${column})`, form)),
+    ...(isAscii(word) ? [] : spellings.map((form) => within(column, form))),
   ]);
   return { sql: `(${parts.join(' OR ')})`, values };
+}
+
+function bothForms(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]))];
 }
 
 function capitalised(word: string): string {

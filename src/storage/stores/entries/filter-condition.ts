@@ -1,7 +1,7 @@
 import { isLong } from '../../../base/exact-json.ts';
 import type { AmongThreads } from '../../contracts/entries.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from '../../contracts/entry-filter.ts';
-import type { Dialect, Statements } from '../../dialect.ts';
+import type { Dialect, KeyRows, Statements } from '../../dialect.ts';
 import { type Condition, type ListValue, numberOf, type SqlValue } from '../../rows.ts';
 import { storable } from '../../storable.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
@@ -40,19 +40,23 @@ export function changingConditions(filter: EntryFilter, dialect: Dialect): Condi
  */
 export async function weighedConditions(on: Statements, filter: EntryFilter): Promise<WeighedConditions> {
   const chosen: Condition[] = [];
+  const rows: KeyRows[] = [];
   let isWide = true;
-  for (const { listed, tested, probe } of setConditions(filter, on.dialect)) {
-    const holdsForMany = probe !== undefined && (probe === 'wide' || (await countRows(on, probe)) >= wideRows);
+  for (const { listed, tested, probe, rows: own } of setConditions(filter, on.dialect)) {
+    const holdsForMany = probe !== undefined && (probe === 'wide' || (await holdsForManyRows(on, probe)));
     if (!holdsForMany) isWide = false;
     chosen.push(holdsForMany ? tested : listed);
+    if (own !== undefined) rows.push(own);
   }
-  return { conditions: [...typeCondition(filter), ...chosen], isWide };
+  return { conditions: [...typeCondition(filter), ...chosen], isWide, rows };
 }
 
 export interface WeighedConditions {
   readonly conditions: readonly Condition[];
   /** Nothing narrows it much: it is cheaper to test entries that are there anyway than to list those that fit. */
   readonly isWide: boolean;
+  /** Of those conditions that ask for a row. */
+  readonly rows: readonly KeyRows[];
 }
 
 export function allOf(conditions: readonly Condition[]): Condition {
@@ -65,9 +69,12 @@ export function allOf(conditions: readonly Condition[]): Condition {
 /** Rows from which on testing is cheaper than listing. */
 const wideRows = 500;
 
-async function countRows(on: Statements, { sql, values }: Condition): Promise<number> {
-  const [row = {}] = await on.query(`SELECT count(*) AS total FROM (${sql}) AS probed`, values);
-  return numberOf(row, 'total');
+async function holdsForManyRows(on: Statements, probe: Condition): Promise<boolean> {
+  const look = async () => {
+    const [row = {}] = await on.query(`SELECT count(*) AS total FROM (${probe.sql}) AS probed`, probe.values);
+    return numberOf(row, 'total') >= wideRows;
+  };
+  return on.dialect.verdicts === undefined ? look() : on.dialect.verdicts(probe, look);
 }
 
 function typeCondition(filter: EntryFilter): Condition[] {
@@ -84,6 +91,8 @@ interface SetCondition {
   readonly tested: Condition;
   /** `wide`: it holds for most entries, as a rule. */
   readonly probe: Condition | 'wide' | undefined;
+  /** The rows of which an entry must have one. */
+  readonly rows?: KeyRows;
 }
 
 function setConditions(filter: EntryFilter, dialect: Dialect): SetCondition[] {
@@ -104,6 +113,7 @@ function setCondition(
     listed: { sql: `o.key IN (SELECT ${alias}.entry FROM ${from})`, values },
     tested: { sql: `EXISTS (SELECT 1 FROM ${from} AND ${alias}.entry = o.key${fence})`, values },
     probe: isCounted ? { sql: `SELECT 1 FROM ${from} LIMIT ${wideRows}`, values } : undefined,
+    rows: { key: `${alias}.entry`, sql: from, values },
   };
 }
 

@@ -23,7 +23,7 @@ export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'ob
 /** `name`, or `name:type`; dots in the name lead into objects. Undefined for what is neither. */
 export function parseIndexedField(text: string): IndexedField | '*' | undefined {
   if (text === '*') return '*';
-  const [, name = '', type = 'string'] = /^([a-zA-Z0-9_.-]{1,200})(?::(\w+))?$/.exec(text) ?? [];
+  const [, name = '', type = 'string'] = /^([\p{L}\p{M}\p{N}_.-]{1,200})(?::(\w+))?$/u.exec(text) ?? [];
   const known = fieldTypes.find((each) => each === type);
   if (name === '' || known === undefined) return undefined;
   return { path: name.split('.'), kind: known === 'array' || known === 'object' ? known : 'value' };

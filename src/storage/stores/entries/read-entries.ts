@@ -40,7 +40,8 @@ export async function getEntries(on: Statements, request: GetRequest): Promise<E
     asOf === undefined ? live : existedAt(asOf, on.dialect),
   ]);
   const { sql, values } = newestFirst(on, entryColumns(on.dialect, textChars), condition, undefined, ids.length, 0);
-  const found = await shown(on, await on.query(sql, values), images, asOf);
+  const rows = await on.query(sql, values, images || asOf !== undefined ? undefined : 'last');
+  const found = await shown(on, rows, images, asOf);
   // A text of the past comes whole.
   return textChars === undefined || asOf === undefined ? found : found.map((entry) => shortened(entry, textChars));
 }
@@ -56,7 +57,7 @@ export async function loadEntries(on: Statements, request: LoadRequest): Promise
   if (!images && asOf === undefined) {
     const columns = shortColumns(on, textChars, bytesMax / ids.length);
     const { sql, values } = newestFirst(on, columns, condition, undefined, ids.length, 0);
-    const rows = await on.query(sql, values);
+    const rows = await on.query(sql, values, 'last');
     if (rows.every(isShort)) {
       const found = await entriesOf(on, rows, false);
       const byId = new Map(found.map((entry) => [entry.id, entry]));
@@ -183,7 +184,9 @@ export async function searchEntryWords(
     values: where.values,
   });
   const searching = searchCondition(on, filter);
-  const keys = searching.then(({ condition, isWide, onKeys }) => condition && { ...among(condition), isWide, onKeys });
+  const keys = searching.then(
+    ({ condition, isWide, onKeys, rows }) => condition && { ...among(condition), isWide, onKeys, rows },
+  );
   const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
   const { selection } = await searching;
   return {

@@ -97,16 +97,22 @@ async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
   );
 }
 
-/** What nobody can bring back any more goes for good, with everything that belongs to it. */
+/** Entries that go for good with one removal. It must not take long because there were many a month ago. */
+const purgedMax = 10_000;
+
+/** What nobody can bring back any more goes for good, with everything that belongs to it: the longest removed first. */
 async function purge(on: Statements): Promise<void> {
+  const { schema } = on.dialect;
   const limit = daysBefore(on.now, keptDays);
   const gone = await on.query(
-    `DELETE FROM ${on.dialect.schema}context_entries WHERE deleted_at < ? RETURNING deleted_at`,
+    `DELETE FROM ${schema}context_entries WHERE key IN
+      (SELECT key FROM ${schema}context_entries WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ${purgedMax})
+      RETURNING deleted_at`,
     [limit],
   );
   const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
   if (last !== '') await writeSetting(on, 'purged_to', last);
-  await on.query(`DELETE FROM ${on.dialect.schema}idempotency_keys WHERE created_at < ?`, [limit]);
+  await on.query(`DELETE FROM ${schema}idempotency_keys WHERE created_at < ?`, [limit]);
 }
 
 function changedMeanwhile(count: number): CarrelError {

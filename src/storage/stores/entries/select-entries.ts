@@ -1,5 +1,5 @@
 import type { EntryFilter, MetadataCondition } from '../../contracts/entry-filter.ts';
-import type { Dialect, Statements } from '../../dialect.ts';
+import type { Dialect, KeyRows, Statements } from '../../dialect.ts';
 import { type Condition, numberOf, optionalTextOf, type Row } from '../../rows.ts';
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
@@ -15,6 +15,7 @@ export interface Selection {
   readonly isWide: boolean;
   /** See KeyFilter. */
   readonly onKeys?: Condition | undefined;
+  readonly rows?: readonly KeyRows[] | undefined;
   /** What the condition leaves open, asked of a row with `key` and `metadata`. Undefined where it leaves nothing open. */
   readonly passes: ((row: Row) => boolean) | undefined;
   /** The fields that it is asked for, for the plan. */
@@ -34,10 +35,10 @@ export async function selectEntries(
 ): Promise<Selection> {
   const { indexed, unindexed } = await partedByIndex(on, filter.metadata ?? []);
   const rest = { ...filter, metadata: indexed };
-  const { conditions, isWide } =
+  const { conditions, isWide, rows } =
     filter.asOf === undefined && wanted === 'some'
       ? await weighedConditions(on, rest)
-      : { conditions: changingConditions(rest, on.dialect), isWide: false };
+      : { conditions: changingConditions(rest, on.dialect), isWide: false, rows: [] };
   const changing = [...conditions, ...unindexed.flatMap((each) => necessaryOf(each, on.dialect))];
   const names = unindexed.map(({ path }) => path.join('.'));
   const passes = (row: Row) => matchesMetadata(metadataOf(row), unindexed);
@@ -50,6 +51,7 @@ export async function selectEntries(
       condition,
       isWide: isWide && tested === undefined,
       onKeys: asksKeys && changing.length > 0 ? allOf(changing) : undefined,
+      rows: asksKeys && changing.length > 0 && rows.length === changing.length ? rows : undefined,
       passes: tested,
       unindexed: names,
     };
@@ -146,7 +148,7 @@ const scanRows = 20_000;
 export async function searchCondition(
   on: Statements,
   filter: EntryFilter,
-): Promise<Pick<Selection, 'isWide' | 'onKeys'> & { condition: Condition | undefined; selection: Selection }> {
+): Promise<Pick<Selection, 'isWide' | 'onKeys' | 'rows'> & { condition: Condition | undefined; selection: Selection }> {
   const selection = await selectEntries(on, filter, 'search', 'some');
   // The word index holds only what is not removed.
   if (isOpen(filter)) return { condition: undefined, isWide: true, selection };

@@ -253,14 +253,16 @@ export async function writeParts(on: Statements, added: readonly Added[], index:
 
 /** Whatever the new write brings is kept; what it leaves out stays as it was. Whether there is a summary already. */
 async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
-  const [last = {}] = await on.query(`SELECT * FROM ${on.dialect.schema}context_entries WHERE key = ?`, [id]);
+  const { schema, forUpdate } = on.dialect;
+  // An update does not wait for the thread, only for the entry.
+  const [last = {}] = await on.query(`SELECT * FROM ${schema}context_entries WHERE key = ? ${forUpdate}`, [id]);
   const { metadata } = entry;
   const before = textOf(last, 'content_type');
   const type = entry.images.length > 0 ? 'multimodal' : before;
   await keepVersion(on, last, { text: false, images: entry.images.length > 0 });
   if (type !== before) await countRetyped(on, textOf(last, 'thread_id'), 'multimodal');
   await on.query(
-    `UPDATE ${on.dialect.schema}context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ?
+    `UPDATE ${schema}context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ?
       WHERE key = ?`,
     [jsonOf(metadata), type, on.now, id],
   );

@@ -29,7 +29,7 @@ import {
   weighedMax,
 } from '../../../words/ranking/word-index.ts';
 import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
-import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
+import type { KeyFilter, ListedDocuments, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
 import { createLeafCounts, type LeafCounts } from './leaf-counts.ts';
 import { firstByWeight, highestBut, listedLeaves, listedMatches } from './listed-matches.ts';
@@ -80,10 +80,11 @@ export async function weighWords(
   const { statistics, counts } = await leafCounts.count(leaves);
   const weigh = weighTerms(leaves, counts, statistics);
   const weighed: WeighedDocument[] = [];
-  for (const list of batches(keys.slice(0, weighedMax), statistics)) {
+  for (const { list, place } of batches(keys.slice(0, weighedMax), statistics)) {
     const rows = await on.query(
       `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.fewIntegers})`,
       [{ list }],
+      place,
     );
     const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
     weighed.push(...weighPool(documents, weigh));
@@ -129,7 +130,9 @@ async function findPool(
       for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
       return score(terms);
     };
-    const scored = await candidates(on, index, batches(keys, statistics), noted);
+    const scored = listed?.terms
+      ? scoredOf(keys, listed.terms, noted)
+      : await candidates(on, index, batches(keys, statistics), noted, listed !== undefined);
     const pool = rankPool(scored, scoreMax);
     const counted = listed?.total ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
     const total = counted && Math.min(counted, index.totalMax);
@@ -163,19 +166,32 @@ async function candidateKeys(
   return rows.map((row) => numberOf(row, 'key'));
 }
 
+function scoredOf(
+  keys: readonly number[],
+  known: ReadonlyMap<number, DocumentTerms>,
+  score: (terms: DocumentTerms) => DocumentScore,
+): Candidate[] {
+  return keys.flatMap((key) => {
+    const terms = known.get(key);
+    return terms === undefined ? [] : [{ key, id: '', ...score(terms) }];
+  });
+}
+
 async function candidates(
   on: Statements,
   { name, owner, ties }: WordIndex,
-  keys: Iterable<readonly number[]>,
+  keys: Iterable<Batch>,
   score: (terms: DocumentTerms) => DocumentScore,
+  isLast: boolean,
 ): Promise<Candidate[]> {
   const { schema, fewIntegers } = on.dialect;
   const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${schema}${owner} o ON o.key = t.key`] : ['', ''];
   const found: Candidate[] = [];
-  for (const list of keys) {
+  for (const { list, place } of keys) {
     const rows = await on.query(
       `SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`,
       [{ list }],
+      isLast ? place : undefined,
     );
     for (const row of rows) {
       found.push({
@@ -193,10 +209,20 @@ const batchTerms = 500_000;
 const batchMin = 4;
 
 /** Keys of documents that are read together: of long ones, fewer. The usual ones are one batch. */
-function* batches(keys: readonly number[], { averageLengths }: IndexStatistics): Generator<readonly number[]> {
-  const { title, heading, body } = averageLengths;
-  const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
-  for (let at = 0; at < keys.length; at += size) yield keys.slice(at, at + size);
+function* batches(keys: readonly number[], { averageLengths }: IndexStatistics): Generator<Batch> {
+  const size = batchSize(averageLengths);
+  for (let at = 0; at < keys.length; at += size) {
+    yield { list: keys.slice(at, at + size), place: at + size < keys.length ? undefined : 'last' };
+  }
+}
+
+function batchSize({ title, heading, body }: IndexStatistics['averageLengths']): number {
+  return Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
+}
+
+interface Batch {
+  readonly list: readonly number[];
+  readonly place: 'last' | undefined;
 }
 
 async function behindPool(
@@ -221,9 +247,7 @@ function behindListed(listed: Float64Array, pool: readonly Ranked[], page: Page)
   return highestBut(listed, ranked, page).map((key) => ({ key, score: 0 }));
 }
 
-interface ListedMatches {
-  /** Ascending. */
-  readonly keys: Float64Array;
+interface ListedMatches extends ListedDocuments {
   /** Undefined if there may be more. */
   readonly total: number | undefined;
 }
@@ -246,9 +270,10 @@ async function listMatches(
   if (isConjunction(query) && !isListed && leavesOf(query).every(({ kind }) => kind !== 'near')) {
     // Documents that have all of the words weigh the same: which words a document has need not be known here.
     if (listable.every((leaf) => documentsOf(leaf, counts) > listing.max)) return undefined;
-    const narrowed = filter && on.dialect.words.narrow(filter);
-    const keys = await listing.matching(on, on.dialect.words.matches(index, query, narrowed));
-    return keys && whole(keys);
+    // So the first by their weight are the first by their keys.
+    const first = index.ties === 'key' && batchSize(statistics.averageLengths) >= poolMax ? poolMax : 0;
+    const found = await listing.matching(on, index, { query, filter, first });
+    return found && { ...found, total: found.keys.length };
   }
   if (!(await leaves.list(listable, listing.max))) return undefined;
   const matches = listedMatches(query, leaves.lists);

@@ -72,12 +72,8 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
 
 type CountedLeaves = ReadonlyMap<string, number>;
 
-/** PostgreSQL keeps the sums in several rows, so that writers need not wait for one another. */
-async function readStatistics(on: Statements, { name }: WordIndex): Promise<IndexStatistics> {
-  const [row = {}] = await on.query(
-    `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
-       sum(body_length) AS body FROM ${on.dialect.schema}${name}_statistics`,
-  );
+async function readStatistics(on: Statements, index: WordIndex): Promise<IndexStatistics> {
+  const row = await on.dialect.words.sums(on, index);
   const documents = numberOf(row, 'documents');
   const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
   return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };

@@ -73,7 +73,7 @@ function conditionOf(filter: Readonly<Record<string, unknown>>): MetadataConditi
 function pathOf(key: unknown): string[] {
   if (typeof key !== 'string' || key === '') throw new FilterFault('Metadata key cannot be empty');
   check(bounds.filterKey, key.length);
-  if (!/^[a-zA-Z0-9_.-]+$/.test(key)) {
+  if (!/^[\p{L}\p{M}\p{N}_.-]+$/u.test(key)) {
     throw new FilterFault('The key may have letters, digits, dots, underscores and hyphens; dots lead into objects');
   }
   return key.split('.');

@@ -98,6 +98,7 @@ export function createFtsSearchContextTool({
         },
         call,
       );
+      const words = sought.length > 0 ? sought : wordsOf(asked);
       return {
         ...head,
         results,
@@ -119,7 +120,7 @@ export function createFtsSearchContextTool({
             await emptyHint(
               entries,
               [...found, ...omitted],
-              { filter, offset, total: page.total, words: sought.length > 0 ? sought : wordsOf(asked), tryThis },
+              { filter, offset, total: page.total, words, tryThis: words.length > 0 ? tryThis : tryExactly },
               signal,
             )
           ).hint,
@@ -136,5 +137,6 @@ async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], si
   return `No entry has all of ${listed(words.map(({ word }) => word))}; these have the most of them.${nowhere}`;
 }
 
+const tryExactly = 'The query has no word to look for; grep_context finds any characters.';
 const tryThis =
   'Use fewer words, mode prefix for parts of words, or hybrid_search_context, which also finds by meaning.';

@@ -12,7 +12,7 @@ import { docTypeInput, queryInput } from '../kb-parts.ts';
 import { checkCollection } from '../overview.ts';
 import { type ShownHit, showHit } from '../shapes.ts';
 
-export function createKbSearchTool(engine: Pick<Engine, 'search' | 'tagOverview'>): Tool {
+export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' | 'tagOverview'>): Tool {
   return defineTool({
     name: 'kb_search',
     title: 'Search the knowledge base',

@@ -1,0 +1,23 @@
+import { homedir, userInfo } from 'node:os';
+import { CarrelError } from './errors.ts';
+
+/** The home folder of this user. An empty HOME is none: paths below it would be in the current folder. */
+export function homeFolder(): string {
+  const found = findHome();
+  if (found !== undefined) return found;
+  const message = 'This user has no home folder. Set HOME, or name the data folder with CARREL_HOME or --data-dir.';
+  throw new CarrelError('invalid_config', message);
+}
+
+/** Undefined where nothing names one, as for a user that the system does not know. */
+export function findHome(): string | undefined {
+  for (const ask of [homedir, () => userInfo().homedir]) {
+    try {
+      const folder = ask();
+      if (folder !== '') return folder;
+    } catch {
+      // Not known here.
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+import type { DocumentTerms } from '../../words/ranking/bm25.ts';
+import type { WordQuery } from '../../words/word-query.ts';
+import type { KeyFilter, Statements, WordIndex, WordListing } from '../dialect.ts';
+import { type Condition, optionalTextOf, type Row } from '../rows.ts';
+import { listedMax } from './count-words.ts';
+import { bigintArray, bigintsOf } from './real-array.ts';
+
+/** `WordTable.matches`; a filter that is given narrows it. */
+export type Finding = (index: WordIndex, query: WordQuery, filter: KeyFilter | undefined) => Condition;
+
+/** Lists what is found as arrays, of which the server sends and takes the bytes. */
+export function createWordListing(finding: Finding): WordListing {
+  return {
+    max: listedMax,
+    async matching(on, index, { query, filter, first }) {
+      const isTested = filter?.isWide === true;
+      const { sql, values } = finding(index, query, isTested ? undefined : filter);
+      const found = { sql: `SELECT w.key ${sql}`, values };
+      const passing = isTested ? passingOf(filter, arrayOf(found)) : found;
+      const listed = arrayOf({ sql: `${passing.sql} LIMIT ${listedMax + 1}`, values: passing.values });
+      const row = await (first === 0 ? listKeys(on, listed) : listWithTerms(on, index.name, listed, first));
+      const keys = keysOf(row);
+      return keys.length > listedMax ? undefined : { keys, terms: termsOf(row) };
+    },
+    async passing(on, filter, keys) {
+      const among = { sql: '(SELECT ?::bigint[])::bigint[]', values: [bigintArray(keys)] };
+      return keysOf(await listKeys(on, arrayOf(passingOf(filter, among))));
+    },
+  };
+}
+
+/** A SELECT of those that pass, of the keys in an array: an index takes a whole array and goes through it once. */
+function passingOf({ sql, values, isWide, onKeys, rows }: KeyFilter, keys: Condition): Condition {
+  if (isWide && rows !== undefined) {
+    return rows.reduce<Condition>((select, row, place) => {
+      const among = place === 0 ? keys : arrayOf(select);
+      return {
+        sql: `SELECT ${row.key} FROM ${row.sql} AND ${row.key} = ANY (${among.sql})`,
+        values: [...row.values, ...among.values],
+      };
+    }, keys);
+  }
+  if (isWide && onKeys !== undefined) {
+    return {
+      sql: `SELECT o.key FROM unnest(${keys.sql}) AS o (key) WHERE ${onKeys.sql}`,
+      values: [...keys.values, ...onKeys.values],
+    };
+  }
+  return { sql: `SELECT f.key FROM (${sql}) f WHERE f.key = ANY (${keys.sql})`, values: [...values, ...keys.values] };
+}
+
+function arrayOf({ sql, values }: Condition): Condition {
+  return { sql: `ARRAY(${sql})`, values };
+}
+
+async function listKeys(on: Statements, { sql, values }: Condition): Promise<Row> {
+  const [row = {}] = await on.query(`SELECT array_send(${sql}) AS keys`, values);
+  return row;
+}
+
+/** With the terms of the lowest keys, as lines of one text: hundreds of rows cost both sides more. */
+async function listWithTerms(on: Statements, name: string, { sql, values }: Condition, first: number): Promise<Row> {
+  const columns = ['key', ...fields.flatMap((field) => [field, `${field}_extra`, `${field}_length`])];
+  const lines = `concat_ws(E'\\n', ${columns.map((column) => `t.${column}`).join(', ')})`;
+  const [row = {}] = await on.query(
+    `SELECT array_send(f.keys) AS keys, (
+       SELECT string_agg(${lines}, E'\\n') FROM carrel.${name}_terms t
+       WHERE t.key = ANY (ARRAY(SELECT DISTINCT k.key FROM unnest(f.keys) AS k (key) ORDER BY k.key LIMIT ${first}))) AS terms
+     FROM (SELECT ${sql} AS keys OFFSET 0) f`,
+    values,
+    'last',
+  );
+  return row;
+}
+
+const fields = ['title', 'heading', 'body'] as const;
+const linesPerDocument = 1 + 3 * fields.length;
+
+/** Ascending, each once. */
+function keysOf(row: Row): Float64Array {
+  const keys = bigintsOf(row['keys']).sort();
+  return keys.filter((key, place) => key !== keys[place - 1]);
+}
+
+/** Undefined where none were asked for. No term has a line break in it. */
+function termsOf(row: Row): ReadonlyMap<number, DocumentTerms> | undefined {
+  if (!('terms' in row)) return undefined;
+  const terms = new Map<number, DocumentTerms>();
+  const lines = optionalTextOf(row, 'terms')?.split('\n') ?? [];
+  for (let at = 0; at < lines.length; at += linesPerDocument) {
+    const field = (place: number) => ({
+      main: lines[at + 3 * place + 1] ?? '',
+      extra: lines[at + 3 * place + 2] ?? '',
+      length: Number(lines[at + 3 * place + 3]),
+    });
+    terms.set(Number(lines[at]), { title: field(0), heading: field(1), body: field(2) });
+  }
+  return terms;
+}
