@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { backUp, restore } from '../../src/storage/backup/backup.ts';
+import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { temporaryFolder } from '../support/backends.ts';
@@ -47,9 +48,9 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
     client.query('UPDATE carrel.kb_passages SET labels = $2 WHERE parent = $1', [`d${document}`, [label]]);
   const modelNumber = async () =>
     Number((await client.query('SELECT key FROM carrel.kb_models WHERE name = $1', [model])).rows[0]?.key);
-  const made = async () => {
-    while ((await storage.vectors.kb.models())[0]?.index !== 'ready') {
-      await storage.vectors.kb.nearest?.({ model, query: randomUnitVector(dimensions, random), limit: 1 });
+  const made = async (of = storage) => {
+    while ((await of.vectors.kb.models())[0]?.index !== 'ready') {
+      await of.vectors.kb.nearest?.({ model, query: randomUnitVector(dimensions, random), limit: 1 });
       await delay(20);
     }
   };
@@ -62,7 +63,13 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
        WHERE v.key IS NULL OR c.key IS NULL OR c.parent <> o.parent OR c.code <> carrel.kb_code_${number}(v.vector)
          OR NOT EXISTS (SELECT 1 FROM carrel.kb_code_sets_${number} s WHERE s.labels = c.labels AND s.members = o.labels)`,
     );
-    return rows;
+    const listed = await client.query(
+      `SELECT v.key, l.key AS listed FROM (SELECT v.key, c.labels, c.code, hashtextextended(m, 0) AS label FROM carrel.kb_vectors v
+         JOIN carrel.kb_passages o ON o.key = v.owner JOIN carrel.kb_codes_${number} c ON c.key = v.key, unnest(o.labels) m) v
+       FULL JOIN carrel.kb_codes_labels_${number} l ON l.key = v.key AND l.label = v.label AND l.labels = v.labels AND l.code = v.code
+       WHERE v.key IS NULL OR l.key IS NULL`,
+    );
+    return [...rows, ...listed.rows];
   };
 
   test('are those of what is stored, while others add, label and delete as they are made, and afterwards', async () => {
@@ -105,6 +112,69 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
     assert.ok((await found('since')) >= 600);
   });
 
+  test('find the ten nearest of what passes, with 0.99 and more of them right, whatever the filter asks', async () => {
+    const own = await createTestDatabase(server);
+    const [other, rows] = [await createPostgresStorage({ url: own.url }), new Pool({ connectionString: own.url })];
+    const numbers = randomNumbers(11);
+    const subjects = ['near', 'far'].map((name) => ({ name, vector: randomUnitVector(dimensions, numbers) }));
+    const passages = Array.from({ length: 3_000 }, (_, number) => {
+      const vector = randomUnitVector(dimensions, numbers);
+      const [nearest] = subjects.toSorted((a, b) => product(b.vector, vector) - product(a.vector, vector));
+      return {
+        parent: `d${number % 100}`,
+        labels: [`half${number % 2}`, `fifth${number % 5}`, `${nearest?.name}`],
+        vector,
+      };
+    });
+    const documents = Object.entries(Object.groupBy(passages, ({ parent }) => parent)).map(([parent, parts = []]) => ({
+      parent,
+      passages: parts.map(({ labels, vector }, position) =>
+        passageOf(`${parent}-${position}`, position, labels, vector),
+      ),
+    }));
+    try {
+      await other.passages.replace(documents);
+      await made(other);
+      const { rows: keys } = await rows.query('SELECT key, id FROM carrel.kb_passages');
+      const ids = new Map(keys.map(({ key, id }) => [Number(key), String(id)]));
+      const filters: PassageFilter[] = [
+        { labels: [['half1']] },
+        { labels: [['near']] },
+        { labels: [['fifth0', 'fifth1', 'half0']] },
+        { labels: [['fifth0', 'fifth1', 'fifth2', 'fifth3'], ['half0']] },
+        { labels: [['half0']], parents: Array.from({ length: 60 }, (_, at) => `d${at}`) },
+      ];
+      for (const filter of filters) {
+        const passing = documents.flatMap(({ parent, passages: own }) =>
+          own.filter(({ labels }) => passes(filter, parent, labels)),
+        );
+        let right = 0;
+        for (let turn = 0; turn < 25; turn += 1) {
+          const query = randomUnitVector(dimensions, numbers);
+          const scored = passing.map(({ id, vectors }) => ({
+            id,
+            score: product(query, vectors.windows[0]?.vector ?? query),
+          }));
+          const best = scored.sort((a, b) => b.score - a.score).slice(0, 10);
+          const found = (await other.vectors.kb.nearest?.({ model, query, limit: 10, filter }))?.map(({ owner }) =>
+            ids.get(owner),
+          );
+          assert.equal(new Set(found).size, found?.length, 'each once');
+          right += best.filter(({ id }) => found?.slice(0, 10).includes(id)).length;
+        }
+        assert.ok(right >= 0.99 * 250, `${right} of 250 with ${JSON.stringify(filter)}`);
+      }
+      // What is not among the codes is not found: it was they that were asked.
+      await rows.query("DELETE FROM carrel.kb_codes_labels_1 WHERE label = hashtextextended('half1', 0)");
+      const query = randomUnitVector(dimensions, numbers);
+      assert.deepEqual(await other.vectors.kb.nearest?.({ model, query, limit: 10, filter: filters[0] }), []);
+    } finally {
+      await rows.end();
+      await other.close();
+      await own.drop();
+    }
+  });
+
   test('are no part of a backup', async () => {
     const [folder, target] = [temporaryFolder(), await createTestDatabase(server)];
     const place = (url: string) => ({ storage: { backend: 'postgres' as const, url }, originals: folder });
@@ -130,8 +200,22 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
 });
 
 function passagesOf(document: number, labels: readonly string[], count: number) {
-  return Array.from({ length: count }, (_, position) => ({
-    ...{ id: `p${document}-${position}`, position, title: '', headings: [], body: 'x', labels },
-    vectors: { model, windows: [{ start: 0, end: 1, vector: randomUnitVector(dimensions, random) }] },
-  }));
+  return Array.from({ length: count }, (_, position) =>
+    passageOf(`p${document}-${position}`, position, labels, randomUnitVector(dimensions, random)),
+  );
+}
+
+function passageOf(id: string, position: number, labels: readonly string[], vector: Float32Array) {
+  return {
+    ...{ id, position, title: '', headings: [], body: 'x', labels },
+    vectors: { model, windows: [{ start: 0, end: 1, vector }] },
+  };
+}
+
+function passes({ labels = [], parents }: PassageFilter, parent: string, own: readonly string[]): boolean {
+  return (parents?.includes(parent) ?? true) && labels.every((group) => group.some((label) => own.includes(label)));
+}
+
+function product(one: Float32Array, other: Float32Array): number {
+  return one.reduce((sum, number, at) => sum + number * (other[at] ?? 0), 0);
 }

@@ -2,6 +2,7 @@ import type { PassageFilter } from '../contracts/passages.ts';
 import type { ScoredVector } from '../contracts/vectors.ts';
 import type { Statements } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
+import { estimate } from './estimate.ts';
 import { passageCondition } from './passage-table.ts';
 import { realArray } from './real-array.ts';
 import { type IndexedModel, scoredVector, scoreSql } from './scored-vectors.ts';
@@ -12,6 +13,8 @@ export interface CodedSearch<Filter> {
   isReady(on: Statements, model: number): Promise<boolean>;
   /** A list that takes long to ask about one passage. */
   isLong(filter: Filter): boolean;
+  /** How many codes are compared in the time in which the index of vectors looks at one vector. */
+  perLookedAt(filter: Filter): number;
   search(on: Statements, model: IndexedModel, request: CodedRequest<Filter>): Promise<ScoredVector[]>;
 }
 
@@ -25,6 +28,8 @@ interface CodedRequest<Filter> {
 interface Compared {
   readonly best: ScoredVector[];
   readonly line: Line;
+  /** All whose codes were asked for, compared or not: so the codes need not be read again. */
+  readonly near: Condition;
 }
 
 /** How the scores of those that were compared go with the distances of their codes. */
@@ -58,43 +63,65 @@ export function createCodedSearch(extension: string): CodedSearch<PassageFilter>
   return {
     isReady: areComplete,
     isLong: ({ parents = [] }) => parents.length > listMax,
+    perLookedAt: ({ parents }) => (parents === undefined ? 150 : 40),
     async search(on, model, request) {
       const { limit } = request;
-      for (let size = comparedFor(limit); ; size *= times) {
-        const { best, line } = await compare(on, model, request, size);
-        if (line.count < size || isSettled(best, line, limit)) return best;
+      const filter = await narrowestFirst(on, request.filter);
+      const nearest = (size: number) =>
+        nearestCodes(model.key, filter, { query: realArray(request.query), limit: size, extension });
+      for (let size = comparedFor(limit); ; size *= times ** 2) {
+        const few = await compare(on, model, request, { near: nearest(size * times), size });
+        if (few.line.count < size || isSettled(few.best, few.line, limit)) return few.best;
+        const more = await compare(on, model, request, { near: few.near, size: size * times });
+        if (more.line.count < size * times || isSettled(more.best, more.line, limit)) return more.best;
       }
     },
   };
 
-  /** The best of those whose codes are nearest. */
+  /** The best of those whose codes are nearest, of some that were found by them. */
   async function compare(
     on: Statements,
     model: IndexedModel,
     { filter, query, limit }: CodedRequest<PassageFilter>,
-    size: number,
+    { near, size }: { readonly near: Condition; readonly size: number },
   ): Promise<Compared> {
-    const wanted = realArray(query);
-    const near = nearestCodes(model.key, filter, { query: wanted, limit: size, extension });
     const passes = passing(filter);
     const rows = await on.query(
       `WITH near AS MATERIALIZED (${near.sql}), scored AS MATERIALIZED (
          SELECT v.key, v.owner, v.start_at, v.end_at, n.apart, ${scoreSql(extension, model)} AS score
-         FROM near n JOIN carrel.kb_vectors v ON v.key = n.key),
+         FROM (SELECT * FROM near ORDER BY apart LIMIT ${size}) n JOIN carrel.kb_vectors v ON v.key = n.key),
        best AS MATERIALIZED (SELECT * FROM scored ORDER BY score DESC, key LIMIT ${limit * bestPerOwner})
-       SELECT b.key, b.owner, b.start_at, b.end_at, b.score, NULL AS line
+       SELECT b.key, b.owner, b.start_at, b.end_at, b.score, NULL AS line, NULL AS keys, NULL AS apart
        FROM best b JOIN carrel.kb_passages o ON o.key = b.owner WHERE ${passes.sql}
        UNION ALL
        SELECT NULL, NULL, NULL, NULL, NULL, (SELECT ARRAY[count(*), avg(score), avg(apart), regr_slope(score, apart),
            sqrt(greatest(0, regr_syy(score, apart) - regr_slope(score, apart) * regr_sxy(score, apart)) / nullif(count(*), 0)),
-           max(apart)]::float8[] FROM scored)`,
-      [...near.values, wanted, ...passes.values],
+           max(apart)]::float8[] FROM scored),
+         (SELECT array_agg(key)::text FROM near), (SELECT array_agg(apart)::text FROM near)`,
+      [...near.values, realArray(query), ...passes.values],
     );
     const [last = {}] = rows.splice(-1);
     const [count = 0, score = 0, apart = 0, slope = 0, deviation = 0, edge = 0] = numbersOf(last['line']);
     const best = rows.map(scoredVector).sort((a, b) => b.score - a.score || a.key - b.key);
-    return { best, line: { count, score, apart, slope, deviation, edge } };
+    const found = [last['keys'] ?? '{}', last['apart'] ?? '{}'].map(String);
+    return {
+      best,
+      line: { count, score, apart, slope, deviation, edge },
+      near: { sql: 'SELECT * FROM unnest(?::bigint[], ?::float8[]) AS n (key, apart)', values: found },
+    };
   }
+}
+
+/** What the first group of labels lets through is read, so it should be the one that lets through least. */
+async function narrowestFirst(on: Statements, filter: PassageFilter): Promise<PassageFilter> {
+  const { labels = [] } = filter;
+  if (labels.length < 2) return filter;
+  const groups = [];
+  for (const group of labels) {
+    const condition = passing({ labels: [group] });
+    groups.push({ group, passing: await estimate(on, 'carrel.kb_passages', condition) });
+  }
+  return { ...filter, labels: groups.sort((a, b) => a.passing - b.passing).map(({ group }) => group) };
 }
 
 /** The passages themselves are asked again: what may be seen by whom must not depend on a copy of their labels. */

@@ -3,6 +3,7 @@ import type { Operation, Statements } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
 import { findModel, ownersOf } from '../stores/vectors/models.ts';
 import type { CodedSearch } from './coded-search.ts';
+import { estimate } from './estimate.ts';
 import { bigintArray, realArray } from './real-array.ts';
 import { type IndexedModel, ownersIn, scoredVector, scoreSql } from './scored-vectors.ts';
 
@@ -21,7 +22,8 @@ type Narrowed = Condition | ArrayLike<number>;
  * A table that grows fast has old statistics, by which reading all of it and sorting seems cheap. So the plans are written
  * into the statements, and what would lead away from them is made dear; a dear plan would then seem worth compiling.
  */
-const plainSettings = 'SET LOCAL jit = off; SET LOCAL enable_seqscan = off';
+const plainSettings =
+  'SET LOCAL jit = off; SET LOCAL enable_seqscan = off; SET LOCAL max_parallel_workers_per_gather = 0';
 const indexSettings = [
   plainSettings,
   'SET LOCAL enable_sort = off',
@@ -39,6 +41,8 @@ interface Among {
   readonly narrowed: Narrowed;
   /** About how many pass. */
   readonly owned: number;
+  /** How many can be compared in the time in which the index looks at one vector. */
+  readonly perLookedAt: number;
   readonly isCoded: boolean;
   /** Whether asking about one owner takes long. */
   readonly isLong: boolean;
@@ -103,11 +107,9 @@ const comparedPerLookedAt = 8;
 const comparedMin = 8_000;
 
 /**
- * The same for codes. Up to the second number codes are compared in any case if fewer than one in so many passes: the index has a
- * recall@10 of 0.97 then. So they are up to the next for a long list. For fewer owners than the last, comparing their vectors
- * takes no longer.
+ * Up to the first number codes are compared in any case if fewer than one in so many passes: the index has a recall@10 of 0.97
+ * then. So they are up to the next for a long list. For fewer owners than the last, comparing their vectors takes no longer.
  */
-const codesPerLookedAt = 40;
 const codesSure = { owners: 60_000, oneIn: 15, ofLists: 200_000 };
 const codesMin = 500;
 
@@ -137,7 +139,9 @@ export function createNearestVectors<Filter>(
     const owned = narrowed === undefined ? Number.POSITIVE_INFINITY : await countOf(on, narrowed);
     const isCoded = narrowed !== undefined && allowed === undefined && (await coded?.isReady(on, own.key)) === true;
     const isLong = filter !== undefined && coded?.isLong(filter) === true;
-    const ahead = narrowed && (await searchAhead(on, indexed, { narrowed, owned, isCoded, isLong }, request));
+    const perLookedAt = (isCoded && filter && coded?.perLookedAt(filter)) || comparedPerLookedAt;
+    const ahead =
+      narrowed && (await searchAhead(on, indexed, { narrowed, owned, perLookedAt, isCoded, isLong }, request));
     if (ahead !== undefined) return ahead;
     if (isCoded && filter !== undefined && owned > codesMin) {
       await on.query(`${openSettings}; ${plainSettings}`);
@@ -185,15 +189,15 @@ export function createNearestVectors<Filter>(
   async function passing(
     on: Statements,
     model: IndexedModel,
-    { narrowed, owned, isCoded, isLong, times }: Among & { readonly times: number },
+    { narrowed, owned, perLookedAt, isCoded, isLong, times }: Among & { readonly times: number },
     { query, limit }: Request,
   ): Promise<ScoredVector[]> {
     if (owned <= comparedMin) return [];
-    const all = await estimate(on, { sql: 'TRUE', values: [] });
+    const all = await estimate(on, owners, { sql: 'TRUE', values: [] });
     const open = Math.max(foundMin.open, limit * vectorsPerOwner);
     const given = Math.max(open, givenFor(limit, Math.max(1, all / owned))) * times;
-    const lookedAt = Math.max(lookedAtFor(open), given * lookedAtMargin);
-    const compared = (isCoded ? codesPerLookedAt : comparedPerLookedAt) * lookedAt;
+    const lookedAt = Math.max(lookedAtFor(open), given) * lookedAtMargin;
+    const compared = perLookedAt * lookedAt;
     const isUnsure = owned <= codesSure.owners && all >= owned * codesSure.oneIn;
     const isDear = isLong && owned <= codesSure.ofLists;
     if (given > givenMax || owned <= compared || (isCoded && (isUnsure || isDear))) return [];
@@ -205,14 +209,7 @@ export function createNearestVectors<Filter>(
   }
 
   function countOf(on: Statements, narrowed: Narrowed): number | Promise<number> {
-    return 'length' in narrowed ? narrowed.length : estimate(on, narrowed);
-  }
-
-  /** How many owners pass, by what the database knows of its tables: to count many of them takes as long as a search. */
-  async function estimate(on: Statements, { sql, values }: Condition): Promise<number> {
-    const [row = {}] = await on.query(`EXPLAIN (FORMAT JSON) SELECT 1 FROM ${owners} o WHERE ${sql}`, values);
-    const [plan] = row['QUERY PLAN'] as [{ readonly Plan: { readonly 'Plan Rows': number } }];
-    return plan.Plan['Plan Rows'];
+    return 'length' in narrowed ? narrowed.length : estimate(on, owners, narrowed);
   }
 
   /** What passes the condition of those that the index gives. */
