@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { serverUrls } from './servers.ts';
 
@@ -18,6 +19,13 @@ describe('addresses of several servers, as libpq reads them', () => {
     ['socket:/run/postgresql?db=d', ['socket:/run/postgresql?db=d']],
   ];
   for (const [address, urls] of cases) test(address, () => assert.deepEqual(serverUrls(address), urls));
+
+  test('files that each connection reads are found from any folder later', () => {
+    const file = encodeURIComponent(join(process.cwd(), 'ca.pem'));
+    const urls = serverUrls('postgres://u:p@one/d?sslmode=verify-ca&sslrootcert=ca.pem&sslkey=/etc/key.pem');
+    assert.deepEqual(urls, [`postgres://u:p@one/d?sslmode=verify-ca&sslrootcert=${file}&sslkey=%2Fetc%2Fkey.pem`]);
+    assert.equal(serverUrls('postgres://one,two/d?sslcert=ca.pem')[1], `postgres://two/d?sslcert=${file}`);
+  });
 
   test('the one for writes is never a standby, and the other way round', () => {
     assert.throws(() => serverUrls('postgres://u:hidden@one/d?target_session_attrs=standby'), {

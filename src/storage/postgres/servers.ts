@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Client, type ClientBase, type ClientConfig } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 
@@ -117,6 +118,9 @@ const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {
   standby: ['any', 'read-only', 'standby', 'prefer-standby'],
 };
 
+/** Read anew for each connection, when the program may have left the folder that it was started in. */
+const files = ['sslcert', 'sslkey', 'sslrootcert'];
+
 /** One address for each server. Nothing of them is ever quoted: they hold a password. */
 export function serverUrls(address: string, wanted: WantedServer = 'primary'): string[] {
   const [, start = '', login = '', place = '', rest = ''] =
@@ -133,7 +137,9 @@ export function serverUrls(address: string, wanted: WantedServer = 'primary'): s
     );
   }
   const places = place.includes(',') ? place.split(',') : hostsIn(settings);
-  if (places === undefined) return [address];
+  const named = files.filter((name) => settings.get(name));
+  for (const name of named) settings.set(name, resolve(settings.get(name) ?? ''));
+  if (places === undefined) return [named.length === 0 ? address : `${start}${login}${place}${path}?${settings}`];
   for (const name of ['host', 'port', 'target_session_attrs']) settings.delete(name);
   const others = settings.size === 0 ? '' : `?${settings}`;
   return places.map((each) => `${start}${login}${each}${path}${others}`);
