@@ -112,6 +112,19 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
     assert.ok((await found('since')) >= 600);
   });
 
+  test('are complete where a process of an earlier version, which lists none, has filled some in', async () => {
+    const number = await modelNumber();
+    await client.query(
+      `DROP INDEX carrel.kb_codes_${number}_by_label; DELETE FROM carrel.kb_codes_labels_${number} WHERE key % 2 = 0`,
+    );
+    // That they are not there is noticed by whoever looks for the first time.
+    const other = await createPostgresStorage({ url: database.url });
+    await other.vectors.kb.nearest?.({ model, query: randomUnitVector(dimensions, random), limit: 1 });
+    await made(other);
+    await other.close();
+    assert.deepEqual(await differences(), []);
+  });
+
   test('find the ten nearest of what passes, with 0.99 and more of them right, whatever the filter asks', async () => {
     const own = await createTestDatabase(server);
     const [other, rows] = [await createPostgresStorage({ url: own.url }), new Pool({ connectionString: own.url })];

@@ -137,6 +137,7 @@ export function createVectorCodes(connections: Connections, extension: string): 
     const [row = {}] = await statements.query(`SELECT max(key) AS last FROM (${some}) s`, [after]);
     if (row['last'] === null) return undefined;
     await statements.query(`${addCodes(`(${some} FOR KEY SHARE)`)} FOR SHARE OF o${intoCodes(model)}`, [after]);
+    await statements.query(list(model, `(${unlisted(model, some)}) c`, 'c.members'), [after]);
     return numberOf(row, 'last');
   }
 }
@@ -175,6 +176,14 @@ function intoCodes(model: number): string {
 function list(model: number, codes: string, members: string): string {
   return `INSERT INTO ${namesOf(model).listed} SELECT m.label, c.key, c.labels, c.code FROM ${codes}
     CROSS JOIN LATERAL (SELECT DISTINCT ${labelHash('l')} AS label FROM unnest(${members}) l) m ORDER BY m.label`;
+}
+
+/** Codes of vectors that a process of an earlier version has filled in, which lists none. */
+function unlisted(model: number, vectors: string): string {
+  const { table, listed } = namesOf(model);
+  return `SELECT c.key, c.labels, c.code, o.labels AS members
+    FROM (${vectors}) s JOIN ${table} c ON c.key = s.key JOIN carrel.kb_passages o ON o.key = s.owner
+    WHERE NOT EXISTS (SELECT 1 FROM ${listed} d WHERE d.key = c.key)`;
 }
 
 function labelHash(label: string): string {
