@@ -177,8 +177,10 @@ export type WriteWords = (on: Statements, index: WordIndex, keys: readonly numbe
 export interface ListRequest {
   readonly query: WordQuery;
   readonly filter: KeyFilter | undefined;
-  /** So many documents, those with the lowest keys, are told with their terms. If there are any, the read ends with that. */
+  /** So many documents, those with the lowest keys, are told with their terms. */
   readonly first: number;
+  /** Of the statement that tells terms. */
+  readonly place: 'last' | undefined;
 }
 
 export interface ListedDocuments {

@@ -152,6 +152,21 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     });
   }
 
+  test('002, filters: entries that have many of the tags are all found', async (context) => {
+    const tags = Array.from({ length: 20 }, (_, number) => `one of ${number}`);
+    await connections.write((statements) =>
+      statements.query(
+        'INSERT INTO carrel.context_tags (entry, tag) SELECT o.key, t FROM carrel.context_entries o, unnest($1::text[]) t',
+        [tags],
+      ),
+    );
+    await shares.refresh(entryIndex, documents);
+    const search = readWith(context, shares, searchEntryWords);
+    const request = { query: parseQuery('lantern'), filter: { tags }, explain: false, limit: 50, offset: 190 };
+    const { hits, total } = await search(request);
+    assert.deepEqual([hits.length, total], [50, documents]);
+  });
+
   test('issue 13, 10: a search by a word that is known, behind a filter that is, is three statements', async (context) => {
     await shares.refresh(entryIndex, documents);
     const asked: string[] = [];
@@ -165,6 +180,20 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     assert.match(asked[0] ?? '', /context_settings/);
     assert.match(asked[1] ?? '', /context_entry_statistics/);
     assert.match(asked[2] ?? '', /context_entry_terms.+context_fields.+context_entry_words/s);
+  });
+
+  test('issue 13, 10: passages that are written anew during a search are found as they were', async (context) => {
+    const interrupted: typeof searchPassages = (on, request) => {
+      const query: Statements['query'] = async (sql, ...more) => {
+        if (sql.includes('FROM carrel.kb_passages')) await storage.passages.replace(written);
+        return on.query(sql, ...more);
+      };
+      return searchPassages({ ...on, query }, request);
+    };
+    const written = [{ parent: 'd0', passages: [passageOf(0)] }];
+    const search = readWith(context, shares, interrupted);
+    const { hits, total } = await search(requestOf('harbour bride'));
+    assert.deepEqual([hits.length, total], [20, documents / 50]);
   });
 
   function searchWith(context: TestContext, known: WordShares) {

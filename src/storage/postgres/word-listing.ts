@@ -1,6 +1,6 @@
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
 import type { WordQuery } from '../../words/word-query.ts';
-import type { KeyFilter, Statements, WordIndex, WordListing } from '../dialect.ts';
+import type { KeyFilter, ListRequest, Statements, WordIndex, WordListing } from '../dialect.ts';
 import { type Condition, optionalTextOf, type Row } from '../rows.ts';
 import { listedMax } from './count-words.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
@@ -12,19 +12,21 @@ export type Finding = (index: WordIndex, query: WordQuery, filter: KeyFilter | u
 export function createWordListing(finding: Finding): WordListing {
   return {
     max: listedMax,
-    async matching(on, index, { query, filter, first }) {
+    async matching(on, index, { query, filter, ...asked }) {
       const isTested = filter?.isWide === true;
       const { sql, values } = finding(index, query, isTested ? undefined : filter);
       const found = { sql: `SELECT w.key ${sql}`, values };
       const passing = isTested ? passingOf(filter, arrayOf(found)) : found;
       const listed = arrayOf({ sql: `${passing.sql} LIMIT ${listedMax + 1}`, values: passing.values });
-      const row = await (first === 0 ? listKeys(on, listed) : listWithTerms(on, index.name, listed, first));
-      const keys = keysOf(row);
-      return keys.length > listedMax ? undefined : { keys, terms: termsOf(row) };
+      const row = await (asked.first === 0 ? listKeys(on, listed) : listWithTerms(on, index.name, listed, asked));
+      const keys = bigintsOf(row['keys']);
+      // Before those that come several times are left out: there may be more behind them.
+      return keys.length > listedMax ? undefined : { keys: eachOnce(keys), terms: termsOf(row) };
     },
     async passing(on, filter, keys) {
       const among = { sql: '(SELECT ?::bigint[])::bigint[]', values: [bigintArray(keys)] };
-      return keysOf(await listKeys(on, arrayOf(passingOf(filter, among))));
+      const row = await listKeys(on, arrayOf(passingOf(filter, among)));
+      return eachOnce(bigintsOf(row['keys']));
     },
   };
 }
@@ -59,7 +61,12 @@ async function listKeys(on: Statements, { sql, values }: Condition): Promise<Row
 }
 
 /** With the terms of the lowest keys, as lines of one text: hundreds of rows cost both sides more. */
-async function listWithTerms(on: Statements, name: string, { sql, values }: Condition, first: number): Promise<Row> {
+async function listWithTerms(
+  on: Statements,
+  name: string,
+  { sql, values }: Condition,
+  { first, place }: Pick<ListRequest, 'first' | 'place'>,
+): Promise<Row> {
   const columns = ['key', ...fields.flatMap((field) => [field, `${field}_extra`, `${field}_length`])];
   const lines = `concat_ws(E'\\n', ${columns.map((column) => `t.${column}`).join(', ')})`;
   const [row = {}] = await on.query(
@@ -68,7 +75,7 @@ async function listWithTerms(on: Statements, name: string, { sql, values }: Cond
        WHERE t.key = ANY (ARRAY(SELECT DISTINCT k.key FROM unnest(f.keys) AS k (key) ORDER BY k.key LIMIT ${first}))) AS terms
      FROM (SELECT ${sql} AS keys OFFSET 0) f`,
     values,
-    'last',
+    place,
   );
   return row;
 }
@@ -76,10 +83,9 @@ async function listWithTerms(on: Statements, name: string, { sql, values }: Cond
 const fields = ['title', 'heading', 'body'] as const;
 const linesPerDocument = 1 + 3 * fields.length;
 
-/** Ascending, each once. */
-function keysOf(row: Row): Float64Array {
-  const keys = bigintsOf(row['keys']).sort();
-  return keys.filter((key, place) => key !== keys[place - 1]);
+/** Ascending. */
+function eachOnce(keys: Float64Array): Float64Array {
+  return keys.sort().filter((key, place) => key !== keys[place - 1]);
 }
 
 /** Undefined where none were asked for. No term has a line break in it. */

@@ -187,7 +187,9 @@ export async function searchEntryWords(
   const keys = searching.then(
     ({ condition, isWide, onKeys, rows }) => condition && { ...among(condition), isWide, onKeys, rows },
   );
-  const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
+  const place = explain ? undefined : 'last';
+  const page = { limit, offset, counts, place } as const;
+  const { found, total, scoreMax, mended } = await findWords(on, entryWords, words, keys, page);
   const { selection } = await searching;
   return {
     hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
@@ -199,7 +201,7 @@ export async function searchEntryWords(
 }
 
 export async function weighEntryWords(on: Statements, request: WeighRequest): Promise<WeighedWords> {
-  return weighWords(on, entryWords, request);
+  return weighWords(on, entryWords, request, 'last');
 }
 
 export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {

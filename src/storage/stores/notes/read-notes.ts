@@ -29,9 +29,8 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
   const { weighed } = await weighWords(on, noteWords, { query, keys });
   const terms = new Map(weighed.map((each) => [each.key, each.terms]));
   const shareOf = (score: number) => Math.min(1, score / Math.max(scoreMax, Number.EPSILON));
-  const rows = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE key IN (${on.dialect.integers})`, [
-    { list: keys },
-  ]);
+  const sql = `SELECT * FROM ${on.dialect.schema}notes WHERE key IN (${on.dialect.integers})`;
+  const rows = await on.query(sql, [{ list: keys }], 'last');
   const byKey = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
   const notes: ListedNote[] = [];
   for (const { key, score } of found) {

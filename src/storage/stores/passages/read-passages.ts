@@ -32,7 +32,7 @@ export async function searchPassages(
 }
 
 export async function weighPassages(on: Statements, request: WeighRequest): Promise<WeighedWords> {
-  return weighWords(on, passageWords, request);
+  return weighWords(on, passageWords, request, 'last');
 }
 
 /** The keys that the filter lets through. */
@@ -46,9 +46,8 @@ export async function matchingPassages(on: Statements, filter: PassageFilter): P
 
 async function rowsByKey(on: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {
   const { schema, integers } = on.dialect;
-  const rows = await on.query(`SELECT ${columns} FROM ${schema}kb_passages WHERE key IN (${integers})`, [
-    { list: keys },
-  ]);
+  const sql = `SELECT ${columns} FROM ${schema}kb_passages WHERE key IN (${integers})`;
+  const rows = await on.query(sql, [{ list: keys }], 'last');
   return new Map(rows.map((row) => [numberOf(row, 'key'), row]));
 }
 

@@ -41,21 +41,35 @@ const poolMax = 200;
 /** Of many matches, those that are tested first where no more have to pass than the pool holds: if a fifth does, they are enough. */
 const testedFirst = 1000;
 
+export interface FindRequest extends Page {
+  /** Of what is found in the read: `last` where it ends with that. See Statements. */
+  readonly place?: Place;
+}
+
+type Place = 'last' | undefined;
+
 /** The database finds candidates and puts them in a rough order; our own BM25 decides. Words are counted while the filter is made. */
 export async function findWords(
   on: Statements,
   index: WordIndex,
   asked: WordQuery,
   filtering: KeyFilter | undefined | Promise<KeyFilter | undefined>,
-  { limit, offset, counts = true }: Page,
+  { limit, offset, counts = true, place }: FindRequest,
 ): Promise<FoundPage> {
   const leaves = createLeafCounts(on, index);
   const [query, filter] = await Promise.all([mendQuery(on, index, asked, leaves.count), filtering]);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
   const isPoolEnough = !counts && offset + limit <= poolMax;
-  const listed = await listMatches(on, index, query, filter, leaves, isPoolEnough);
+  const listed = await listMatches(on, index, query, filter, leaves, { isPoolEnough, place });
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
-  const { pool, scoreMax, mended, ...known } = await findPool(on, index, query, narrowed, leaves, listed);
+  const { pool, scoreMax, mended, ...known } = await findPool(
+    on,
+    index,
+    query,
+    narrowed,
+    leaves,
+    listed && { ...listed, place },
+  );
   const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed) : undefined);
   const found = pool.slice(offset, offset + limit);
   const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
@@ -74,17 +88,18 @@ export async function weighWords(
   on: Statements,
   index: WordIndex,
   { query, keys }: WeighRequest,
+  place?: Place,
 ): Promise<WeighedWords> {
   const leafCounts = createLeafCounts(on, index);
   const leaves = leavesOf(await mendQuery(on, index, query, leafCounts.count));
   const { statistics, counts } = await leafCounts.count(leaves);
   const weigh = weighTerms(leaves, counts, statistics);
   const weighed: WeighedDocument[] = [];
-  for (const { list, place } of batches(keys.slice(0, weighedMax), statistics)) {
+  for (const { list, isLast } of batches(keys.slice(0, weighedMax), statistics)) {
     const rows = await on.query(
       `SELECT * FROM ${on.dialect.schema}${index.name}_terms WHERE key IN (${on.dialect.fewIntegers})`,
       [{ list }],
-      place,
+      isLast ? place : undefined,
     );
     const documents = rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) }));
     weighed.push(...weighPool(documents, weigh));
@@ -109,7 +124,7 @@ async function findPool(
   query: WordQuery,
   narrowed: Condition | undefined,
   leafCounts: LeafCounts,
-  listed: ListedMatches | undefined,
+  listed: (ListedMatches & Pick<FindRequest, 'place'>) | undefined,
 ): Promise<Pool> {
   const leaves = leavesOf(query);
   const { statistics, counts } = await leafCounts.count(leaves);
@@ -132,7 +147,7 @@ async function findPool(
     };
     const scored = listed?.terms
       ? scoredOf(keys, listed.terms, noted)
-      : await candidates(on, index, batches(keys, statistics), noted, listed !== undefined);
+      : await candidates(on, index, batches(keys, statistics), noted, listed?.place);
     const pool = rankPool(scored, scoreMax);
     const counted = listed?.total ?? (isComplete && keys.length < poolMax ? keys.length : undefined);
     const total = counted && Math.min(counted, index.totalMax);
@@ -182,12 +197,12 @@ async function candidates(
   { name, owner, ties }: WordIndex,
   keys: Iterable<Batch>,
   score: (terms: DocumentTerms) => DocumentScore,
-  isLast: boolean,
+  place: Place,
 ): Promise<Candidate[]> {
   const { schema, fewIntegers } = on.dialect;
   const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${schema}${owner} o ON o.key = t.key`] : ['', ''];
   const found: Candidate[] = [];
-  for (const { list, place } of keys) {
+  for (const { list, isLast } of keys) {
     const rows = await on.query(
       `SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`,
       [{ list }],
@@ -212,7 +227,7 @@ const batchMin = 4;
 function* batches(keys: readonly number[], { averageLengths }: IndexStatistics): Generator<Batch> {
   const size = batchSize(averageLengths);
   for (let at = 0; at < keys.length; at += size) {
-    yield { list: keys.slice(at, at + size), place: at + size < keys.length ? undefined : 'last' };
+    yield { list: keys.slice(at, at + size), isLast: at + size >= keys.length };
   }
 }
 
@@ -222,7 +237,7 @@ function batchSize({ title, heading, body }: IndexStatistics['averageLengths']):
 
 interface Batch {
   readonly list: readonly number[];
-  readonly place: 'last' | undefined;
+  readonly isLast: boolean;
 }
 
 async function behindPool(
@@ -259,7 +274,7 @@ async function listMatches(
   query: WordQuery,
   filter: KeyFilter | undefined,
   leaves: LeafCounts,
-  isPoolEnough: boolean,
+  { isPoolEnough, place }: Pick<FindRequest, 'place'> & { readonly isPoolEnough: boolean },
 ): Promise<ListedMatches | undefined> {
   const { listing } = on.dialect.words;
   const listable = listing && listedLeaves(query);
@@ -272,7 +287,7 @@ async function listMatches(
     if (listable.every((leaf) => documentsOf(leaf, counts) > listing.max)) return undefined;
     // So the first by their weight are the first by their keys.
     const first = index.ties === 'key' && batchSize(statistics.averageLengths) >= poolMax ? poolMax : 0;
-    const found = await listing.matching(on, index, { query, filter, first });
+    const found = await listing.matching(on, index, { query, filter, first, place });
     return found && { ...found, total: found.keys.length };
   }
   if (!(await leaves.list(listable, listing.max))) return undefined;
