@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { systemCode } from './errors.ts';
 import { formatRecord, type LogLevel, type LogRecord, type LogSink } from './log.ts';
@@ -23,9 +23,7 @@ const bufferCharsMax = 64 * 1024;
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
   const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
-  makeFolder(dirname(file));
-  let handle = openSync(file, 'a', 0o600);
-  let size = statSync(file).size;
+  let open: OpenFile | undefined = openLog(file);
   let buffer = '';
   let timer: NodeJS.Timeout | undefined;
 
@@ -36,21 +34,33 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     const bytes = Buffer.from(buffer);
     buffer = '';
     try {
-      if (size > 0 && size + bytes.length > bytesMax) rotate();
-      writeSync(handle, bytes);
-      size += bytes.length;
+      writeSync(fileFor(bytes.length).handle, bytes);
     } catch {
       // There is nowhere left to report it.
     }
   };
 
-  const rotate = (): void => {
-    closeSync(handle);
+  /** Others may have moved or removed it since, such as another process that shares it. */
+  const fileFor = (bytes: number): OpenFile => {
+    const there = statSync(file, { throwIfNoEntry: false });
+    const isFull = there !== undefined && there.size > 0 && there.size + bytes > bytesMax;
+    if (isFull || there?.ino !== open?.inode) close();
+    if (isFull) moveAside();
+    open ??= openLog(file);
+    return open;
+  };
+
+  /** Once and for all: its number is soon that of another file. */
+  const close = (): void => {
+    const handle = open?.handle;
+    open = undefined;
+    if (handle !== undefined) closeSync(handle);
+  };
+
+  const moveAside = (): void => {
     rmSync(`${file}.${filesMax}`, { force: true });
     for (let index = filesMax - 1; index >= 1; index -= 1) renameIfThere(`${file}.${index}`, `${file}.${index + 1}`);
     renameIfThere(file, `${file}.1`);
-    handle = openSync(file, 'a', 0o600);
-    size = 0;
   };
 
   return {
@@ -62,6 +72,17 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     },
     flush,
   };
+}
+
+interface OpenFile {
+  readonly handle: number;
+  readonly inode: number;
+}
+
+function openLog(file: string): OpenFile {
+  makeFolder(dirname(file));
+  const handle = openSync(file, 'a', 0o600);
+  return { handle, inode: fstatSync(handle).ino };
 }
 
 /** stderr is for people: only what they must know, without the file's timestamps. `tell` is for another process's stderr. */

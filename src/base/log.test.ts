@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -54,4 +65,43 @@ test('a log file that would grow past its bound is moved aside, and only so many
   assert.deepEqual(readdirSync(folder).sort(), ['a.log', 'a.log.1', 'a.log.2']);
   for (const file of readdirSync(folder)) assert.ok(statSync(join(folder, file)).size <= 300);
   assert.ok(readFileSync(join(folder, 'a.log'), 'utf8').includes('event number 29'));
+});
+
+test('a log file that somebody removed or moved is made anew', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'log', 'a.log');
+  const sink = createFileSink({ file, level: 'info' });
+  const write = (event: string) => {
+    sink.write(record(event));
+    sink.flush();
+  };
+  write('first');
+  renameSync(file, `${file}.1`);
+  write('second');
+  assert.match(readFileSync(file, 'utf8'), /^[^\n]* second\n$/);
+  rmSync(join(folder, 'log'), { recursive: true });
+  write('third');
+  assert.match(readFileSync(file, 'utf8'), /^[^\n]* third\n$/);
+});
+
+test('a log file that cannot be moved aside leaves the files of others alone', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const sink = createFileSink({ file: join(folder, 'log', 'a.log'), level: 'info', bytesMax: 10 });
+  const write = () => {
+    sink.write(record('a line'));
+    sink.flush();
+  };
+  write();
+  // A folder where a file should go can be neither removed nor replaced by one.
+  mkdirSync(join(folder, 'log', 'a.log.3', 'full'), { recursive: true });
+  write();
+  // It has the number of the file that was closed.
+  const other = openSync(join(folder, 'other'), 'w');
+  t.after(() => closeSync(other));
+  write();
+  write();
+  writeSync(other, 'mine');
+  assert.equal(readFileSync(join(folder, 'other'), 'utf8'), 'mine');
 });

@@ -60,7 +60,7 @@ test('a role may rename variables and change defaults; an empty variable is not 
 });
 
 test('a .env file counts as environment that the real one overrides', () => {
-  const envFileFolder = folder({ '.env': 'A_PORT=5\nNAMES=a, b,,c # comment\n' });
+  const envFileFolder = folder({ '.env': '\ufeffNAMES=a, b,,c # comment\nA_PORT=5\n' });
   const config = load(folder(), { A_PORT: '6' }, {}, { envFileFolder });
   assert.deepEqual([config.of(slice).port, config.of(slice).names], [6, ['a', 'b', 'c']]);
 });

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
+import { byteOrderMark } from '../base/byte-order-mark.ts';
 import { CarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { scrubSecrets } from '../base/secret.ts';
@@ -218,7 +219,7 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
 
 /** Parses a file that must contain a JSON object; the error says where it goes wrong. */
 function parseJsonFile(path: string, content: string): Record<string, unknown> {
-  const text = content.replace(/^\uFEFF/, '');
+  const text = content.replace(byteOrderMark, '');
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -237,7 +238,7 @@ function readEnvFile(folder: string | undefined): Record<string, string | undefi
   try {
     const text = readFileSync(path, 'utf8');
     noteConsulted(path, text);
-    return parseEnv(text);
+    return parseEnv(text.replace(byteOrderMark, ''));
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
       noteConsulted(path, undefined);

@@ -13,6 +13,7 @@ import { exitCodes } from '../exit-codes.ts';
 import { addAll } from './add-all.ts';
 import { findFiles, resolveRoot } from './find-files.ts';
 import { createMirror } from './mirror.ts';
+import { ownDataOf } from './own-data.ts';
 import { createReporter } from './report.ts';
 import { keepInStep } from './watch.ts';
 
@@ -25,13 +26,14 @@ export async function addCommand(line: CommandLine): Promise<void> {
   const engine = await openEngine({ config, log: logOf(line), shared: createSharedParts(config) });
   try {
     const waits = config.of(kbSlice).engineUrl === undefined;
+    const selection = { ...plan.selection, isOwn: ownDataOf(config) };
     const run = { engine, reporter, tags: plan.tags, signal: stopping.signal, waits };
     if (line.flags['watch'] === true) {
-      const mirror = createMirror({ ...run, ...plan });
+      const mirror = createMirror({ ...run, ...plan, selection });
       await keepInStep(mirror, { folders: plan.folders, reporter, signal: stopping.signal });
       return;
     }
-    const { failed } = await addAll(findFiles(line.words, plan.selection), run);
+    const { failed } = await addAll(findFiles(line.words, selection), run);
     if (failed > 0) process.exitCode = exitCodes.unexpected;
   } catch (error) {
     reporter.end();

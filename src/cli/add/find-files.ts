@@ -19,6 +19,8 @@ export interface FileSelection {
   readonly exclude: readonly string[];
   /** Names that `.gitignore` leaves out are taken, too. */
   readonly takesIgnored?: boolean;
+  /** The program's own data, which is never taken. */
+  readonly isOwn?: (path: string) => boolean;
 }
 
 /** What was skipped, by reason. */
@@ -53,11 +55,13 @@ export function findFiles(paths: readonly string[], selection: FileSelection): F
     passedOver: { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0, ignored: 0 },
     unreadable: [],
   };
+  const { isOwn = () => false } = selection;
   const isWanted = createSelection(selection);
   for (const path of paths) {
     const root = resolveRoot(path);
     const rules = selection.takesIgnored === true ? noRules : rulesFor(root);
-    if (statSync(root).isDirectory()) walk({ folder: root, root, rules }, isWanted, found);
+    if (statSync(root).isDirectory()) walk({ folder: root, root, rules, isOwn }, isWanted, found);
+    else if (isOwn(root)) found.passedOver.excluded += 1;
     else take(root, found);
   }
   const files = new Map(found.files.map((file) => [file.path, file]));
@@ -78,9 +82,11 @@ interface Place {
   /** That somebody named. */
   readonly root: string;
   readonly rules: IgnoreRules;
+  readonly isOwn: (path: string) => boolean;
 }
 
-function walk({ folder, root, rules }: Place, isWanted: (path: string) => boolean, found: FoundFiles): void {
+function walk(place: Place, isWanted: (path: string) => boolean, found: FoundFiles): void {
+  const { folder, root, rules, isOwn } = place;
   const { passedOver } = found;
   let entries: Dirent[];
   try {
@@ -96,7 +102,8 @@ function walk({ folder, root, rules }: Place, isWanted: (path: string) => boolea
     else if (entry.isSymbolicLink()) passedOver.links += 1;
     else if (packageFolders.includes(entry.name) && entry.isDirectory()) passedOver.packages += 1;
     else if (rules.ignores(path, entry.isDirectory())) passedOver.ignored += 1;
-    else if (entry.isDirectory()) walk({ folder: path, root, rules: rules.into(path) }, isWanted, found);
+    else if (isOwn(path)) passedOver.excluded += 1;
+    else if (entry.isDirectory()) walk({ ...place, folder: path, rules: rules.into(path) }, isWanted, found);
     else if (!isWanted(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
     else if (entry.isFile()) take(path, found);
     else passedOver.special += 1;

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { byteOrderMark } from '../../../base/byte-order-mark.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
 import type { EntryStore, Metadata, NewEntry, TakenOverEntry } from '../../../storage/contracts/entries.ts';
 import { summaryCharsMin } from '../context-slice.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
 import type { FoundEntry } from './found-entry.ts';
-import { byteOrderMark, entriesOfLines, unknownKind } from './line-file.ts';
+import { entriesOfLines, unknownKind } from './line-file.ts';
 import { entriesOfOriginal } from './original-server.ts';
 
 const batchSize = 100;

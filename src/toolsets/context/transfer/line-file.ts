@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { byteOrderMark } from '../../../base/byte-order-mark.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { parseExact } from '../../../base/exact-json.ts';
 import { isObject } from '../../../base/json.ts';
@@ -6,9 +7,6 @@ import type { NewEntry } from '../../../storage/contracts/entries.ts';
 import { normaliseTags } from '../inputs.ts';
 import { entryOfLine, exportedType } from './entry-lines.ts';
 import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
-
-/** Some programs put it at the start of UTF-8 files. */
-export const byteOrderMark = /^\ufeff/;
 
 /** The entries of a file of JSON lines: our own export, or what the reference memory server keeps. */
 export async function* entriesOfLines(path: string, now: string): AsyncGenerator<FoundEntry> {

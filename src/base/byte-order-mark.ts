@@ -1,0 +1,2 @@
+/** What some editors put before the first line of a text file. */
+export const byteOrderMark = /^\ufeff/;

@@ -1,0 +1,28 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { storagePlace } from '../../app/open-storage.ts';
+import type { Config } from '../../config/load.ts';
+import { storageSlice } from '../../storage/storage-slice.ts';
+import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
+
+/**
+ * Tells the data folder and the database from what is to be added: they change with all that is, and a process that reads its
+ * own SQLite file loses the locks that it has on it.
+ */
+export function ownDataOf(config: Config): (path: string) => boolean {
+  const folder = realPath(config.dataDir);
+  const isElsewhere = config.of(kbSlice).engineUrl !== undefined;
+  const place = isElsewhere ? undefined : storagePlace(config.of(storageSlice), config.dataDir);
+  if (place?.backend !== 'sqlite') return (path) => path === folder;
+  const file = join(realPath(dirname(place.path)), basename(place.path));
+  const documents = realPath(place.documentsDir ?? config.dataDir);
+  return (path) => path === folder || path === file || path === documents || path.startsWith(`${file}-`);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
