@@ -72,8 +72,8 @@ interface Taking {
 /** In which each operation is measured. */
 const turns = 10;
 
-/** Of each operation before it is measured, as a server that runs for days has had them. */
-const warmingCalls = 50;
+/** Of each operation before it is measured, as a server that runs for days has had them. V8 compiles until about the last of them. */
+const warmingCalls = 500;
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 const ours = `${process.execPath} ${program} context`;
@@ -183,7 +183,7 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
     if (!isFilling)
       for (const [at, subject] of subjects.entries()) {
         const operation = workloads[at]?.[place];
-        if (operation && subject.offered.has(tool)) await take(subject, operation, Math.min(warmingCalls, calls));
+        if (operation && subject.offered.has(tool)) await take(subject, operation, warmingCalls);
       }
     const turn = isFilling ? calls : Math.max(1, Math.ceil(calls / turns));
     for (let done = 0; done < calls; done += turn) {

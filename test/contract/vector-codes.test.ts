@@ -130,12 +130,12 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
     const [other, rows] = [await createPostgresStorage({ url: own.url }), new Pool({ connectionString: own.url })];
     const numbers = randomNumbers(11);
     const subjects = ['near', 'far'].map((name) => ({ name, vector: randomUnitVector(dimensions, numbers) }));
-    const passages = Array.from({ length: 3_000 }, (_, number) => {
+    const passages = Array.from({ length: 7_000 }, (_, number) => {
       const vector = randomUnitVector(dimensions, numbers);
       const [nearest] = subjects.toSorted((a, b) => product(b.vector, vector) - product(a.vector, vector));
       return {
         parent: `d${number % 100}`,
-        labels: [`half${number % 2}`, `fifth${number % 5}`, `${nearest?.name}`],
+        labels: ['all', `half${number % 2}`, `fifth${number % 5}`, `${nearest?.name}`],
         vector,
       };
     });
@@ -150,14 +150,16 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
       await made(other);
       const { rows: keys } = await rows.query('SELECT key, id FROM carrel.kb_passages');
       const ids = new Map(keys.map(({ key, id }) => [Number(key), String(id)]));
-      const filters: PassageFilter[] = [
+      const filters: (PassageFilter & { limit?: number })[] = [
         { labels: [['half1']] },
+        // Of so many, what the codes gave is kept for the next time.
+        { labels: [['all']], limit: 1 },
         { labels: [['near']] },
         { labels: [['fifth0', 'fifth1', 'half0']] },
         { labels: [['fifth0', 'fifth1', 'fifth2', 'fifth3'], ['half0']] },
         { labels: [['half0']], parents: Array.from({ length: 60 }, (_, at) => `d${at}`) },
       ];
-      for (const filter of filters) {
+      for (const { limit = 10, ...filter } of filters) {
         const passing = documents.flatMap(({ parent, passages: own }) =>
           own.filter(({ labels }) => passes(filter, parent, labels)),
         );
@@ -168,14 +170,14 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
             id,
             score: product(query, vectors.windows[0]?.vector ?? query),
           }));
-          const best = scored.sort((a, b) => b.score - a.score).slice(0, 10);
-          const found = (await other.vectors.kb.nearest?.({ model, query, limit: 10, filter }))?.map(({ owner }) =>
+          const best = scored.sort((a, b) => b.score - a.score).slice(0, limit);
+          const found = (await other.vectors.kb.nearest?.({ model, query, limit, filter }))?.map(({ owner }) =>
             ids.get(owner),
           );
           assert.equal(new Set(found).size, found?.length, 'each once');
-          right += best.filter(({ id }) => found?.slice(0, 10).includes(id)).length;
+          right += best.filter(({ id }) => found?.slice(0, limit).includes(id)).length;
         }
-        assert.ok(right >= 0.99 * 250, `${right} of 250 with ${JSON.stringify(filter)}`);
+        assert.ok(right >= 0.99 * 25 * limit, `${right} of ${25 * limit} with ${JSON.stringify(filter)}`);
       }
       // What is not among the codes is not found: it was they that were asked.
       await rows.query("DELETE FROM carrel.kb_codes_labels_1 WHERE label = hashtextextended('half1', 0)");

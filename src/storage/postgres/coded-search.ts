@@ -13,8 +13,8 @@ export interface CodedSearch<Filter> {
   isReady(on: Statements, model: number): Promise<boolean>;
   /** A list that takes long to ask about one passage. */
   isLong(filter: Filter): boolean;
-  /** How many codes are compared in the time in which the index of vectors looks at one vector. */
-  perLookedAt(filter: Filter): number;
+  /** At how many vectors the index of vectors can look in the time of a search. */
+  lookedAtMeanwhile(request: Omit<CodedRequest<Filter>, 'query'>): number;
   search(on: Statements, model: IndexedModel, request: CodedRequest<Filter>): Promise<ScoredVector[]>;
 }
 
@@ -23,6 +23,8 @@ interface CodedRequest<Filter> {
   readonly query: Float32Array;
   /** Owners. */
   readonly limit: number;
+  /** About how many owners pass. */
+  readonly owned: number;
 }
 
 interface Compared {
@@ -47,6 +49,12 @@ interface Line {
 const comparedFor = (limit: number) => 200 + 10 * limit;
 const times = 4;
 
+/**
+ * Where so many times as many pass as could be compared the next time, these are put in order at once and kept: to read all codes
+ * again would take longer.
+ */
+const keptFrom = 8;
+
 const listMax = 100;
 
 /** Vectors for each owner that is wanted: a long text has several. */
@@ -63,17 +71,19 @@ export function createCodedSearch(extension: string): CodedSearch<PassageFilter>
   return {
     isReady: areComplete,
     isLong: ({ parents = [] }) => parents.length > listMax,
-    perLookedAt: ({ parents }) => (parents === undefined ? 150 : 40),
+    lookedAtMeanwhile: ({ filter: { parents }, limit, owned }) =>
+      owned / (parents === undefined ? 130 : 60) + comparedFor(limit) / 3,
     async search(on, model, request) {
-      const { limit } = request;
+      const { limit, owned } = request;
       const filter = await narrowestFirst(on, request.filter);
-      const nearest = (size: number) =>
-        nearestCodes(model.key, filter, { query: realArray(request.query), limit: size, extension });
-      for (let size = comparedFor(limit); ; size *= times ** 2) {
-        const few = await compare(on, model, request, { near: nearest(size * times), size });
-        if (few.line.count < size || isSettled(few.best, few.line, limit)) return few.best;
-        const more = await compare(on, model, request, { near: few.near, size: size * times });
-        if (more.line.count < size * times || isSettled(more.best, more.line, limit)) return more.best;
+      let known: Condition | undefined;
+      for (let size = comparedFor(limit); ; size *= times) {
+        const most = owned > keptFrom * size * times ? size * times : size;
+        const near =
+          known ?? nearestCodes(model.key, filter, { query: realArray(request.query), limit: most, extension });
+        const compared = await compare(on, model, request, { near, size });
+        if (compared.line.count < size || isSettled(compared.best, compared.line, limit)) return compared.best;
+        known = known === undefined && most > size ? compared.near : undefined;
       }
     },
   };

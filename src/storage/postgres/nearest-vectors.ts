@@ -41,8 +41,8 @@ interface Among {
   readonly narrowed: Narrowed;
   /** About how many pass. */
   readonly owned: number;
-  /** How many can be compared in the time in which the index looks at one vector. */
-  readonly perLookedAt: number;
+  /** At how many vectors the index can look in the time in which all that pass are compared. */
+  readonly lookedAtMeanwhile: number;
   readonly isCoded: boolean;
   /** Whether asking about one owner takes long. */
   readonly isLong: boolean;
@@ -80,8 +80,12 @@ const foundMin = { open: 100, filtered: 400 };
 const aheadPassing = 1.5;
 const lookedAtMargin = 1.25;
 
-/** Where fewer pass than by chance, it is tried once more with so many times as many. */
+/**
+ * Where fewer pass than by chance, it is tried once more with so many times as many, if other ways take long enough: it may fail
+ * again.
+ */
 const aheadTimes = [1, 2.5];
+const againMin = 2;
 
 /** Of what is given, so many pass by chance all the same: three deviations below the mean there are still enough. */
 function givenFor(limit: number, perPassing: number): number {
@@ -139,13 +143,16 @@ export function createNearestVectors<Filter>(
     const owned = narrowed === undefined ? Number.POSITIVE_INFINITY : await countOf(on, narrowed);
     const isCoded = narrowed !== undefined && allowed === undefined && (await coded?.isReady(on, own.key)) === true;
     const isLong = filter !== undefined && coded?.isLong(filter) === true;
-    const perLookedAt = (isCoded && filter && coded?.perLookedAt(filter)) || comparedPerLookedAt;
-    const ahead =
-      narrowed && (await searchAhead(on, indexed, { narrowed, owned, perLookedAt, isCoded, isLong }, request));
+    const lookedAtMeanwhile =
+      isCoded && coded !== undefined && filter !== undefined
+        ? coded.lookedAtMeanwhile({ filter, owned, limit: request.limit })
+        : owned / comparedPerLookedAt;
+    const among = narrowed && { narrowed, owned, lookedAtMeanwhile, isCoded, isLong };
+    const ahead = among && (await searchAhead(on, indexed, among, request));
     if (ahead !== undefined) return ahead;
     if (isCoded && filter !== undefined && owned > codesMin) {
       await on.query(`${openSettings}; ${plainSettings}`);
-      return (await coded?.search(on, indexed, { filter, ...request })) ?? [];
+      return (await coded?.search(on, indexed, { filter, owned, ...request })) ?? [];
     }
     const source = sourceOf(narrowed, owned, indexed);
     return enough(request.limit, Math.max(source.foundMin, request.limit * vectorsPerOwner), (limit) =>
@@ -189,7 +196,7 @@ export function createNearestVectors<Filter>(
   async function passing(
     on: Statements,
     model: IndexedModel,
-    { narrowed, owned, perLookedAt, isCoded, isLong, times }: Among & { readonly times: number },
+    { narrowed, owned, lookedAtMeanwhile, isCoded, isLong, times }: Among & { readonly times: number },
     { query, limit }: Request,
   ): Promise<ScoredVector[]> {
     if (owned <= comparedMin) return [];
@@ -197,10 +204,14 @@ export function createNearestVectors<Filter>(
     const open = Math.max(foundMin.open, limit * vectorsPerOwner);
     const given = Math.max(open, givenFor(limit, Math.max(1, all / owned))) * times;
     const lookedAt = Math.max(lookedAtFor(open), given) * lookedAtMargin;
-    const compared = perLookedAt * lookedAt;
     const isUnsure = owned <= codesSure.owners && all >= owned * codesSure.oneIn;
     const isDear = isLong && owned <= codesSure.ofLists;
-    if (given > givenMax || owned <= compared || (isCoded && (isUnsure || isDear))) return [];
+    if (
+      given > givenMax ||
+      lookedAtMeanwhile <= lookedAt * (times > 1 ? againMin : 1) ||
+      (isCoded && (isUnsure || isDear))
+    )
+      return [];
     const passes: Condition =
       'length' in narrowed
         ? { sql: 'v.owner = ANY (?::bigint[])', values: [bigintArray(narrowed)] }
