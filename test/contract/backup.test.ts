@@ -195,6 +195,8 @@ onEachBackend(
       const others = [...own, ...(own.length > 0 ? [join(folder, 'alias'), join(place.originals, 'x')] : []), folder];
       for (const other of others) await refused(backUp(place, other, { ...quiet, force: true }), 'invalid_usage');
       await backUp(place, file, { ...quiet, force: true });
+      // With the name of the database at the start, as people name copies of it.
+      if (own[0] !== undefined) await backUp(place, `${own[0]}-monday`, quiet);
     });
 
     test("the file is its owner's alone, is not overwritten, and nothing is left beside it", async () => {
