@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
+import { writeNewFile } from '../../src/base/durable-files.ts';
+import { type ArchiveMember, readArchive, writeArchive } from '../../src/storage/backup/archive.ts';
 import { backUp, restore } from '../../src/storage/backup/backup.ts';
+import { readManifest, writeManifest } from '../../src/storage/backup/manifest.ts';
 import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
@@ -200,6 +203,8 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
       tables.filter(({ name }) => name.startsWith('kb_code')),
       [],
     );
+    await writeNewFile(`${folder}/earlier.tar`, writeArchive(withLists(`${folder}/codes.tar`)));
+    await restore(place(target.url), `${folder}/earlier.tar`, { ...quiet, force: true });
     await target.drop();
   });
 
@@ -213,6 +218,22 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
     assert.deepEqual(rows, []);
   });
 });
+
+/** As a program of an earlier version backs up, which does not know what the lists are. */
+async function* withLists(file: string): AsyncGenerator<ArchiveMember> {
+  let isFirst = true;
+  for await (const member of readArchive(file)) {
+    if (!isFirst) yield member;
+    else {
+      const manifest = await readManifest(member);
+      const lists = { name: 'kb_codes_labels_1', rows: 1, columns: ['label', 'key', 'labels', 'code'] };
+      yield writeManifest({ ...manifest, tables: [lists, ...manifest.tables] });
+      const row = Buffer.from('1\t1\t1\t101\n');
+      yield { name: 'tables/kb_codes_labels_1/000000', size: row.length, content: [row] };
+    }
+    isFirst = false;
+  }
+}
 
 function passagesOf(document: number, labels: readonly string[], count: number) {
   return Array.from({ length: count }, (_, position) =>
