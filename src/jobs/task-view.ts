@@ -53,20 +53,13 @@ export function unknownTask(): CarrelError {
 
 const serverErrorCode = -32_000;
 
-export const interrupted = {
-  status: 'failed',
-  error: {
-    code: serverErrorCode,
-    message: 'The server was stopped while this ran. Nothing is known of its outcome; look, and call the tool again.',
-    data: { code: 'interrupted' satisfies ErrorCode },
-  },
-} as const satisfies TaskOutcome;
+export const interrupted = failure(
+  'interrupted',
+  'The server was stopped while this ran. Nothing is known of its outcome; look, and call the tool again.',
+);
 
-export const overdue = {
-  status: 'failed',
-  error: {
-    code: serverErrorCode,
-    message: 'This took too long and was given up.',
-    data: { code: 'task_expired' satisfies ErrorCode },
-  },
-} as const satisfies TaskOutcome;
+export const overdue = failure('task_expired', 'This took too long and was given up.');
+
+function failure(code: ErrorCode, message: string): TaskOutcome {
+  return { status: 'failed', error: { code: serverErrorCode, message, data: { code } } };
+}

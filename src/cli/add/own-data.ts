@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { storagePlace } from '../../app/open-storage.ts';
 import type { Config } from '../../config/load.ts';
+import { databaseFiles } from '../../storage/sqlite/database-files.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 
@@ -14,9 +15,9 @@ export function ownDataOf(config: Config): (path: string) => boolean {
   const isElsewhere = config.of(kbSlice).engineUrl !== undefined;
   const place = isElsewhere ? undefined : storagePlace(config.of(storageSlice), config.dataDir);
   if (place?.backend !== 'sqlite') return (path) => path === folder;
-  const file = join(realPath(dirname(place.path)), basename(place.path));
+  const files = databaseFiles(join(realPath(dirname(place.path)), basename(place.path)));
   const documents = realPath(place.documentsDir ?? config.dataDir);
-  return (path) => path === folder || path === file || path === documents || path.startsWith(`${file}-`);
+  return (path) => path === folder || path === documents || files.includes(path);
 }
 
 function realPath(path: string): string {

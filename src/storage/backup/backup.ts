@@ -7,6 +7,7 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { version } from '../../base/package-info.ts';
 import type { MoveReport } from '../move/move-report.ts';
 import type { StoragePlace } from '../open-storage.ts';
+import { databaseFiles } from '../sqlite/database-files.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
 import { format, type Manifest, readManifest, writeManifest } from './manifest.ts';
@@ -62,9 +63,6 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
   return { ...manifest, bytes: statSync(file).size, ...(moved === undefined ? {} : { moved }), warnings: [] };
 }
 
-/** Of the files that SQLite and we keep beside a database. */
-const besides = ['-wal', '-shm', '-journal', '-reserve'];
-
 /** Nothing is overwritten unasked; what the data is in, or what is no file, not even then. */
 function checkTarget({ storage, originals }: BackupPlace, file: string, force: boolean): void {
   const refuse = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
@@ -73,7 +71,7 @@ function checkTarget({ storage, originals }: BackupPlace, file: string, force: b
     const database = statSync(storage.path, { throwIfNoEntry: false });
     // By whatever name.
     const isDatabase = there !== undefined && there.dev === database?.dev && there.ino === database.ino;
-    const isBeside = besides.some((end) => file === `${storage.path}${end}`) || file.startsWith(`${originals}${sep}`);
+    const isBeside = databaseFiles(storage.path).includes(file) || file.startsWith(`${originals}${sep}`);
     if (isDatabase || isBeside) throw refuse('belongs to the database. Choose another name.');
   }
   if (there === undefined) return;

@@ -1,5 +1,4 @@
 import { closeSync, createReadStream, existsSync, openSync, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { CarrelError } from '../../base/errors.ts';
 import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
 import type { TableFacts } from '../backup/manifest.ts';
@@ -8,6 +7,7 @@ import { numberOf, textOf } from '../rows.ts';
 import { checkSchema } from '../schema-version.ts';
 import { checkOwner, type Database, openDatabase } from './database.ts';
 import { closeToOthers } from './database-file.ts';
+import { removeDatabase } from './database-files.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { loadSqlite } from './sqlite-module.ts';
@@ -37,7 +37,7 @@ export async function openSqliteSource(place: SqliteSourcePlace, onProgress: Pro
   const originals = await holdOriginals(place.originals);
   const close = async () => {
     await originals.release();
-    for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${copy}${suffix}`, { force: true });
+    await removeDatabase(copy);
   };
   try {
     await copyDatabase(path, copy, onProgress);

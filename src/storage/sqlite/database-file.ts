@@ -14,6 +14,7 @@ import { syncFolderSync } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { removeLeftovers, temporaryPath } from '../backup/own-files.ts';
+import { sqliteSuffixes } from './database-files.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { storageError } from './storage-error.ts';
 
@@ -98,7 +99,7 @@ function makeDatabase(path: string): void {
     giveName(fresh, path);
     syncFolderSync(dirname(path));
   } finally {
-    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${fresh}${suffix}`, { force: true });
+    for (const suffix of sqliteSuffixes) rmSync(`${fresh}${suffix}`, { force: true });
   }
 }
 

@@ -1,5 +1,4 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
@@ -14,6 +13,7 @@ import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
 import { checkOwner, type Database, openDatabase } from './database.ts';
 import { closeToOthers } from './database-file.ts';
+import { removeDatabase } from './database-files.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './storage-error.ts';
@@ -67,10 +67,6 @@ export async function replaceFile(
   } finally {
     await removeDatabase(fresh);
   }
-}
-
-export async function removeDatabase(path: string): Promise<void> {
-  for (const suffix of ['', '-wal', '-shm', '-journal']) await rm(`${path}${suffix}`, { force: true });
 }
 
 /** Checks that a copy holds what the backup says, and brings it to this version's schema. */
