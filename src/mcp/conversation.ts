@@ -1,11 +1,6 @@
-import type {
-  JSONRPCMessage,
-  MessageExtraInfo,
-  Server,
-  Transport,
-  TransportSendOptions,
-} from '@modelcontextprotocol/server';
+import type { Server } from '@modelcontextprotocol/server';
 import { errorAnswer, type Incoming, invalidParams, invalidRequest, type WireId } from './messages.ts';
+import { createSdkLink } from './sdk-link.ts';
 import { codeOnWire, internalError, RpcError } from './wire-errors.ts';
 
 /** Where the answers to some requests go: the output of stdio, or one HTTP exchange. */
@@ -95,71 +90,44 @@ export function createConversation(options: ConversationOptions): Conversation {
   let lastInnerId = 0;
   let revision: string | undefined;
   let server: ProtocolServer | undefined;
-  let sdk: Promise<Server> | undefined;
   /** What the client opened with. */
   let handshake: Params = {};
   let phase: 'new' | 'initializing' | 'ready' = 'new';
   /** Until the handshake is answered nothing goes past the SDK: no answer is to come before that one. */
   let isAnswered = false;
-  let isClosed = false;
   const ready = Promise.withResolvers<void>();
-
-  const transport: Transport = {
-    sessionId: options.sessionId,
-    async start() {},
-    async send(message, sendOptions) {
-      send(message, sendOptions);
-    },
-    async close() {
-      transport.onclose?.();
-    },
-    setProtocolVersion(version) {
-      revision = version;
-    },
-  };
 
   const tell = (message: object, innerId: string | number | undefined): void =>
     (pending.get(Number(innerId))?.sink ?? options.standalone).tell(message);
 
-  let repeated: (() => void) | undefined;
-  const openSdk = async (): Promise<Server> => {
-    if (server === undefined) throw new Error('This conversation has no server.');
-    const opened = await server.createSdk();
-    await opened.connect(transport);
-    if (isAnswered) {
-      const answered = new Promise<void>((resolve) => {
-        repeated = resolve;
-      });
-      hand({ jsonrpc: '2.0', id: repeatedId, method: 'initialize', params: handshake });
-      await answered;
-      hand({ jsonrpc: '2.0', method: 'notifications/initialized' });
-    }
-    return opened;
-  };
-  const hand = (message: object, extra?: MessageExtraInfo): void =>
-    transport.onmessage?.(message as JSONRPCMessage, extra);
-
-  const send = (message: JSONRPCMessage, sendOptions?: TransportSendOptions): void => {
-    if ('method' in message) {
-      tell(marked(message, options.tag), sendOptions?.relatedRequestId);
-      return;
-    }
-    const innerId = Number(message.id);
-    if (innerId === repeatedId) repeated?.();
-    const request = pending.get(innerId);
-    if (request === undefined) return;
-    pending.delete(innerId);
-    if (request.method === 'initialize') isAnswered = 'result' in message;
-    if (request.method === 'initialize' && 'error' in message) {
-      phase = 'new';
-      // The SDK answers with the text of its schema library.
-      request.sink.answer(
-        errorAnswer(request.id, invalidParams, 'Invalid params: capabilities or clientInfo is malformed.'),
-      );
-      return;
-    }
-    request.sink.answer(outward(message, request.id));
-  };
+  const sdk = createSdkLink({
+    sessionId: options.sessionId,
+    tag: options.tag,
+    async create() {
+      if (server === undefined) throw new Error('This conversation has no server.');
+      return server.createSdk();
+    },
+    handshake: () => (isAnswered ? handshake : undefined),
+    agreed(version) {
+      revision = version;
+    },
+    tell,
+    answer(innerId, message) {
+      const request = pending.get(innerId);
+      if (request === undefined) return;
+      pending.delete(innerId);
+      if (request.method === 'initialize') isAnswered = 'result' in message;
+      if (request.method === 'initialize' && 'error' in message) {
+        phase = 'new';
+        // The SDK answers with the text of its schema library.
+        request.sink.answer(
+          errorAnswer(request.id, invalidParams, 'Invalid params: capabilities or clientInfo is malformed.'),
+        );
+        return;
+      }
+      request.sink.answer(outward(message, request.id));
+    },
+  });
 
   const answerDirectly = async (
     answering: ProtocolServer,
@@ -197,21 +165,7 @@ export function createConversation(options: ConversationOptions): Conversation {
     }
     pending.set(lastInnerId, { id, method, sink });
     const extra = sink.hangUp ? { closeSSEStream: sink.hangUp } : undefined;
-    deliver({ jsonrpc: '2.0', id: lastInnerId, method, ...(params === undefined ? {} : { params }) }, extra);
-  };
-
-  const deliver = (message: object, extra?: MessageExtraInfo): void => {
-    sdk ??= openSdk();
-    void sdk.then(() => {
-      // While the SDK was loaded, the client may have gone.
-      if (!isClosed) hand(message, extra);
-    });
-  };
-
-  /** One to another process's request is not for us. */
-  const deliverAnswer = (message: object): void => {
-    const own = unmarked(message, options.tag);
-    if (own) deliver(own);
+    sdk.deliver({ jsonrpc: '2.0', id: lastInnerId, method, ...(params === undefined ? {} : { params }) }, extra);
   };
 
   const initialize = (incoming: Incoming & { kind: 'request' }, sink: Sink): void => {
@@ -244,7 +198,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       if (request.id.key !== key || request.method === 'initialize') continue;
       pending.delete(innerId);
       if (request.cancel) request.cancel();
-      else deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: innerId } });
+      else sdk.deliver({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: innerId } });
       request.sink.dropped();
     }
     late.get(key)?.();
@@ -270,10 +224,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       server = attached;
     },
     tell,
-    openSdk() {
-      sdk ??= openSdk();
-      return sdk;
-    },
+    openSdk: sdk.open,
     async receive(incoming, sink) {
       switch (incoming.kind) {
         case 'invalid':
@@ -281,7 +232,7 @@ export function createConversation(options: ConversationOptions): Conversation {
           return;
         case 'response':
           // Only the SDK asks.
-          if (sdk) deliverAnswer(incoming.message);
+          if (sdk.isOpen) sdk.deliverAnswer(incoming.message);
           return;
         case 'notification':
           if (incoming.method === 'notifications/cancelled') cancel(incoming.params);
@@ -292,7 +243,7 @@ export function createConversation(options: ConversationOptions): Conversation {
               ready.resolve();
             }
             const { method, params } = incoming;
-            if (sdk) deliver({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
+            if (sdk.isOpen) sdk.deliver({ jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) });
           }
           return;
         case 'request':
@@ -321,9 +272,8 @@ export function createConversation(options: ConversationOptions): Conversation {
       };
     },
     async close() {
-      isClosed = true;
       server?.close();
-      await transport.close();
+      await sdk.close();
       const unanswered = [...pending.values()];
       pending.clear();
       for (const { sink, cancel: abort } of unanswered) {
@@ -334,32 +284,11 @@ export function createConversation(options: ConversationOptions): Conversation {
   };
 }
 
-/** Of the handshake that the SDK's server has not heard. Requests are counted from 1. */
-const repeatedId = 0;
-
 /** The SDK's answer, with the client's own id and the error code of its revision. */
 function outward(message: object, id: WireId): object {
   if (!('error' in message)) return { ...message, id: id.value };
   const error = message.error as { code: number };
   return { ...message, id: id.value, error: { ...error, code: codeOnWire(error.code) } };
-}
-
-/** A request, or the word that it is given up. */
-function marked(
-  message: { method: string; id?: string | number; params?: Params | undefined },
-  tag: string | undefined,
-): object {
-  if (tag === undefined) return message;
-  if (message.id !== undefined) return { ...message, id: `${tag}:${message.id}` };
-  const requestId = message.params?.['requestId'];
-  if (message.method !== 'notifications/cancelled' || requestId === undefined) return message;
-  return { ...message, params: { ...message.params, requestId: `${tag}:${String(requestId)}` } };
-}
-
-function unmarked(message: object, tag: string | undefined): object | undefined {
-  if (tag === undefined) return message;
-  const id = 'id' in message ? String(message.id) : '';
-  return id.startsWith(`${tag}:`) ? { ...message, id: Number(id.slice(tag.length + 1)) } : undefined;
 }
 
 export function idKey(value: unknown): string | undefined {

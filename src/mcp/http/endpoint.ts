@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { type Principal, rightsKey } from '../../base/rights.ts';
 import type { SharedStore } from '../../base/shared-store.ts';
@@ -12,11 +11,11 @@ import type { Listen } from '../listen.ts';
 import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
 import type { Modern } from '../modern-answers.ts';
 import { allowsBatches, carriesRevision, modernRevisions, type OfferedRevisions } from '../protocol-versions.ts';
-import { watchedMax } from '../watches.ts';
 import type { ModernRoute } from './modern-route.ts';
 import { createMovingSessions } from './moving-sessions.ts';
 import { readMessages, rpcProblem } from './read-messages.ts';
 import { nowhere, type Session } from './session.ts';
+import { createSessionHandover } from './session-handover.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
 
 export interface EndpointOptions {
@@ -60,13 +59,8 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-const initialized: Incoming = { kind: 'notification', method: 'notifications/initialized', params: undefined };
 const soon = { 'retry-after': '5' };
 const away = (): 'away' => 'away';
-const subscribing: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
-const uriUnitsMax = 4_096;
-const completedWithinMs = 1_000;
-const lookMs = 50;
 /** The stream that belongs to no request is the first of each session. */
 const ownStream = /-1-\d+$/;
 
@@ -74,6 +68,7 @@ const ownStream = /-1-\d+$/;
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
   const moving = options.shared && createMovingSessions(options.shared, options.sessions);
+  const handover = moving && createSessionHandover(moving, options.log);
   const sessions = createSessions(
     options.sessions,
     limits,
@@ -144,49 +139,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       respondJson(response, 400, rpcProblem('This protocol revision has no batches.'));
       return;
     }
-    if (moving) await settle(session, incoming, ownerKey(visitor));
+    await handover?.settle(session, incoming, ownerKey(visitor));
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
-  };
-
-  /** Has other processes know what they must, and learns from them what this one must before it goes on. */
-  const settle = async (session: Session, incoming: readonly Incoming[], owner: string): Promise<void> => {
-    if (moving === undefined) return;
-    const { id, conversation } = session;
-    moving.use(id);
-    for (const item of incoming) {
-      if (item.kind === 'request' && item.method === 'initialize') {
-        await moving.keep(id, owner, item.params ?? {}).catch(notKept);
-      } else if (item.kind === 'request' && !conversation.isReady) {
-        await completed(session);
-      } else if (item.kind === 'notification' && item.method === 'notifications/initialized') {
-        await moving.complete(id).catch(notKept);
-      } else if (item.kind === 'response' || item.kind === 'notification') moving.passIn(id, item);
-      if (item.kind === 'request' && subscribing.has(item.method)) await passSubscription(id, item).catch(notKept);
-    }
-  };
-
-  /** Every process that has the session subscribes: any of them may have the client's stream, or outlive the others. */
-  const passSubscription = async (id: string, item: Incoming & { kind: 'request' }): Promise<void> => {
-    const uri = item.params?.['uri'];
-    if (moving === undefined || typeof uri !== 'string' || uri.length > uriUnitsMax) return;
-    if (item.method === 'resources/unsubscribe') await moving.unsubscribe(id, uri);
-    else if ((await moving.subscriptions(id)).length < watchedMax) await moving.subscribe(id, uri);
-    moving.passIn(id, item);
-  };
-  const notKept = (error: unknown): void =>
-    options.log.warn('other processes cannot go on with a session', {
-      reason: error instanceof Error ? error.message : '',
-    });
-
-  /** `notifications/initialized` may have gone to another process, or be on its way there. */
-  const completed = async ({ id, conversation }: Session): Promise<void> => {
-    for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += lookMs) {
-      if (await moving?.isComplete(id).catch(() => false)) {
-        await conversation.receive(initialized, nowhere);
-        return;
-      }
-      await delay(lookMs);
-    }
   };
 
   /** One that another process has opened, as if its handshake had been heard here. */
@@ -197,23 +151,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     if (handshake === undefined || known !== undefined) return known;
     const session = openSession(visitor, id);
     if (session === undefined) return 'full';
-    const repeated = { key: 'adopted', value: 'adopted' };
-    await session.conversation.receive(
-      { kind: 'request', id: repeated, method: 'initialize', params: handshake },
-      nowhere,
-    );
-    await takeOver(session);
+    await handover?.takeOver(session, handshake);
     return session;
-  };
-
-  const takeOver = async ({ id, conversation }: Session): Promise<void> => {
-    if (moving === undefined || !(await moving.isComplete(id))) return;
-    await conversation.receive(initialized, nowhere);
-    for (const uri of await moving.subscriptions(id)) {
-      const wire = { key: 'adopted', value: 'adopted' };
-      const request: Incoming = { kind: 'request', id: wire, method: 'resources/subscribe', params: { uri } };
-      await conversation.receive(request, nowhere);
-    }
   };
 
   const openSession = (visitor: Visitor, id?: string): Session | undefined => {
@@ -304,7 +243,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
             refuseForRoom(response);
             return;
           }
-          await moving?.end(session.id).catch(notKept);
+          await handover?.end(session.id);
           await sessions.end(session);
           respondEmpty(response, 200);
           return;

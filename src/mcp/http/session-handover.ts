@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '../../base/log.ts';
+import type { Incoming } from '../messages.ts';
+import { watchedMax } from '../watches.ts';
+import type { MovingSessions } from './moving-sessions.ts';
+import { nowhere, type Session } from './session.ts';
+
+/** What the process that has a session tells the others, and learns from them. */
+export interface SessionHandover {
+  /** Has other processes know what they must, and learns from them what this one must before it goes on. */
+  settle(session: Session, incoming: readonly Incoming[], owner: string): Promise<void>;
+  /** Brings a session that was opened here to where another process left it. */
+  takeOver(session: Session, handshake: Record<string, unknown>): Promise<void>;
+  /** After its end others must not go on with it. */
+  end(id: string): Promise<void>;
+}
+
+const initialized: Incoming = { kind: 'notification', method: 'notifications/initialized', params: undefined };
+const repeatedId = { key: 'adopted', value: 'adopted' };
+const subscribing: ReadonlySet<string> = new Set(['resources/subscribe', 'resources/unsubscribe']);
+const uriUnitsMax = 4_096;
+const completedWithinMs = 1_000;
+const lookMs = 50;
+
+export function createSessionHandover(moving: MovingSessions, log: Logger): SessionHandover {
+  return {
+    async settle(session, incoming, owner) {
+      const { id, conversation } = session;
+      moving.use(id);
+      for (const item of incoming) {
+        if (item.kind === 'request' && item.method === 'initialize') {
+          await moving.keep(id, owner, item.params ?? {}).catch(notKept);
+        } else if (item.kind === 'request' && !conversation.isReady) {
+          await completed(session);
+        } else if (item.kind === 'notification' && item.method === 'notifications/initialized') {
+          await moving.complete(id).catch(notKept);
+        } else if (item.kind === 'response' || item.kind === 'notification') moving.passIn(id, item);
+        if (item.kind === 'request' && subscribing.has(item.method)) await passSubscription(id, item).catch(notKept);
+      }
+    },
+    async takeOver({ id, conversation }, handshake) {
+      const repeat = (method: string, params: Record<string, unknown>) =>
+        conversation.receive({ kind: 'request', id: repeatedId, method, params }, nowhere);
+      await repeat('initialize', handshake);
+      if (!(await moving.isComplete(id))) return;
+      await conversation.receive(initialized, nowhere);
+      for (const uri of await moving.subscriptions(id)) await repeat('resources/subscribe', { uri });
+    },
+    async end(id) {
+      await moving.end(id).catch(notKept);
+    },
+  };
+
+  /** Every process that has the session subscribes: any of them may have the client's stream, or outlive the others. */
+  async function passSubscription(id: string, item: Incoming & { kind: 'request' }): Promise<void> {
+    const uri = item.params?.['uri'];
+    if (typeof uri !== 'string' || uri.length > uriUnitsMax) return;
+    if (item.method === 'resources/unsubscribe') await moving.unsubscribe(id, uri);
+    else if ((await moving.subscriptions(id)).length < watchedMax) await moving.subscribe(id, uri);
+    moving.passIn(id, item);
+  }
+
+  /** `notifications/initialized` may have gone to another process, or be on its way there. */
+  async function completed({ id, conversation }: Session): Promise<void> {
+    for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += lookMs) {
+      if (await moving.isComplete(id).catch(() => false)) {
+        await conversation.receive(initialized, nowhere);
+        return;
+      }
+      await delay(lookMs);
+    }
+  }
+
+  function notKept(error: unknown): void {
+    log.warn('other processes cannot go on with a session', {
+      reason: error instanceof Error ? error.message : '',
+    });
+  }
+}
