@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { oauthSlice } from '../access/oauth/oauth-slice.ts';
 import { CarrelError } from '../base/errors.ts';
-import { createLogger, formatFields, type Logger, type LogSink } from '../base/log.ts';
-import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
+import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
 import { type Config, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
@@ -11,41 +10,24 @@ import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
 import { createSharedCallJobs } from '../jobs/shared-call-jobs.ts';
 import { createTasks } from '../jobs/tasks.ts';
-import type { PageHandler } from '../mcp/http/service.ts';
-import { messageLimits } from '../mcp/messages.ts';
-import type { Offer } from '../mcp/offer.ts';
-import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
 import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
-import type { Toolset } from '../tools/toolset.ts';
 import { leaveFolder } from './leave-folder.ts';
-import { listenLimitsOf } from './listen-limits.ts';
-import { hasNamedTokens, openAuthorities, readOAuth } from './open-authorities.ts';
-import { type OpenedSharedStore, openSharedStore } from './open-shared-store.ts';
+import { hasNamedTokens, readOAuth } from './open-authorities.ts';
+import { openSharedStore } from './open-shared-store.ts';
 import type { Ownership } from './owner/ownership.ts';
-import { replicaSources } from './replica-source.ts';
-import type { Flags, Role, RoleService } from './role.ts';
-import { createSharedParts, type SharedParts } from './shared-parts.ts';
-import { serveSlices } from './toolsets.ts';
+import { openProgramLog } from './program-log.ts';
+import { type Flags, type Program, type Role, type RoleService, stopGraceMs } from './role.ts';
+import { createSharedParts } from './shared-parts.ts';
+import { closeToolsets, serveSlices } from './toolsets.ts';
 
-export type { Flags } from './role.ts';
+export type { Flags, Program } from './role.ts';
 
 /** What the console shows and only the command line knows. */
 export interface ForPeople {
   snippets: ConsoleDeps['snippets'];
 }
-
-export interface Program {
-  /** Where it listens; undefined on stdio. */
-  readonly url: string | undefined;
-  /** Settles when the program has nothing left to serve. */
-  readonly ended: Promise<void>;
-  close(): Promise<void>;
-}
-
-/** Time for running calls to end after SIGTERM; the whole stop must take less than five seconds. */
-const stopGraceMs = 3_000;
 
 /** Settings that every role has. */
 export const programSlices = [httpSlice, oauthSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
@@ -83,7 +65,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
-  const logging = openLog(role, config, flags['debug'] === true, ownership?.voice.tell);
+  const logging = openProgramLog(role, config, flags['debug'] === true, ownership?.voice.tell);
   const { log } = logging;
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   if (remark !== undefined) log.info(remark);
@@ -99,31 +81,37 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
     return program;
   }
   const telemetry = await telemetryIfUsed(role, config, log);
-  const shared = createSharedParts(config, telemetry?.recorder);
-  const common = openSharedStore(role, config, shared);
-  const jobs = createSharedCallJobs(createCallJobs(), async () => (await common).store);
-  const opening = role.openToolsets(config, log, jobs, shared);
+  const parts = createSharedParts(config, telemetry?.recorder);
+  const opened = openSharedStore(role, config, parts);
+  const jobs = createSharedCallJobs(createCallJobs(), async () => (await opened).store);
+  const opening = role.openToolsets(config, log, jobs, parts);
   // The protocol code loads while the database opens on its own thread.
-  const [toolsets, protocol, kept] = await Promise.all([opening, loadProtocol(), common]);
+  const [toolsets, { createRoleOffer, serveOffer }, common] = await Promise.all([opening, loadProtocol(), opened]);
   try {
-    const { createRoleOffer, ...transports } = protocol;
+    const shared = common.store;
     const tasks = role.revisions.modern
-      ? createTasks({ folder: join(config.dataDir, 'tasks'), shared: kept.store, log })
+      ? createTasks({ folder: join(config.dataDir, 'tasks'), shared, log })
       : undefined;
-    const offer = createRoleOffer(role, config, log, toolsets, {
-      jobs,
-      tasks,
-      recorder: telemetry?.recorder,
-      shared: kept.store,
+    const recorder = telemetry?.recorder;
+    const offer = createRoleOffer(role, config, log, toolsets, { jobs, tasks, recorder, shared });
+    const program = await serveOffer({
+      role,
+      config,
+      offer,
+      logging,
+      telemetry,
+      parts,
+      common,
+      ownership,
+      cody: flags['cody'] === true,
+      snippets: forPeople?.snippets,
     });
-    const special = { cody: flags['cody'] === true, forPeople, logging, ownership };
-    const program = await serve(role, config, offer, special, transports, telemetry, shared, kept);
     if (ownership === undefined) leaveFolder(config);
     log.info('started', { version, node: process.version, toolsets: toolsets.map(({ name }) => name).join(',') });
     return program;
   } catch (error) {
-    await closeAll(toolsets);
-    await Promise.all([telemetry?.close(), kept.close()]);
+    await closeToolsets(toolsets);
+    await Promise.all([telemetry?.close(), common.close()]);
     throw error;
   }
 }
@@ -153,124 +141,11 @@ async function serveOwn(
 }
 
 async function loadProtocol() {
-  const [{ createRoleOffer }, { serveOverHttp, serveOverRelays, serveOverStdio }] = await Promise.all([
+  const [{ createRoleOffer }, { serveOffer }] = await Promise.all([
     import('./role-offer.ts'),
-    import('../mcp/serve.ts'),
+    import('./serve-offer.ts'),
   ]);
-  return { createRoleOffer, serveOverHttp, serveOverRelays, serveOverStdio };
-}
-
-type Transports = Omit<Awaited<ReturnType<typeof loadProtocol>>, 'createRoleOffer'>;
-
-interface Special {
-  cody: boolean;
-  forPeople: ForPeople | undefined;
-  logging: Logging;
-  ownership: Ownership | undefined;
-}
-
-async function serve(
-  role: Role,
-  config: Config,
-  offer: Offer,
-  { cody, forPeople, logging, ownership }: Special,
-  { serveOverHttp, serveOverRelays, serveOverStdio }: Transports,
-  telemetry: Telemetry | undefined,
-  shared: SharedParts,
-  kept: OpenedSharedStore,
-): Promise<Program> {
-  const http = config.of(httpSlice);
-  const { log } = offer;
-  const { toolsets } = offer.catalogue;
-  const revisions: OfferedRevisions = cody ? codyRevision : role.revisions;
-  const { answerBytesMax } = config.of(toolsSlice);
-  const limits = { ...messageLimits, bytesMax: http.messageBytesMax, answerBytesMax };
-  const sources = [
-    ...toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : [])),
-    ...(kept.store ? replicaSources(config, shared) : []),
-  ];
-  const finish = async (): Promise<void> => {
-    await offer.tasks?.close();
-    await Promise.all([closeAll(toolsets), telemetry?.close(), kept.close()]);
-    log.info('stopped');
-    log.flush();
-  };
-
-  if (http.transport === 'stdio') {
-    telemetry?.watch({ sources });
-    const stdioLimits = { ...limits, bytesMax: Math.max(limits.bytesMax, role.stdioBytesMin ?? 0) };
-    if (ownership) {
-      const { shareProgram } = await import('./owner/share-program.ts');
-      const program = { ...logging, config, roleName: role.name, offer, revisions, limits: stdioLimits };
-      const service = await shareProgram(ownership, program, serveOverRelays);
-      return {
-        url: undefined,
-        ended: (service?.ended ?? Promise.resolve()).then(finish),
-        close: async () => service?.close(),
-      };
-    }
-    const service = serveOverStdio({
-      offer,
-      revisions,
-      limits: stdioLimits,
-      input: process.stdin,
-      output: process.stdout,
-    });
-    if (process.stdin.isTTY) log.warn('speaking MCP on stdin and stdout; use --transport http to serve a port instead');
-    return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
-  }
-
-  const { served, pages } = await withConsole(role, config, offer, forPeople);
-  const { authorities, resource, close } = await openAuthorities(role, config, log, shared);
-  const service = await serveOverHttp({
-    ...http,
-    authorities,
-    resource,
-    offer: served,
-    shared: kept.store,
-    ...(pages ? { pages } : {}),
-    ...(telemetry ? { metrics: telemetry.prometheus } : {}),
-    revisions,
-    limits,
-    tokens: http.authToken ? { default: http.authToken } : {},
-    sessions: {
-      sessionsMax: http.sessionsMax,
-      perCallerMax: http.sessionsPerCallerMax,
-      idleMs: http.sessionIdleMinutes * 60_000,
-    },
-    listenLimits: listenLimitsOf(http),
-    bareCalls: role.bareCalls,
-    streams: role.streams ?? true,
-    health: (detailed) => healthReport(toolsets, detailed),
-    secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
-  }).catch(async (error: unknown) => {
-    await close();
-    throw error;
-  });
-  telemetry?.watch({ sources, gauges: service });
-  process.stderr.write(`carrel: listening on ${service.url}\n`);
-  const ended = Promise.withResolvers<void>();
-  return {
-    url: service.url,
-    ended: ended.promise.then(finish),
-    async close() {
-      await service.close(stopGraceMs);
-      await close();
-      ended.resolve();
-    },
-  };
-}
-
-/** The console stands beside MCP in the roles that have something to show to people. */
-async function withConsole(
-  role: Role,
-  config: Config,
-  offer: Offer,
-  forPeople: ForPeople | undefined,
-): Promise<{ served: Offer; pages?: PageHandler }> {
-  if (!role.hasConsole) return { served: offer };
-  const { openConsole } = await import('./open-console.ts');
-  return openConsole(config, offer, forPeople?.snippets ?? (async () => []));
+  return { createRoleOffer, serveOffer };
 }
 
 /** Over stdio there is nobody who could look, unless it is sent somewhere. */
@@ -287,45 +162,6 @@ async function startTelemetry(role: Role, config: Config, log: Logger): Promise<
   const target = readTarget(config.of(telemetrySlice), role.name);
   if (typeof target === 'string') log.warn(`nothing is sent to OpenTelemetry: ${target}`);
   return openTelemetry(role.name, typeof target === 'string' ? undefined : target, { log });
-}
-
-function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {
-  const base = { status: 'ok', timestamp: new Date().toISOString() };
-  if (!detailed) return base;
-  return Object.assign(base, { version }, ...toolsets.map((toolset) => toolset.health?.() ?? {}));
-}
-
-interface Logging {
-  log: Logger;
-  file: LogSink;
-  people(tell: (text: string) => void): LogSink;
-}
-
-function openLog(role: Role, config: Config, debug: boolean, tell?: (text: string) => void): Logging {
-  const people = (say?: (text: string) => void): LogSink =>
-    createStderrSink(debug ? 'debug' : 'warn', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`, say);
-  const file = role.openLog?.(debug) ?? openLogFile(config, debug);
-  logCrashes(createLogger([file], { role: role.name }));
-  return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
-}
-
-/** Whoever sees to the exit tells people; the log has the stack. */
-function logCrashes(log: Logger): void {
-  process.on('uncaughtExceptionMonitor', (error, origin) => {
-    log.incident('crashed', error, { origin });
-    log.flush();
-  });
-}
-
-function openLogFile(config: Config, debug: boolean): LogSink {
-  const { level, fileBytesMax, filesMax } = config.of(logSlice);
-  const file = join(config.dataDir, 'log', 'carrel.log');
-  try {
-    return createFileSink({ file, level: debug ? 'debug' : level, bytesMax: fileBytesMax, filesMax });
-  } catch (error) {
-    const message = `Can't write the log file ${file}. Check the permissions, or choose another folder with --data-dir.`;
-    throw new CarrelError('invalid_config', message, { cause: error });
-  }
 }
 
 /** Being reachable by others must be the operator's intention. */
@@ -355,8 +191,4 @@ function warnOfSlowModel(role: Role, config: Config, log: Logger): void {
     log.warn(`the model runs in WebAssembly, about seven times as slowly: onnxruntime-node is missing. Run ${remedy}`);
   };
   setTimeout(() => void warn(), warnAfterMs).unref();
-}
-
-async function closeAll(toolsets: readonly Toolset[]): Promise<void> {
-  await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
 }

@@ -56,3 +56,14 @@ export interface RoleService {
   /** Stops accepting; what still runs after the grace time is given up. */
   close(graceMs: number): Promise<void>;
 }
+
+export interface Program {
+  /** Where it listens; undefined on stdio. */
+  readonly url: string | undefined;
+  /** Settles when the program has nothing left to serve. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Time for running calls to end after SIGTERM; the whole stop must take less than five seconds. */
+export const stopGraceMs = 3_000;

@@ -204,3 +204,7 @@ export function wantedNames(config: Config): Set<string> {
     `${source} names ${shown}, which is not a toolset. Choose from ${toolsetNames.join(', ')}.`,
   );
 }
+
+export async function closeToolsets(toolsets: readonly Toolset[]): Promise<void> {
+  await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { CarrelError } from '../base/errors.ts';
+import { createLogger, formatFields, type Logger, type LogSink } from '../base/log.ts';
+import { createFileSink, createStderrSink } from '../base/log-sinks.ts';
+import type { Config } from '../config/load.ts';
+import { logSlice } from '../config/slices.ts';
+import type { Role } from './role.ts';
+
+export interface ProgramLog {
+  log: Logger;
+  file: LogSink;
+  people(tell: (text: string) => void): LogSink;
+}
+
+export function openProgramLog(role: Role, config: Config, debug: boolean, tell?: (text: string) => void): ProgramLog {
+  const people = (say?: (text: string) => void): LogSink =>
+    createStderrSink(debug ? 'debug' : 'warn', ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`, say);
+  const file = role.openLog?.(debug) ?? openLogFile(config, debug);
+  logCrashes(createLogger([file], { role: role.name }));
+  return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
+}
+
+/** Whoever sees to the exit tells people; the log has the stack. */
+function logCrashes(log: Logger): void {
+  process.on('uncaughtExceptionMonitor', (error, origin) => {
+    log.incident('crashed', error, { origin });
+    log.flush();
+  });
+}
+
+function openLogFile(config: Config, debug: boolean): LogSink {
+  const { level, fileBytesMax, filesMax } = config.of(logSlice);
+  const file = join(config.dataDir, 'log', 'carrel.log');
+  try {
+    return createFileSink({ file, level: debug ? 'debug' : level, bytesMax: fileBytesMax, filesMax });
+  } catch (error) {
+    const message = `Can't write the log file ${file}. Check the permissions, or choose another folder with --data-dir.`;
+    throw new CarrelError('invalid_config', message, { cause: error });
+  }
+}

@@ -1,0 +1,154 @@
+import { version } from '../base/package-info.ts';
+import type { Config } from '../config/load.ts';
+import { httpSlice, toolsSlice } from '../config/slices.ts';
+import type { ConsoleDeps } from '../console/console.ts';
+import type { PageHandler } from '../mcp/http/service.ts';
+import { type MessageLimits, messageLimits } from '../mcp/messages.ts';
+import type { Offer } from '../mcp/offer.ts';
+import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
+import { serveOverHttp, serveOverRelays, serveOverStdio } from '../mcp/serve.ts';
+import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import type { MeasuredSource } from '../telemetry/sampling.ts';
+import type { Toolset } from '../tools/toolset.ts';
+import { listenLimitsOf } from './listen-limits.ts';
+import { openAuthorities } from './open-authorities.ts';
+import type { OpenedSharedStore } from './open-shared-store.ts';
+import type { Ownership } from './owner/ownership.ts';
+import type { ProgramLog } from './program-log.ts';
+import { replicaSources } from './replica-source.ts';
+import { type Program, type Role, stopGraceMs } from './role.ts';
+import type { SharedParts } from './shared-parts.ts';
+import { closeToolsets } from './toolsets.ts';
+
+export interface Serving {
+  readonly role: Role;
+  readonly config: Config;
+  readonly offer: Offer;
+  readonly logging: ProgramLog;
+  readonly telemetry: Telemetry | undefined;
+  readonly parts: SharedParts;
+  /** What is kept for all processes, where there may be several. */
+  readonly common: OpenedSharedStore;
+  /** Serves the clients of several relays, instead of one on its own streams. */
+  readonly ownership: Ownership | undefined;
+  readonly cody: boolean;
+  /** What the console shows of it. */
+  readonly snippets: ConsoleDeps['snippets'] | undefined;
+}
+
+interface Wire {
+  readonly revisions: OfferedRevisions;
+  readonly limits: MessageLimits;
+  readonly sources: readonly MeasuredSource[];
+  /** To be called after the last answer. */
+  finish(): Promise<void>;
+}
+
+/** Serves what a role offers, on the transport that is configured. */
+export function serveOffer(serving: Serving): Promise<Program> {
+  const { role, config, offer, telemetry, common } = serving;
+  const { toolsets } = offer.catalogue;
+  const { transport, messageBytesMax } = config.of(httpSlice);
+  const { answerBytesMax } = config.of(toolsSlice);
+  const wire: Wire = {
+    revisions: serving.cody ? codyRevision : role.revisions,
+    limits: { ...messageLimits, bytesMax: messageBytesMax, answerBytesMax },
+    sources: [
+      ...toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : [])),
+      ...(common.store ? replicaSources(config, serving.parts) : []),
+    ],
+    async finish() {
+      await offer.tasks?.close();
+      await Promise.all([closeToolsets(toolsets), telemetry?.close(), common.close()]);
+      offer.log.info('stopped');
+      offer.log.flush();
+    },
+  };
+  return transport === 'stdio' ? serveStreams(serving, wire) : serveHttp(serving, wire);
+}
+
+async function serveStreams(
+  { role, config, offer, logging, telemetry, ownership }: Serving,
+  { revisions, sources, finish, ...wire }: Wire,
+): Promise<Program> {
+  telemetry?.watch({ sources });
+  const limits = { ...wire.limits, bytesMax: Math.max(wire.limits.bytesMax, role.stdioBytesMin ?? 0) };
+  if (ownership) {
+    const { shareProgram } = await import('./owner/share-program.ts');
+    const program = { ...logging, config, roleName: role.name, offer, revisions, limits };
+    const service = await shareProgram(ownership, program, serveOverRelays);
+    return {
+      url: undefined,
+      ended: (service?.ended ?? Promise.resolve()).then(finish),
+      close: async () => service?.close(),
+    };
+  }
+  const service = serveOverStdio({ offer, revisions, limits, input: process.stdin, output: process.stdout });
+  if (process.stdin.isTTY) {
+    offer.log.warn('speaking MCP on stdin and stdout; use --transport http to serve a port instead');
+  }
+  return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
+}
+
+async function serveHttp(serving: Serving, { revisions, limits, sources, finish }: Wire): Promise<Program> {
+  const { role, config, offer, telemetry, common } = serving;
+  const http = config.of(httpSlice);
+  const { served, pages } = await withConsole(serving);
+  const { toolsets } = offer.catalogue;
+  const { authorities, resource, close } = await openAuthorities(role, config, offer.log, serving.parts);
+  const service = await serveOverHttp({
+    ...http,
+    authorities,
+    resource,
+    offer: served,
+    shared: common.store,
+    ...(pages ? { pages } : {}),
+    ...(telemetry ? { metrics: telemetry.prometheus } : {}),
+    revisions,
+    limits,
+    tokens: http.authToken ? { default: http.authToken } : {},
+    sessions: {
+      sessionsMax: http.sessionsMax,
+      perCallerMax: http.sessionsPerCallerMax,
+      idleMs: http.sessionIdleMinutes * 60_000,
+    },
+    listenLimits: listenLimitsOf(http),
+    bareCalls: role.bareCalls,
+    streams: role.streams ?? true,
+    health: (detailed) => healthReport(toolsets, detailed),
+    secretRoutes: toolsets.flatMap(({ secretRoutes }) => secretRoutes ?? []),
+  }).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  telemetry?.watch({ sources, gauges: service });
+  process.stderr.write(`carrel: listening on ${service.url}\n`);
+  const ended = Promise.withResolvers<void>();
+  return {
+    url: service.url,
+    ended: ended.promise.then(finish),
+    async close() {
+      await service.close(stopGraceMs);
+      await close();
+      ended.resolve();
+    },
+  };
+}
+
+/** The console stands beside MCP in the roles that have something to show to people. */
+async function withConsole({
+  role,
+  config,
+  offer,
+  snippets = async () => [],
+}: Serving): Promise<{ served: Offer; pages?: PageHandler }> {
+  if (!role.hasConsole) return { served: offer };
+  const { openConsole } = await import('./open-console.ts');
+  return openConsole(config, offer, snippets);
+}
+
+function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {
+  const base = { status: 'ok', timestamp: new Date().toISOString() };
+  if (!detailed) return base;
+  return Object.assign(base, { version }, ...toolsets.map((toolset) => toolset.health?.() ?? {}));
+}
