@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import type { EntryStore, ListRequest, NewEntry } from '../../src/storage/contracts/entries.ts';
+import type { EntryFilter } from '../../src/storage/contracts/entry-filter.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';
 
@@ -39,6 +40,28 @@ onEachBackend('context entries', (backend) => {
       })
     ).hits.map(({ id }) => id);
   const image = { data: new Uint8Array([0x89, 0x50, 0, 255]), mimeType: 'image/png', metadata: { alt: 'x' } };
+
+  test('002 search_context: a tag is found however its accents are written, now and in the past, and stays as it was stored', async () => {
+    const [apart, composed] = ['cafe\u0301', 'caf\u00e9'];
+    const fresh = [[apart], [composed], [apart, composed], ['cafe']].map((tags) =>
+      entry('accents', String(tags), { tags }),
+    );
+    const ids = (await store(...fresh)).slice(0, 3).reverse();
+    const asOf = (await one(ids[0] ?? 0))?.createdAt;
+    const same = async (more: EntryFilter) => {
+      for (const tag of [apart, composed]) {
+        const got = await list({ filter: { threadId: 'accents', tags: [tag], ...more } });
+        assert.deepEqual(
+          got.map(({ id }) => id),
+          ids,
+        );
+      }
+    };
+    await same({});
+    assert.deepEqual((await one(ids[2] ?? 0))?.tags, [apart]);
+    await entries.update({ allOrNothing: true, updates: ids.map((id) => ({ id, tags: ['other'] })) });
+    await same({ asOf });
+  });
 
   test('002 store_context: an entry comes back as it was stored', async () => {
     const [id = 0] = await store(

@@ -9,7 +9,7 @@ export interface EntryFilter {
   readonly amongThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
-  /** The entry must have at least one of them. */
+  /** The entry must have at least one of them, with accents as a part of their letters or apart from them. */
   readonly tags?: readonly string[] | undefined;
   /** ISO 8601, UTC, with milliseconds; both ends belong to it. */
   readonly createdFrom?: string | undefined;

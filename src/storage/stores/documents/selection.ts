@@ -2,6 +2,7 @@ import type { DocumentSelection } from '../../contracts/documents.ts';
 import type { Dialect } from '../../dialect.ts';
 import type { Condition, ListValue, SqlValue } from '../../rows.ts';
 import { storable } from '../../storable.ts';
+import { bothForms } from '../both-forms.ts';
 
 /** A selection as a condition on the documents `o`. One that names nothing lets all through. */
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
@@ -79,10 +80,6 @@ function nameCondition(word: string, dialect: Dialect): Condition {
     ...(isAscii(word) ? [] : spellings.map((form) => within(column, form))),
   ]);
   return { sql: `(${parts.join(' OR ')})`, values };
-}
-
-function bothForms(texts: readonly string[]): string[] {
-  return [...new Set(texts.flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')]))];
 }
 
 function capitalised(word: string): string {

@@ -4,6 +4,7 @@ import type { EntryFilter, MetadataCondition, Scalar } from '../../contracts/ent
 import type { Dialect, KeyRows, Statements } from '../../dialect.ts';
 import { type Condition, type ListValue, numberOf, type SqlValue } from '../../rows.ts';
 import { storable } from '../../storable.ts';
+import { bothForms } from '../both-forms.ts';
 import { comparable, headOf, type MetadataField, pathText } from './metadata-fields.ts';
 
 /** The conditions on the columns of an entry `o` that never change. */
@@ -99,7 +100,7 @@ function setConditions(filter: EntryFilter, dialect: Dialect): SetCondition[] {
   const conditions = (filter.metadata ?? []).map((condition) => fieldCondition(condition, dialect));
   if (filter.tags === undefined) return conditions;
   const from = `${dialect.schema}context_tags t WHERE t.tag IN (${dialect.texts})`;
-  return [setCondition('t', from, [{ list: filter.tags }], true, dialect), ...conditions];
+  return [setCondition('t', from, [{ list: bothForms(filter.tags) }], true, dialect), ...conditions];
 }
 
 function setCondition(

@@ -1,6 +1,7 @@
 import type { EntryFilter, MetadataCondition } from '../../contracts/entry-filter.ts';
 import type { Dialect, KeyRows, Statements } from '../../dialect.ts';
 import { type Condition, numberOf, optionalTextOf, type Row } from '../../rows.ts';
+import { bothForms } from '../both-forms.ts';
 import { pastStates } from './entry-history.ts';
 import { allOf, changingConditions, columnConditions, isOpen, weighedConditions } from './filter-condition.ts';
 import { createFieldIndex, readFieldNames } from './indexed-fields.ts';
@@ -107,10 +108,11 @@ export async function changedEntries(on: Statements, filter: EntryFilter, asOf: 
     asOf,
   );
   const known = [...states].flatMap(([id, state]) => (state === undefined ? [] : [{ id, ...state }]));
+  const wanted = filter.tags && bothForms(filter.tags);
   const found = known.filter(
     ({ contentType, tags, metadata }) =>
       (filter.contentType === undefined || filter.contentType === contentType) &&
-      (filter.tags === undefined || filter.tags.some((tag) => tags.includes(tag))) &&
+      (wanted === undefined || wanted.some((tag) => tags.includes(tag))) &&
       matchesMetadata(metadata ?? {}, filter.metadata ?? []),
   );
   return {
