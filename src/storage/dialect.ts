@@ -15,12 +15,16 @@ export interface Statements {
   readonly dialect: Dialect;
   /** When the call was made: ISO 8601, UTC. */
   readonly now: string;
-  /**
-   * SQL texts are constant; values are bound to question marks and never put into the text. `last`: as a rule nothing follows
-   * in this read, so that it ends along with it. What does follow begins anew, and may see a later state.
-   */
-  query(sql: string, values?: readonly BoundValue[], place?: 'last'): Promise<Row[]>;
+  /** SQL texts are constant; values are bound to question marks and never put into the text. */
+  query(sql: string, values?: readonly BoundValue[], place?: Place): Promise<Row[]>;
 }
+
+/**
+ * `last`: as a rule nothing follows in this read, so that it ends along with it. What does follow begins anew, and may see a
+ * later state. `steady`: a short answer that seldom changes. A read may go on with what it was the last time, and is repeated
+ * if that has changed.
+ */
+export type Place = 'last' | 'steady';
 
 /** Runs in one transaction, or on one state of the data. It may be retried, so it must have no other side effects. */
 export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;

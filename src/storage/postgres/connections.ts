@@ -5,6 +5,7 @@ import type { Language } from '../../words/language.ts';
 import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
 import { connectToAny, createServers, type Servers } from './servers.ts';
 import { createStatementNames, type StatementNames } from './statement-names.ts';
+import { createSteadyReads } from './steady-reads.ts';
 import { errorOfWrite, isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
 import {
   type AfterCommit,
@@ -113,6 +114,7 @@ export function createConnections(
     ...{ pipeline: true },
   });
   const names = createStatementNames();
+  const steady = createSteadyReads();
   // An idle connection that breaks is replaced when the next call needs one; that call tells if it cannot be.
   pool.on('error', () => {});
   const opened = new WeakMap<object, { readonly at: number; readonly generation: number }>();
@@ -223,7 +225,7 @@ export function createConnections(
     client.on('error', lose);
     const statements = statementsOf(client, names, statementMs === 0 ? endlessMs : statementMs + silenceMs);
     try {
-      return await abortable(transaction(client, { ...run, statements, work, lose, attempt }), signal);
+      return await abortable(transaction(client, { ...run, statements, steady, work, lose, attempt }), signal);
     } catch (error) {
       if (signal?.aborted) lose(new Error('given up'));
       if (isReadOnly(error)) servers.leave(client);

@@ -1,4 +1,5 @@
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
+import type { TermText } from '../../words/term-text.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, ListRequest, Statements, WordIndex, WordListing } from '../dialect.ts';
 import { type Condition, optionalTextOf, type Row } from '../rows.ts';
@@ -94,12 +95,16 @@ function termsOf(row: Row): ReadonlyMap<number, DocumentTerms> | undefined {
   const terms = new Map<number, DocumentTerms>();
   const lines = optionalTextOf(row, 'terms')?.split('\n') ?? [];
   for (let at = 0; at < lines.length; at += linesPerDocument) {
-    const field = (place: number) => ({
-      main: lines[at + 3 * place + 1] ?? '',
-      extra: lines[at + 3 * place + 2] ?? '',
-      length: Number(lines[at + 3 * place + 3]),
-    });
+    const field = (place: number) => fieldOf(lines, at + 3 * place + 1);
     terms.set(Number(lines[at]), { title: field(0), heading: field(1), body: field(2) });
   }
   return terms;
 }
+
+function fieldOf(lines: readonly string[], at: number): TermText {
+  const [main = '', extra = ''] = [lines[at], lines[at + 1]];
+  return main === '' && extra === '' ? emptyField : { main, extra, length: Number(lines[at + 2]) };
+}
+
+/** One for all: most documents have a body only. */
+const emptyField: TermText = { main: '', extra: '', length: 0 };

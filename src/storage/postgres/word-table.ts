@@ -49,6 +49,8 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
       const [row = {}] = await on.query(
         `SELECT ${sumColumns}, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more
          FROM carrel.${name}_statistics`,
+        [],
+        'steady',
       );
       if (numberOf(row, 'more') > 0) withMore.add(name);
       return row;

@@ -186,10 +186,12 @@ function scoredOf(
   known: ReadonlyMap<number, DocumentTerms>,
   score: (terms: DocumentTerms) => DocumentScore,
 ): Candidate[] {
-  return keys.flatMap((key) => {
+  const found: Candidate[] = [];
+  for (const key of keys) {
     const terms = known.get(key);
-    return terms === undefined ? [] : [{ key, id: '', ...score(terms) }];
-  });
+    if (terms !== undefined) found.push({ key, id: '', ...score(terms) });
+  }
+  return found;
 }
 
 async function candidates(
