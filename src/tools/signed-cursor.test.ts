@@ -6,8 +6,8 @@ import { createCursorSigner } from './signed-cursor.ts';
 
 test('T113: a cursor is taken back as it was issued, and no change of it is', () => {
   const signer = createCursorSigner('notes');
-  const cursor = signer.issue(1200);
-  assert.equal(signer.read(cursor), 1200);
+  const cursor = signer.issue(1200, ['a-1', 'b']);
+  assert.deepEqual(signer.read(cursor), { at: 1200, marks: ['a-1', 'b'] });
   for (let index = 0; index < cursor.length; index += 1) {
     for (const other of ['0', 'A', '-', '_', '=', '']) {
       const changed = cursor.slice(0, index) + other + cursor.slice(index + 1);
@@ -18,7 +18,7 @@ test('T113: a cursor is taken back as it was issued, and no change of it is', ()
 
 test('T113: a cursor of another list, or of a process with another key, is refused', () => {
   const cursor = createCursorSigner('notes').issue(20);
-  assert.equal(createCursorSigner('notes').read(cursor), 20);
+  assert.equal(createCursorSigner('notes').read(cursor).at, 20);
   assert.throws(() => createCursorSigner('context').read(cursor), { code: 'invalid_cursor' });
   useSigningKey(randomBytes(32));
   assert.throws(() => createCursorSigner('notes').read(cursor), { code: 'invalid_cursor' });

@@ -1,11 +1,11 @@
 import { CarrelError } from '../../base/errors.ts';
 import { nextChunk } from '../../engine/document-parts.ts';
-import type { Engine, EngineChunk } from '../../engine/engine.ts';
+import type { Engine, EngineChunk, EngineDocument } from '../../engine/engine.ts';
+import { listInPages } from '../../tools/list-in-pages.ts';
 import type { ResourceProvider } from '../../tools/resource.ts';
-import { createCursorSigner } from '../../tools/signed-cursor.ts';
+import { beginning, checkSameText, createCursorSigner } from '../../tools/signed-cursor.ts';
 import { documentUriPrefix, showDocument } from './shapes.ts';
 
-const pageSize = 50;
 /** About how much text one read returns; a cursor leads to the rest. */
 const readingUnitsMax = 200_000;
 /** Enough for them, as JSON with what is said of each chunk. */
@@ -31,18 +31,20 @@ export function createDocumentResources(
       },
     ],
     async list(cursor, { signal }) {
-      const offset = cursor === undefined ? 0 : listCursors.read(cursor);
-      const { documents } = await engine.documents({ limit: pageSize + 1, offset }, { signal });
-      const resources = documents.slice(0, pageSize).map(({ id, title, doc_type, created_at }) => ({
+      const list = {
+        read: async (offset: number, limit: number) =>
+          (await engine.documents({ limit, offset }, { signal })).documents,
+        idOf: ({ id }: EngineDocument) => String(id),
+      };
+      const { members, ...next } = await listInPages(list, listCursors, cursor);
+      const resources = members.map(({ id, title, doc_type, created_at }) => ({
         uri: `${documentUriPrefix}${id}`,
         name: String(id),
         title,
         description: `${doc_type}, ${created_at.slice(0, 10)}`,
         mimeType,
       }));
-      return documents.length > pageSize
-        ? { resources, nextCursor: listCursors.issue(offset + pageSize) }
-        : { resources };
+      return { resources, ...next };
     },
     async stamp(uri, { signal }) {
       if (uri === undefined) {
@@ -61,13 +63,16 @@ export function createDocumentResources(
     },
     async read({ uri, cursor }, { signal }) {
       const id = idOf(uri);
-      const first = cursor === undefined ? 0 : readCursors.read(cursor);
+      const place = cursor === undefined ? beginning : readCursors.read(cursor);
+      const first = place.at;
       const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
       const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
+      const marks = [String(id), document.content_hash ?? 'unknown'];
+      checkSameText(place, marks);
       const shown = readable(chunks);
       const { uri: own, ...meta } = showDocument(document);
       const isMore = shown.length < chunks.length || left !== undefined;
-      const following = isMore ? { nextCursor: readCursors.issue(nextChunk(shown, first)) } : {};
+      const following = isMore ? { nextCursor: readCursors.issue(nextChunk(shown, first), marks) } : {};
       const text = shown.map((chunk) => chunk.text).join('\n\n');
       return {
         contents: [{ uri: own, mimeType, text, _meta: { ...meta, ...following } }],

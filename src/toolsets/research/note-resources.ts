@@ -1,5 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { ListedNote, NoteStore } from '../../storage/contracts/notes.ts';
+import { listInPages } from '../../tools/list-in-pages.ts';
 import type { ResourceProvider, ResourceSummary } from '../../tools/resource.ts';
 import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import { findNote, showListedNote, showNote } from './notes.ts';
@@ -11,7 +12,6 @@ export function noteCitation({ id, contentHash, snippet }: ListedNote) {
   return { uri: noteUriPrefix + id, hash: contentHash, range: snippet.range };
 }
 
-const pageSize = 50;
 const completionsMax = 20;
 const mimeType = 'text/markdown';
 
@@ -30,10 +30,12 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
       },
     ],
     async list(cursor, call) {
-      const offset = cursor === undefined ? 0 : cursors.read(cursor);
-      const page = await notes.list({ limit: pageSize, offset }, { signal: call.signal });
-      const next = offset + page.notes.length;
-      const resources = page.notes.map(showListedNote).map(
+      const list = {
+        read: async (offset: number, limit: number) => (await notes.list({ limit, offset }, call)).notes,
+        idOf: ({ id }: ListedNote) => id,
+      };
+      const { members, ...next } = await listInPages(list, cursors, cursor);
+      const resources = members.map(showListedNote).map(
         ({ id, title, tags, created_at: created }): ResourceSummary => ({
           uri: noteUriPrefix + id,
           name: id,
@@ -42,9 +44,7 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
           mimeType,
         }),
       );
-      return next < page.total && page.notes.length > 0
-        ? { resources, nextCursor: cursors.issue(next) }
-        : { resources };
+      return { resources, ...next };
     },
     async stamp(uri, { signal }) {
       if (uri === undefined) {

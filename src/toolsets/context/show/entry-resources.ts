@@ -1,17 +1,21 @@
+import { hash } from 'node:crypto';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
 import type { EntryStore } from '../../../storage/contracts/entries.ts';
 import { answerRoom } from '../../../tools/answer-limit.ts';
 import type { Call } from '../../../tools/call.ts';
+import { listInPages } from '../../../tools/list-in-pages.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { ResourceProvider, ResourceSummary } from '../../../tools/resource.ts';
-import { createCursorSigner } from '../../../tools/signed-cursor.ts';
-import { type Begun, batchBytes } from './collect-entries.ts';
+import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
+import { batchBytes } from './collect-entries.ts';
 import { truncate } from './entry-shapes.ts';
 
 export const entryUriPrefix = 'carrel://context/';
 
-const pageSize = 50;
+const newestMax = 50;
+/** Entries without their texts. */
+const unread = { filter: {}, images: false, explain: false, textChars: 1 };
 const titleChars = 80;
 /** In these is the first line, or enough of it. */
 const firstChars = 1_000;
@@ -41,20 +45,22 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       },
     ],
     async list(cursor, { signal }) {
-      const offset = cursor === undefined ? 0 : lists.read(cursor);
-      const request = {
-        filter: {},
-        limit: pageSize + 1,
-        offset,
-        images: false,
-        explain: false,
-        textChars: firstChars,
-        bytesMax: batchBytes,
+      const list = {
+        read: async (offset: number, limit: number) => {
+          const { entries: first, rest } = await entries.list(
+            { ...unread, limit, offset, bytesMax: batchBytes },
+            { signal },
+          );
+          return [...first.map(({ id }) => id), ...rest];
+        },
+        idOf: String,
       };
+      const { members, ...next } = await listInPages(list, lists, cursor);
       const resources: ResourceSummary[] = [];
-      let batch: Begun = await entries.list(request, { signal });
-      const isMore = batch.entries.length + batch.rest.length > pageSize;
-      for (;;) {
+      let ids = members;
+      while (ids.length > 0) {
+        const request = { ids, images: false, textChars: firstChars, order: 'given', bytesMax: batchBytes } as const;
+        const batch = await entries.load(request, { signal });
         for (const { id, text, threadId, source, createdAt } of batch.entries) {
           resources.push({
             uri: `${entryUriPrefix}${id}`,
@@ -64,18 +70,9 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
             mimeType,
           });
         }
-        if (batch.rest.length === 0 || resources.length >= pageSize) break;
-        const next = {
-          ids: batch.rest,
-          images: false,
-          textChars: firstChars,
-          order: 'given',
-          bytesMax: batchBytes,
-        } as const;
-        batch = await entries.load(next, { signal });
+        ids = batch.rest;
       }
-      const page = resources.slice(0, pageSize);
-      return isMore ? { resources: page, nextCursor: lists.issue(offset + pageSize) } : { resources: page };
+      return { resources, ...next };
     },
     async stamp(uri, { signal }) {
       if (uri === undefined) return JSON.stringify((await newest(signal)).map(({ id, updatedAt }) => [id, updatedAt]));
@@ -106,10 +103,13 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
         created_at: createdAt,
         updated_at: updatedAt,
       };
-      const start = cursor === undefined ? 0 : texts.read(cursor);
+      const place = cursor === undefined ? beginning : texts.read(cursor);
+      const marks = [given, entry.textHash];
+      checkSameText(place, marks);
+      const start = place.at;
       const room = Math.max(answerRoom(call) - wireBytes(facts, 1), roomMin);
       const end = start + fittingUnits(entry.text, 1, room, start);
-      const next = end < entry.text.length ? { nextCursor: texts.issue(end) } : {};
+      const next = end < entry.text.length ? { nextCursor: texts.issue(end, marks) } : {};
       const text = entry.text.slice(start, end);
       return {
         contents: [{ uri: `${entryUriPrefix}${id}`, mimeType, text, _meta: { ...facts, ...next } }],
@@ -119,8 +119,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
   };
 
   async function newest(signal: AbortSignal) {
-    const only = { filter: {}, limit: pageSize, offset: 0, images: false, explain: false, textChars: 1 };
-    return (await entries.list(only, { signal })).entries;
+    return (await entries.list({ ...unread, limit: newestMax, offset: 0 }, { signal })).entries;
   }
 
   /** An image that is too large for an answer comes in parts, whose base64 can be joined. */
@@ -128,10 +127,14 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     const uri = imageUri(wanted.id, wanted.position);
     const image = await entries.image(wanted, call);
     if (image === undefined) throw notFound(uri);
-    const start = cursor === undefined ? 0 : images.read(cursor);
+    const place = cursor === undefined ? beginning : images.read(cursor);
+    const start = place.at;
     const end = Math.min(image.data.length, start + 3 * Math.floor(answerRoom(call) / 4));
+    const isPart = start > 0 || end < image.data.length;
+    const marks = isPart ? [String(wanted.id), hash('sha256', image.data)] : [];
+    checkSameText(place, marks);
     const blob = Buffer.from(image.data.subarray(start, end)).toString('base64');
-    const next = end < image.data.length ? { nextCursor: images.issue(end) } : {};
+    const next = end < image.data.length ? { nextCursor: images.issue(end, marks) } : {};
     const facts = { size: image.data.length, metadata: image.metadata ?? null };
     return { contents: [{ uri, mimeType: image.mimeType, blob, _meta: { ...facts, ...next } }], ...next };
   }
