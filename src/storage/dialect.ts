@@ -202,8 +202,13 @@ export interface WordListing {
     index: WordIndex,
     queries: readonly WordQuery[],
   ): Promise<(Float64Array | undefined)[] | undefined>;
-  /** Whether a query finds so many documents. */
-  finds(on: Statements, index: WordIndex, query: WordQuery, documents: number): Promise<boolean>;
+  /** Whether a query finds so many documents. That it did is known as long as the state is the same. */
+  finds(
+    on: Statements,
+    index: WordIndex,
+    query: WordQuery,
+    asked: { readonly documents: number; readonly state: string | undefined },
+  ): Promise<boolean>;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }
@@ -220,7 +225,10 @@ export interface WordTable {
   cut(texts: readonly IndexedTexts[]): WriteWords;
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
-  /** Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read first. */
+  /**
+   * Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read
+   * first. A `state`, if there is one, is another after each change.
+   */
   sums(on: Statements, index: WordIndex): Promise<Row>;
   /** In how many documents each of these is. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], asked: CountRequest): Promise<LeafCount[]>;

@@ -5,7 +5,7 @@ import type { KeyFilter, ListedDocuments, Statements, WordIndex } from '../../di
 import { type Condition, numberOf } from '../../rows.ts';
 import type { KnownWords, LeafCounts } from './leaf-counts.ts';
 import { firstByWeight, listedLeaves, listedMatches, weighedWordsOf } from './listed-matches.ts';
-import { commonestOf, firstOfRarest, isWordList } from './rarest-words.ts';
+import { commonestOf, firstOfRarest, isWordList, readingCost } from './rarest-words.ts';
 import { batchSize } from './term-batches.ts';
 
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
@@ -89,11 +89,12 @@ async function listRarest(
 ): Promise<ListedMatches | undefined> {
   if (!isWordList(query) || (counts && commonestOf(query, known, index.totalMax) === undefined)) return undefined;
   const unlisted = leavesOf(query).filter((leaf) => !leaves.lists.has(leafKey(leaf)));
-  const rows = unlisted.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0);
+  const { documents } = known.statistics;
+  const cost = unlisted.reduce((sum, leaf) => sum + readingCost(documentsOf(leaf, known.counts), documents), 0);
   const rarest = await firstOfRarest(on, index, leaves, known, {
     plan: allEssential(query, known),
     limit: poolMax,
-    rows,
+    cost,
     total: counts ? index.totalMax : undefined,
   });
   if (rarest === undefined || !counts) return rarest && { ...rarest, total: undefined };
@@ -117,7 +118,11 @@ export async function countMatches(
 async function hasMany(on: Statements, index: WordIndex, query: WordQuery, known: KnownWords): Promise<boolean> {
   const { listing } = on.dialect.words;
   const commonest = listing && commonestOf(query, known, index.totalMax);
-  return listing !== undefined && commonest !== undefined && listing.finds(on, index, commonest, index.totalMax);
+  return (
+    listing !== undefined &&
+    commonest !== undefined &&
+    listing.finds(on, index, commonest, { documents: index.totalMax, state: known.state })
+  );
 }
 
 async function countUpToMax(
