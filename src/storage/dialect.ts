@@ -190,6 +190,12 @@ export interface ListedDocuments {
   readonly terms?: ReadonlyMap<number, DocumentTerms> | undefined;
 }
 
+export interface FoundRequest {
+  readonly documents: number;
+  /** See `WordTable.sums`. */
+  readonly state: string | undefined;
+}
+
 /** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
 export interface WordListing {
   /** `count` may tell which documents a leaf is in where they are no more than this. */
@@ -202,13 +208,10 @@ export interface WordListing {
     index: WordIndex,
     queries: readonly WordQuery[],
   ): Promise<(Float64Array | undefined)[] | undefined>;
-  /** Whether a query finds so many documents. That it did is known as long as the state is the same. */
-  finds(
-    on: Statements,
-    index: WordIndex,
-    query: WordQuery,
-    asked: { readonly documents: number; readonly state: string | undefined },
-  ): Promise<boolean>;
+  /** Whether a query finds so many documents. */
+  finds(on: Statements, index: WordIndex, query: WordQuery, asked: FoundRequest): Promise<boolean>;
+  /** Whether that is known from before: it is as long as the state is the same. */
+  isKnownToFind(index: WordIndex, query: WordQuery, asked: FoundRequest): boolean;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }

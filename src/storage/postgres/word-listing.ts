@@ -4,6 +4,7 @@ import type { KeyFilter, ListRequest, Statements, WordIndex, WordListing } from 
 import { type Condition, numberOf, optionalTextOf, type Row } from '../rows.ts';
 import { countWords, listedMax } from './count-words.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
+import { tsquery } from './render-words.ts';
 
 /** `WordTable.matches`; a filter that is given narrows it. */
 export type Finding = (index: WordIndex, query: WordQuery, filter: KeyFilter | undefined) => Condition;
@@ -32,24 +33,29 @@ export function createWordListing(finding: Finding, hasMore: (index: WordIndex) 
       return found.map(({ keys }) => keys);
     },
     async finds(on, index, query, { documents, state }) {
-      const { sql, values } = finding(index, query, undefined);
-      const asked = JSON.stringify([values, documents]);
       const known = notes(index.name, state);
-      if (known.has(asked)) return true;
+      const note = noteOf(query, documents);
+      if (known.has(note)) return true;
+      const { sql, values } = finding(index, query, undefined);
       const [row = {}] = await on.query(`SELECT count(*) AS found FROM (SELECT 1 ${sql} LIMIT ?) AS matches`, [
         ...values,
         documents,
       ]);
       const isFound = numberOf(row, 'found') === documents;
-      if (isFound) known.add(asked);
+      if (isFound) known.add(note);
       return isFound;
     },
+    isKnownToFind: ({ name }, query, { documents, state }) => notes(name, state).has(noteOf(query, documents)),
     async passing(on, filter, keys) {
       const among = { sql: '(SELECT ?::bigint[])::bigint[]', values: [bigintArray(keys)] };
       const row = await listKeys(on, arrayOf(passingOf(filter, among)));
       return eachOnce(bigintsOf(row['keys']));
     },
   };
+}
+
+function noteOf(query: WordQuery, documents: number): string {
+  return `${documents} ${tsquery(query)}`;
 }
 
 /** Of common words, and lists of several. */

@@ -79,6 +79,9 @@ const spare = { first: 1.5, total: 1.1 };
 /** Costs are counted in pages that are read. */
 const costs = { statement: 100, indexed: 0.05, tested: 0.15 };
 
+/** What an entry of the index costs of what a row costs that is read in turn and tested. */
+const entryShare = 0.2;
+
 /** Of rows of words, about. */
 const rowsPerPage = 5;
 
@@ -171,17 +174,26 @@ export function isWordList(query: WordQuery): boolean {
   return isAlternatives(query) && leavesOf(query).every(({ kind }) => kind === 'term');
 }
 
+export interface CommonWords {
+  readonly query: WordQuery;
+  /** In so many documents that some of them are found sooner by reading one document after the other than by the index. */
+  readonly areEverywhere: boolean;
+}
+
 /** The fewest of the words of a list, the commonest, that so many documents are likely to have. Undefined if all have fewer. */
-export function commonestOf(query: WordQuery, known: KnownWords, wanted: number): WordQuery | undefined {
+export function commonestOf(query: WordQuery, known: KnownWords, wanted: number): CommonWords | undefined {
   if (!isWordList(query)) return undefined;
+  const { documents } = known.statistics;
   const byShare = leavesOf(query)
     .map((leaf) => ({ leaf, share: knownShare(leaf, known) }))
     .sort((a, b) => b.share - a.share);
   let without = 1;
   for (const [place, { share }] of byShare.entries()) {
     without *= 1 - share;
-    if (known.statistics.documents * (1 - without) < wanted * spare.total) continue;
-    return anyOf(byShare.slice(0, place + 1).map(({ leaf }) => leaf));
+    const found = documents * (1 - without);
+    if (found < wanted * spare.total) continue;
+    const words = byShare.slice(0, place + 1).map(({ leaf }) => leaf);
+    return { query: anyOf(words), areEverywhere: found * found * entryShare > wanted * documents };
   }
   return undefined;
 }
