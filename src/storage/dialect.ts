@@ -196,6 +196,14 @@ export interface WordListing {
   readonly max: number;
   /** All documents that a query finds and that pass the filter. Undefined if there are too many. */
   matching(on: Statements, index: WordIndex, asked: ListRequest): Promise<ListedDocuments | undefined>;
+  /** The documents that each of these finds, ascending; undefined where there are too many. Undefined if no index tells. */
+  holding(
+    on: Statements,
+    index: WordIndex,
+    queries: readonly WordQuery[],
+  ): Promise<(Float64Array | undefined)[] | undefined>;
+  /** Whether a query finds so many documents. */
+  finds(on: Statements, index: WordIndex, query: WordQuery, documents: number): Promise<boolean>;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }

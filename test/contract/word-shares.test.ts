@@ -13,7 +13,10 @@ import { createTextCutter } from '../../src/storage/postgres/text-cutter.ts';
 import { createWordShares, type WordShares } from '../../src/storage/postgres/word-shares.ts';
 import { searchEntryWords } from '../../src/storage/stores/entries/read-entries.ts';
 import { searchPassages } from '../../src/storage/stores/passages/read-passages.ts';
+import { findWords } from '../../src/storage/stores/words/find-words.ts';
+import { entryWords } from '../../src/storage/stores/words/word-indexes.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
+import type { FoundPage, Page } from '../../src/words/ranking/word-index.ts';
 import {
   createTestDatabase,
   type PostgresServer,
@@ -196,6 +199,56 @@ describe('shares of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     assert.deepEqual([hits.length, total], [20, documents / 50]);
   });
 
+  /** With as many matches as are counted here, and the words as the statements got them. */
+  const rarestMax = 1000;
+  const findEntries = (listsRarest: boolean, values: unknown[] = []): Operation<EntryWords, FoundPage> => {
+    return ({ dialect, ...on }, { text, ...page }) => {
+      const listing = dialect.words.listing && { ...dialect.words.listing };
+      if (listing && !listsRarest) listing.holding = async () => undefined;
+      const query: Statements['query'] = (sql, bound, ...more) => {
+        values.push(bound);
+        return on.query(sql, bound, ...more);
+      };
+      const index = { ...entryWords, totalMax: rarestMax };
+      const changed = { ...dialect, words: { ...dialect.words, listing } };
+      return findWords({ ...on, query, dialect: changed }, index, parseQuery(text), undefined, page);
+    };
+  };
+  for (const counts of [true, false]) {
+    test(`issue 18: where rare words decide, the first are the same, ${counts ? 'counted' : 'not counted'}`, async (context) => {
+      await shares.refresh(entryIndex, documents);
+      const values: unknown[] = [];
+      const request = { text: 'lantern OR copper OR brass OR ember OR wick', limit: 200, offset: 0, counts };
+      const found = await readWith(context, shares, findEntries(true, values))(request);
+      assert.match(JSON.stringify(values), /wick.+ember.+ & .+copper/, 'only those with a rare word are listed');
+      const all = await readWith(context, shares, findEntries(false))(request);
+      assert.equal(found.found.length, 200);
+      assert.deepEqual(found.found, all.found);
+      assert.equal(found.total, counts ? rarestMax : 200);
+      const next = { ...request, offset: 150, limit: 100 };
+      const behind = await readWith(context, shares, findEntries(true))(next);
+      assert.deepEqual(
+        behind,
+        await readWith(context, shares, findEntries(false))(next),
+        'behind those that are scored',
+      );
+    });
+  }
+
+  test('issue 18: where fewer have a rare word than was thought, the others are looked at too', async (context) => {
+    const known = new Map([
+      ['wick', 0.5],
+      ['ember', 0.95],
+    ]);
+    const wrong = { of: () => known, refresh: async () => {} };
+    const values: unknown[] = [];
+    const request = { text: 'wick OR ember', limit: 100, offset: 0 };
+    const found = await readWith(context, wrong, findEntries(true, values))(request);
+    assert.match(JSON.stringify(values), /wick.+ & .+ember/);
+    assert.deepEqual(found, await readWith(context, wrong, findEntries(false))(request));
+    assert.equal(found.total, new Set([...multiplesOf(7), ...multiplesOf(31)]).size);
+  });
+
   function searchWith(context: TestContext, known: WordShares) {
     return readWith(context, known, searchPassages);
   }
@@ -245,11 +298,20 @@ function conditionOf(field: string, operator: 'eq' | 'gt' | 'lte' | 'array_conta
   return { path: [field], operator, value, caseSensitive: false } as MetadataCondition;
 }
 
+interface EntryWords extends Page {
+  readonly text: string;
+}
+
+function multiplesOf(factor: number): number[] {
+  return Array.from({ length: Math.ceil(documents / factor) }, (_, place) => place * factor);
+}
+
 function entryOf(number: number): NewEntry {
+  const rare = `${number % 7 === 0 ? 'ember' : ''} ${number % 31 === 0 ? 'wick' : ''}`;
   return {
     threadId: `t${number % 10}`,
     source: number % 3 === 0 ? 'user' : 'agent',
-    text: `A ${'lantern '.repeat(1 + (number % 3))}of ${number % 2 === 0 ? 'copper' : 'brass'}, ${'long '.repeat(number % 200)}`,
+    text: `A ${'lantern '.repeat(1 + (number % 3))}of ${number % 2 === 0 ? 'copper' : 'brass'}, ${rare} ${'long '.repeat(number % 200)}`,
     metadata: {
       status: number % 4 === 0 ? 'open' : number % 100 === 1 ? 'rare' : 'closed',
       priority: number % 5,

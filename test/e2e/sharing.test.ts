@@ -185,6 +185,19 @@ test('an owner that is killed is replaced: sessions go on, reads are repeated, a
   assert.deepEqual(await Promise.all(clients.map((client) => client.end())), [0, 0]);
 });
 
+test('an owner that is killed while it starts is replaced, and the client notices nothing', async (t) => {
+  const desk = makeDesk(t);
+  const client = desk.start();
+  const answered = client.handshake();
+  const { pid } = client.program.process;
+  const children = (): string => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  while (children() === '') await new Promise((resolve) => setTimeout(resolve, 5));
+  process.kill(Number(children()), 'SIGKILL');
+  assert.equal((await answered).result?.['protocolVersion'], '2025-11-25');
+  assert.equal(await client.end(), 0);
+  assert.equal(client.program.stderrText(), '');
+});
+
 test('an owner that is asked to end finishes what it has begun, and hands over the rest unnoticed', async (t) => {
   const desk = makeDesk(t);
   const client = desk.start();

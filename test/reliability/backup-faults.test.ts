@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -82,6 +82,19 @@ describe('faults around a SQLite file', () => {
     await restore(placeOf(target, folder), file, forced);
     assert.equal(await countWords(target), '0 10');
     assert.match(readFileSync(`${target.path}.damaged`, 'latin1'), /^no database/);
+  });
+
+  test('where the path is a link, the database that it leads to is replaced, and its files are not overwritten', async () => {
+    for (const former of ['damaged', 'none']) {
+      const [target, real] = [place(`link-${former}`), place(`linked-${former}`)];
+      symlinkSync(real.path, target.path);
+      if (former === 'damaged') writeFileSync(real.path, 'no database\n'.repeat(1000));
+      await restore(placeOf(target, folder), file, forced);
+      assert.ok(lstatSync(target.path).isSymbolicLink());
+      assert.equal(await countWords(real), '0 10');
+      assert.equal(existsSync(`${real.path}.damaged`), former === 'damaged');
+      await assert.rejects(backUp(placeOf(target, folder), `${real.path}-wal`, forced), { code: 'invalid_usage' });
+    }
   });
 
   test('what is damaged is not backed up as if it were whole', async () => {

@@ -14,7 +14,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
@@ -309,6 +309,41 @@ test('a file without write permission is a clean error', {
   const storage = await createSqliteStorage({ path }).catch((error) => error);
   assert.ok(isCarrelError(storage));
   chmodSync(join(path, '..'), 0o700);
+});
+
+test('contract §1: what keeps a database from being opened is told: files that are open already, or another owner', async () => {
+  const path = join(temporaryFolder(), 'notes.db');
+  await (await createSqliteStorage({ path })).close();
+  chmodSync(dirname(path), 0o755);
+  // Only root can be another user; anybody else may lock himself out.
+  const asAnother = process.getuid?.() === 0 ? 'process.setuid(65534);' : `chmodSync(${JSON.stringify(path)}, 0);`;
+  const script = `
+    import { chmodSync, closeSync, openSync } from 'node:fs';
+    import { openDatabase } from ${JSON.stringify(new URL('../../src/storage/sqlite/database.ts', import.meta.url))};
+    const tell = () => {
+      try {
+        openDatabase({ path: ${JSON.stringify(path)}, role: 'reader', busyTimeoutMs: 0 }).close();
+      } catch (error) {
+        return [error.code, error.message];
+      }
+    };
+    const told = [tell()];
+    const files = [];
+    try {
+      for (;;) files.push(openSync('/dev/null'));
+    } catch {}
+    told.push(tell());
+    for (const file of files) closeSync(file);
+    ${asAnother}
+    told.push(tell());
+    console.log(JSON.stringify(told));`;
+  const args = ['--nofile=100', process.execPath, '--input-type=module', '--eval', script];
+  const [fine, files, owner] = JSON.parse(execFileSync('prlimit', args, { encoding: 'utf8' }));
+  assert.equal(fine, null);
+  assert.equal(files[0], 'unavailable');
+  assert.match(files[1], /^Too many files .*ulimit -n/);
+  assert.equal(owner[0], 'invalid_config');
+  assert.match(owner[1], /^The database may not be read by this user\. Run Carrel as its owner/);
 });
 
 async function save(storage: Storage, content = 'some words'): Promise<unknown> {

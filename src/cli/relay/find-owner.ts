@@ -13,7 +13,6 @@ import {
   type Refusal,
   type Welcome,
 } from '../../mcp/relay/frames.ts';
-import { exitCodes } from '../exit-codes.ts';
 
 /** A connection to a process that has said it will serve this client. */
 export interface Link {
@@ -41,13 +40,13 @@ export interface OwnerFinder {
 const answerMs = 10_000;
 const findMs = 60_000;
 const pollMs = 20;
-/** One that is ready may have ended before it was reached; not again and again. */
+/** One may be killed while it starts, or have ended before it was reached; not again and again. */
 const startsMax = 5;
 
 export function createOwnerFinder(place: OwnerPlace, argv: readonly string[], client: string): OwnerFinder {
   let starting: ChildProcess | undefined;
 
-  const start = async (): Promise<OwnerWord | number | 'wait'> => {
+  const start = async (): Promise<OwnerWord | number | 'killed' | 'wait'> => {
     // A start that may be refused must have written nothing.
     const locks = isPrivateFolder(place.folder) === true;
     if (locks && !takeStartLock(place.lock)) return 'wait';
@@ -142,12 +141,12 @@ async function reach(place: OwnerPlace, client: string): Promise<Link | Refusal 
   });
 }
 
-/** Starts an owner that outlives this process, and returns its first word or, if it ended without one, its exit code. */
+/** Starts an owner that outlives this process, and returns its first word or, if it ended without one, how. */
 async function startOwner(
   place: OwnerPlace,
   argv: readonly string[],
   started: (child: ChildProcess) => void,
-): Promise<OwnerWord | number> {
+): Promise<OwnerWord | number | 'killed'> {
   // Most relays find an owner, and need not load this.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
@@ -166,6 +165,7 @@ async function startOwner(
       resolve(word);
     });
     child.once('error', () => resolve('alone'));
-    child.once('close', (code) => resolve(code ?? exitCodes.unexpected));
+    // One that ends by itself has said why. One that was killed, as by a system without memory, had nothing to say.
+    child.once('close', (code) => resolve(code ?? 'killed'));
   });
 }

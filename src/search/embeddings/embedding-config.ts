@@ -28,6 +28,7 @@ export const embeddingConfigSchema = z.object({
     .describe('Cores that the local model may keep busy.'),
   queuedTextsMax: z.int().min(1).default(20_000).describe('Texts that may wait for the local model.'),
   timeoutMs: z.int().min(100).default(60_000).describe('Time for one text (local) or one request (servers).'),
+  queryMs: z.int().min(1).default(20_000).describe('How long a search waits for a server to embed its query.'),
   attemptsMax: z.int().min(1).max(10).default(4).describe('How often a request is made before it has failed.'),
   concurrencyMax: z.int().min(1).max(64).default(4).describe('Requests to a server at the same time.'),
 });

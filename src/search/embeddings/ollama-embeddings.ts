@@ -6,7 +6,7 @@ import { createRemoteEmbeddings, vectorSchema } from './remote-embeddings.ts';
 
 export type OllamaEmbeddingsConfig = Pick<
   EmbeddingConfig,
-  'model' | 'dimensions' | 'ollamaHost' | 'timeoutMs' | 'attemptsMax' | 'concurrencyMax'
+  'model' | 'dimensions' | 'ollamaHost' | 'timeoutMs' | 'attemptsMax' | 'concurrencyMax' | 'queryMs'
 >;
 
 /** An Ollama server: POST /api/embed. It loads the model with the first request, which may take a minute. */
@@ -17,6 +17,7 @@ export function createOllamaEmbeddings(config: OllamaEmbeddingsConfig): Embeddin
   return createRemoteEmbeddings({
     name: `ollama:${model}`,
     dimensions,
+    queryMs: config.queryMs,
     request: (input, signal) =>
       calls.post(url, { model, input, truncate: true, ...(dimensions ? { dimensions } : {}) }, {}, signal),
     answerSchema: z.object({ embeddings: z.array(vectorSchema) }).transform(({ embeddings }) => embeddings),

@@ -6,7 +6,7 @@ import { createRemoteEmbeddings, vectorSchema } from './remote-embeddings.ts';
 
 export type OpenaiEmbeddingsConfig = Pick<
   EmbeddingConfig,
-  'model' | 'dimensions' | 'openaiBase' | 'openaiKey' | 'timeoutMs' | 'attemptsMax' | 'concurrencyMax'
+  'model' | 'dimensions' | 'openaiBase' | 'openaiKey' | 'timeoutMs' | 'attemptsMax' | 'concurrencyMax' | 'queryMs'
 >;
 
 /** Any server that speaks OpenAI's POST /embeddings. Local ones often need no key. */
@@ -18,6 +18,7 @@ export function createOpenaiEmbeddings(config: OpenaiEmbeddingsConfig): Embeddin
   return createRemoteEmbeddings({
     name: `openai:${model}`,
     dimensions,
+    queryMs: config.queryMs,
     request: (input, signal) =>
       calls.post(
         url,

@@ -154,6 +154,45 @@ test('a server that does not answer in time, redirects, or is not there, fails c
   await assert.rejects(createRemoteCalls(once).post('http://127.0.0.1:1', {}, {}, undefined), unavailable);
 });
 
+test('contract §3: a search is told in time that a server says nothing, the next one at once, until it is heard of', async (context) => {
+  const held: ServerResponse[] = [];
+  const { base, calls } = await startServer(context, (_call, response) => void held.push(response));
+  const config = embeddingConfigSchema.parse({ provider: 'ollama', ollamaHost: base, queryMs: 100 });
+  const provider = createEmbeddingProvider(config);
+  const query = () => provider.embed(['text'], { purpose: 'query' });
+  await assert.rejects(query(), unavailable);
+  await assert.rejects(query(), unavailable);
+  assert.equal(calls.length, 1);
+  // Its model was being loaded: the request went on, and its answer is a word.
+  const passage = provider.embed(['text'], { purpose: 'passage' });
+  while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  for (const response of held.splice(0)) response.end(JSON.stringify({ embeddings: [[1, 0]] }));
+  await passage;
+  const answered = query();
+  while (held.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  held[0]?.end(JSON.stringify({ embeddings: [[0, 1]] }));
+  assert.deepEqual(await answered, [new Float32Array([0, 1])]);
+});
+
+test('contract §2: a call that waits for its turn is cancelled at once, and takes no turn', async (context) => {
+  const held: ServerResponse[] = [];
+  const { base, calls } = await startServer(context, (_call, response) => void held.push(response));
+  const remote = createRemoteCalls({ ...fast, concurrencyMax: 1 });
+  const first = remote.post(base, {}, {}, undefined);
+  const controller = new AbortController();
+  const second = remote.post(base, {}, {}, controller.signal);
+  const third = remote.post(base, {}, {}, undefined);
+  controller.abort();
+  await assert.rejects(second, { code: 'cancelled' });
+  while (held.length < 1) await new Promise((resolve) => setTimeout(resolve, 5));
+  held[0]?.end('{}');
+  await first;
+  while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  held[1]?.end('{}');
+  await third;
+  assert.equal(calls.length, 2);
+});
+
 test('a cancelled call ends at once and does not count as a failure', async (context) => {
   const { base } = await startServer(context, () => undefined);
   const remote = createRemoteCalls({ ...fast, failuresMax: 1 });

@@ -1,10 +1,13 @@
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { type EmbeddingProvider, type EmbedOptions, normalised } from './embedding-provider.ts';
+import { createSilentServer } from './silent-server.ts';
 
 export interface RemoteEmbeddingsDeps {
   name: string;
   dimensions: number | undefined;
+  /** How long a search waits for the vector of its query. */
+  queryMs: number;
   /** Asks the server for the vectors of a few texts. */
   request(texts: readonly string[], signal: AbortSignal | undefined): Promise<unknown>;
   /** The vectors in the answer, in the order of the texts. */
@@ -17,6 +20,7 @@ const textsPerRequestMax = 64;
 /** What the HTTP providers have in common: requests of limited size, and answers that are checked. */
 export function createRemoteEmbeddings(deps: RemoteEmbeddingsDeps): EmbeddingProvider {
   let { dimensions } = deps;
+  const server = createSilentServer(deps.queryMs);
 
   function checked(answer: unknown, count: number): Float32Array[] {
     const parsed = deps.answerSchema.safeParse(answer);
@@ -29,7 +33,7 @@ export function createRemoteEmbeddings(deps: RemoteEmbeddingsDeps): EmbeddingPro
     });
   }
 
-  async function embed(texts: readonly string[], { signal }: EmbedOptions = {}): Promise<Float32Array[]> {
+  async function embedAll(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
     const starts = Array.from(
       { length: Math.ceil(texts.length / textsPerRequestMax) },
       (_, n) => n * textsPerRequestMax,
@@ -37,7 +41,9 @@ export function createRemoteEmbeddings(deps: RemoteEmbeddingsDeps): EmbeddingPro
     const parts = await Promise.all(
       starts.map(async (start) => {
         const part = texts.slice(start, start + textsPerRequestMax);
-        return checked(await deps.request(part, signal), part.length);
+        const answer = await deps.request(part, signal);
+        server.heard();
+        return checked(answer, part.length);
       }),
     );
     return parts.flat();
@@ -49,7 +55,10 @@ export function createRemoteEmbeddings(deps: RemoteEmbeddingsDeps): EmbeddingPro
     get dimensions() {
       return dimensions;
     },
-    embed,
+    embed(texts, { signal, purpose }: EmbedOptions = {}) {
+      const work = () => embedAll(texts, signal);
+      return purpose === 'query' ? server.inTime(work) : work();
+    },
     close: async () => {},
   };
 }

@@ -29,7 +29,7 @@ export interface RemoteCalls {
 /** An answer may have hundreds of vectors of thousands of numbers each, as text. */
 const answerBytesMax = 64 * 1024 * 1024;
 const backOffMsMax = 10_000;
-const embeddingServer: ServerWords = {
+export const embeddingServer: ServerWords = {
   name: 'The embedding server',
   withoutIt: 'Search by words keeps working; repeat the call later.',
 };
@@ -45,9 +45,24 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   let failures = 0;
   let closedUntil = 0;
 
-  async function slot(): Promise<void> {
-    if (running >= config.concurrencyMax) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
+  async function slot(signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted) throw cancelled(signal.reason);
+    if (running < config.concurrencyMax) {
+      running += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const proceed = (): void => {
+        signal?.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        waiting.splice(waiting.indexOf(proceed), 1);
+        reject(cancelled(signal?.reason));
+      };
+      waiting.push(proceed);
+      signal?.addEventListener('abort', leave, { once: true });
+    });
   }
 
   function releaseSlot(): void {
@@ -61,7 +76,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
       try {
         return await request();
       } catch (error) {
-        if (signal?.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
+        if (signal?.aborted) throw cancelled(error);
         const refusal = error instanceof Refusal ? error : undefined;
         if (attempt >= config.attemptsMax || (refusal && !refusal.temporary)) throw unavailable(server, error);
         const pause = refusal?.retryAfterMs ?? backOffMs * 2 ** (attempt - 1) * (0.5 + Math.random());
@@ -74,7 +89,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
     async post(url, body, headers, signal) {
       const closedMs = closedUntil - performance.now();
       if (closedMs > 0) throw unavailable(server, new Error('circuit open'), closedMs);
-      await slot();
+      await slot(signal);
       try {
         const answer = await attempts(() => postOnce(url, body, headers, config.timeoutMs, signal), signal);
         failures = 0;
@@ -90,6 +105,10 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
       }
     },
   };
+}
+
+function cancelled(cause: unknown): CarrelError {
+  return new CarrelError('cancelled', 'The call was cancelled.', { cause });
 }
 
 /** The server answered with an error status. */
@@ -141,7 +160,7 @@ async function readBounded(response: Response): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-function unavailable(server: ServerWords, cause: unknown, retryAfterMs?: number): CarrelError {
+export function unavailable(server: ServerWords, cause: unknown, retryAfterMs?: number): CarrelError {
   const message =
     cause instanceof Refusal && !cause.temporary
       ? `${server.name} refused the request (${cause.message}). Check its address, the model's name and the key.`

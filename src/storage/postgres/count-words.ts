@@ -1,5 +1,5 @@
 import { countedMax } from '../../words/ranking/word-index.ts';
-import type { WordLeaf } from '../../words/word-query.ts';
+import type { WordQuery } from '../../words/word-query.ts';
 import type { CountRequest, LeafCount, Statements } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
 import { bigintsOf } from './real-array.ts';
@@ -21,7 +21,7 @@ const sentMax = 4000;
 export async function countWords(
   on: Statements,
   name: string,
-  leaves: readonly WordLeaf[],
+  leaves: readonly WordQuery[],
   { documents, keys: asksKeys }: CountRequest,
 ): Promise<LeafCount[]> {
   const keysMax = asksKeys ? listedMax : sentMax;
@@ -45,7 +45,7 @@ export async function countWords(
   const all = await documents();
   const shares = await estimateShares(on, name, common, all);
   return counts.map((count, place) => {
-    const share = shares.get(leaves[place] as WordLeaf);
+    const share = shares.get(leaves[place] as WordQuery);
     return share === undefined ? count : { documents: Math.max(count.documents, Math.round(share * all)) };
   });
 }
@@ -54,14 +54,14 @@ export async function countWords(
 async function estimateShares(
   on: Statements,
   name: string,
-  common: readonly WordLeaf[],
+  common: readonly WordQuery[],
   documents: number,
-): Promise<ReadonlyMap<WordLeaf, number>> {
+): Promise<ReadonlyMap<WordQuery, number>> {
   const rows = await on.query(
     `WITH s AS MATERIALIZED (SELECT words FROM carrel.${name}_words TABLESAMPLE SYSTEM (?) REPEATABLE (1))
      SELECT q.place, (SELECT avg((s.words @@ q.words)::int) FROM s) AS share
      FROM unnest(?::tsquery[]) WITH ORDINALITY AS q (words, place)`,
     [Math.min(100, (100 * sampleRows) / Math.max(1, documents)), { list: common.map(tsquery) }],
   );
-  return new Map(rows.map((row) => [common[numberOf(row, 'place') - 1] as WordLeaf, numberOf(row, 'share')]));
+  return new Map(rows.map((row) => [common[numberOf(row, 'place') - 1] as WordQuery, numberOf(row, 'share')]));
 }

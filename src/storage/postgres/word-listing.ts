@@ -1,15 +1,15 @@
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, ListRequest, Statements, WordIndex, WordListing } from '../dialect.ts';
-import { type Condition, optionalTextOf, type Row } from '../rows.ts';
-import { listedMax } from './count-words.ts';
+import { type Condition, numberOf, optionalTextOf, type Row } from '../rows.ts';
+import { countWords, listedMax } from './count-words.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
 
 /** `WordTable.matches`; a filter that is given narrows it. */
 export type Finding = (index: WordIndex, query: WordQuery, filter: KeyFilter | undefined) => Condition;
 
 /** Lists what is found as arrays, of which the server sends and takes the bytes. */
-export function createWordListing(finding: Finding): WordListing {
+export function createWordListing(finding: Finding, hasMore: (index: WordIndex) => boolean): WordListing {
   return {
     max: listedMax,
     async matching(on, index, { query, filter, ...asked }) {
@@ -22,6 +22,21 @@ export function createWordListing(finding: Finding): WordListing {
       const keys = bigintsOf(row['keys']);
       // Before those that come several times are left out: there may be more behind them.
       return keys.length > listedMax ? undefined : { keys: eachOnce(keys), terms: termsOf(row) };
+    },
+    async holding(on, index, queries) {
+      // The words of one document may be in several rows, of which none has all.
+      if (hasMore(index)) return undefined;
+      if (queries.length === 0) return [];
+      const found = await countWords(on, index.name, queries, { documents: async () => 0, keys: true });
+      return found.map(({ keys }) => keys);
+    },
+    async finds(on, index, query, documents) {
+      const { sql, values } = finding(index, query, undefined);
+      const [row = {}] = await on.query(`SELECT count(*) AS found FROM (SELECT 1 ${sql} LIMIT ?) AS matches`, [
+        ...values,
+        documents,
+      ]);
+      return numberOf(row, 'found') === documents;
     },
     async passing(on, filter, keys) {
       const among = { sql: '(SELECT ?::bigint[])::bigint[]', values: [bigintArray(keys)] };

@@ -42,8 +42,10 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
         statistics.added(index.name, keys.length);
       };
     },
-    listing: createWordListing((index, query, filter) =>
-      matching(index, query, { narrowed: filter && narrow(filter), isPlannedOnce: filter === undefined }),
+    listing: createWordListing(
+      (index, query, filter) =>
+        matching(index, query, { narrowed: filter && narrow(filter), isPlannedOnce: filter === undefined }),
+      ({ name }) => withMore.has(name),
     ),
     async sums(on, { name }) {
       const [row = {}] = await on.query(

@@ -10,6 +10,7 @@ import { closeToOthers } from './database-file.ts';
 import { removeDatabase } from './database-files.ts';
 import { schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
+import { openFailure } from './open-failure.ts';
 import { loadSqlite } from './sqlite-module.ts';
 import { storageError } from './storage-error.ts';
 import { checkContent } from './upkeep.ts';
@@ -48,7 +49,7 @@ export async function openSqliteSource(place: SqliteSourcePlace, onProgress: Pro
     return { ...facts, warnings, files: originals.count, members: () => members(copy, originals), close };
   } catch (error) {
     await close();
-    throw storageError(error);
+    throw storageError(openFailure(path, error));
   }
 }
 

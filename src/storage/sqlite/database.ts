@@ -3,6 +3,7 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import { numberOf } from '../rows.ts';
 import { checkIdentity, ensureDatabaseFile, type FileIdentity, type FileWatch, watchFile } from './database-file.ts';
+import { openFailure } from './open-failure.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isBusy } from './storage-error.ts';
 
@@ -54,15 +55,17 @@ export function openDatabase(config: DatabaseConfig): Database {
   const identity = config.identity ?? (role === 'writer' ? ensureDatabaseFile({ path }) : undefined);
   // Opening it would make a new one.
   checkIdentity(path, identity);
-  const connection = new (loadSqlite().DatabaseSync)(path, { readOnly: role === 'reader' });
+  const connection = connect(path, role);
   let watch: FileWatch | undefined;
   try {
     configure(connection, config);
     if (role === 'writer') watch = watchFile(path, identity);
     else checkIdentity(path, identity);
   } catch (error) {
+    // Before closing it makes room for other files.
+    const explained = openFailure(path, error);
     connection.close();
-    throw error;
+    throw explained;
   }
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
@@ -91,6 +94,14 @@ export function openDatabase(config: DatabaseConfig): Database {
     },
     close: () => connection.close(),
   };
+}
+
+function connect(path: string, role: DatabaseConfig['role']): DatabaseSync {
+  try {
+    return new (loadSqlite().DatabaseSync)(path, { readOnly: role === 'reader' });
+  } catch (error) {
+    throw openFailure(path, error);
+  }
 }
 
 function configure(connection: DatabaseSync, config: DatabaseConfig): void {

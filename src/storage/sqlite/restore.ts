@@ -13,7 +13,7 @@ import { checkSchema } from '../schema-version.ts';
 import { countRows, databaseMember } from './back-up.ts';
 import { checkOwner, type Database, openDatabase } from './database.ts';
 import { closeToOthers } from './database-file.ts';
-import { removeDatabase } from './database-files.ts';
+import { realDatabase, removeDatabase } from './database-files.ts';
 import { migrate, schemaVersion } from './migrate.ts';
 import { migrations } from './migrations.ts';
 import { isBusy, storageError } from './storage-error.ts';
@@ -48,10 +48,11 @@ export async function restoreSqlite(
 
 /** The new database is made beside the old one by `make`, and renamed to its place in one step. */
 export async function replaceFile(
-  path: string,
+  given: string,
   { force }: BackupOptions,
   make: (fresh: string) => Promise<void>,
 ): Promise<void> {
+  const path = realDatabase(given);
   makeFolder(dirname(path));
   removeLeftovers(path);
   // Refused now if it must be; once more under the lock, because the copying takes a while.

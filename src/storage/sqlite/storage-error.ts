@@ -25,6 +25,11 @@ export function isFull(error: unknown): boolean {
   return result !== undefined && (result === diskShort || (result & 0xff) === 13);
 }
 
+/** The file, or its log, could not be opened. */
+export function isUnopened(error: unknown): boolean {
+  return ((resultCode(error) ?? 0) & 0xff) === 14;
+}
+
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;

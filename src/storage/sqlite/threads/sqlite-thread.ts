@@ -3,6 +3,7 @@ import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
 import type { OperationName } from '../../operations.ts';
 import type { DatabaseConfig } from '../database.ts';
+import { isOutOfFiles, tooManyFiles } from '../open-failure.ts';
 import type { LocalTransactions } from './local-transactions.ts';
 
 export interface OperationCall {
@@ -27,6 +28,10 @@ export function createSqliteThread(config: DatabaseConfig): SqliteThread {
     workerData: config,
     lean: true,
     lost: (cause) =>
-      new CarrelError('unavailable', 'The connection to the database was lost during the call. Try again.', { cause }),
+      isOutOfFiles(cause)
+        ? tooManyFiles(cause)
+        : new CarrelError('unavailable', 'The connection to the database was lost during the call. Try again.', {
+            cause,
+          }),
   });
 }

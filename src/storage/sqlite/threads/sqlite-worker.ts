@@ -9,6 +9,7 @@ import { closeToOthers } from '../database-file.ts';
 import { createSqliteDialect } from '../dialect.ts';
 import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';
 import { migrate } from '../migrate.ts';
+import { openFailure } from '../open-failure.ts';
 import { isFull, storageError } from '../storage-error.ts';
 import { createWriteHelper } from '../write-helper/write-helper.ts';
 import { createLocalTransactions } from './local-transactions.ts';
@@ -78,7 +79,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
   return {
     perform: config.role === 'writer' ? withReserve(reserve, database, perform) : perform,
     handOver: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
-    explain: storageError,
+    explain: (error) => storageError(openFailure(config.path, error)),
     close,
   };
 }

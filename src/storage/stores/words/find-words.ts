@@ -4,7 +4,6 @@ import {
   type DocumentTerms,
   documentsOf,
   highestScore,
-  type IndexStatistics,
   leafWeight,
   nearIn,
   weighTerms,
@@ -12,10 +11,8 @@ import {
 import {
   type CandidatePlan,
   essentialDocuments,
-  isConjunction,
   isSettled,
   planCandidates,
-  weighedWords,
 } from '../../../words/ranking/candidates.ts';
 import { type Candidate, rankPool, weighPool } from '../../../words/ranking/rank-pool.ts';
 import {
@@ -28,18 +25,15 @@ import {
   type WeighRequest,
   weighedMax,
 } from '../../../words/ranking/word-index.ts';
-import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
-import type { KeyFilter, ListedDocuments, Statements, WordIndex } from '../../dialect.ts';
+import { leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
+import type { KeyFilter, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../../rows.ts';
-import { createLeafCounts, type LeafCounts } from './leaf-counts.ts';
-import { firstByWeight, highestBut, listedLeaves, listedMatches } from './listed-matches.ts';
+import { createLeafCounts, type KnownWords, type LeafCounts } from './leaf-counts.ts';
+import { countMatches, type ListedMatches, listMatches, poolMax } from './list-matches.ts';
+import { firstByWeight, highestBut, weighedWordsOf } from './listed-matches.ts';
 import { mendQuery } from './mend-query.ts';
-
-/** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
-const poolMax = 200;
-
-/** Of many matches, those that are tested first where no more have to pass than the pool holds: if a fifth does, they are enough. */
-const testedFirst = 1000;
+import { firstOfRarest, isWordList } from './rarest-words.ts';
+import { type Batch, batches } from './term-batches.ts';
 
 export interface FindRequest extends Page {
   /** Of what is found in the read: `last` where it ends with that. See Statements. */
@@ -59,8 +53,8 @@ export async function findWords(
   const leaves = createLeafCounts(on, index);
   const [query, filter] = await Promise.all([mendQuery(on, index, asked, leaves.count), filtering]);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
-  const isPoolEnough = !counts && offset + limit <= poolMax;
-  const listed = await listMatches(on, index, query, filter, leaves, { isPoolEnough, place });
+  const isInPool = offset + limit <= poolMax;
+  const listed = await listMatches(on, index, query, filter, leaves, { isInPool, counts, place });
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
   const { pool, scoreMax, mended, ...known } = await findPool(
     on,
@@ -70,7 +64,9 @@ export async function findWords(
     leaves,
     listed && { ...listed, place },
   );
-  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed) : undefined);
+  const total =
+    known.total ??
+    (counts ? await countMatches(on, index, query, narrowed, await leaves.count(leavesOf(query))) : undefined);
   const found = pool.slice(offset, offset + limit);
   const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
   if (wanted > 0) {
@@ -127,7 +123,8 @@ async function findPool(
   listed: (ListedMatches & Pick<FindRequest, 'place'>) | undefined,
 ): Promise<Pool> {
   const leaves = leavesOf(query);
-  const { statistics, counts } = await leafCounts.count(leaves);
+  const known = await leafCounts.count(leaves);
+  const { statistics, counts } = known;
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
   const rarest = (leaf: WordLeaf) => documentsOf(leaf, counts);
   const score = createScorer(leaves, counts, statistics);
@@ -138,8 +135,9 @@ async function findPool(
     const isComplete = plan.optional.length === 0;
     const keys =
       listed === undefined
-        ? await candidateKeys(on, index, query, narrowed, plan, weightOf)
-        : firstByWeight(listed.keys, weighedLeaves(plan, weightOf), leafCounts.lists, poolMax);
+        ? ((narrowed === undefined ? await rarestKeys(on, index, query, leafCounts, known, plan) : undefined) ??
+          (await candidateKeys(on, index, query, narrowed, plan, weightOf)))
+        : (listed.first ?? firstByWeight(listed.keys, weighedWordsOf(plan, known), leafCounts.lists, poolMax));
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
     const noted = (terms: DocumentTerms) => {
       for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
@@ -161,6 +159,23 @@ async function findPool(
     if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
   }
   return found;
+}
+
+/** `candidateKeys` reads rows that have several of the words once. */
+const readOnce = 0.5;
+
+/** The same as `candidateKeys`, where the rarest words tell. */
+async function rarestKeys(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  leaves: LeafCounts,
+  known: KnownWords,
+  plan: CandidatePlan,
+): Promise<readonly number[] | undefined> {
+  if (!isWordList(query)) return undefined;
+  const rows = plan.essential.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0) * readOnce;
+  return (await firstOfRarest(on, index, leaves, known, { plan, limit: poolMax, rows }))?.first;
 }
 
 async function candidateKeys(
@@ -219,27 +234,6 @@ async function candidates(
   return found;
 }
 
-/** Terms that are read at a time: a few megabytes. */
-const batchTerms = 500_000;
-const batchMin = 4;
-
-/** Keys of documents that are read together: of long ones, fewer. The usual ones are one batch. */
-function* batches(keys: readonly number[], { averageLengths }: IndexStatistics): Generator<Batch> {
-  const size = batchSize(averageLengths);
-  for (let at = 0; at < keys.length; at += size) {
-    yield { list: keys.slice(at, at + size), isLast: at + size >= keys.length };
-  }
-}
-
-function batchSize({ title, heading, body }: IndexStatistics['averageLengths']): number {
-  return Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
-}
-
-interface Batch {
-  readonly list: readonly number[];
-  readonly isLast: boolean;
-}
-
 async function behindPool(
   on: Statements,
   index: WordIndex,
@@ -260,66 +254,6 @@ async function behindPool(
 function behindListed(listed: Float64Array, pool: readonly Ranked[], page: Page): Ranked[] {
   const ranked = new Set(pool.map(({ key }) => key));
   return highestBut(listed, ranked, page).map((key) => ({ key, score: 0 }));
-}
-
-interface ListedMatches extends ListedDocuments {
-  /** Undefined if there may be more. */
-  readonly total: number | undefined;
-}
-
-/** What passes, or at least as much of it as fills the pool, where the database tells which documents have each word. */
-async function listMatches(
-  on: Statements,
-  index: WordIndex,
-  query: WordQuery,
-  filter: KeyFilter | undefined,
-  leaves: LeafCounts,
-  { isPoolEnough, place }: Pick<FindRequest, 'place'> & { readonly isPoolEnough: boolean },
-): Promise<ListedMatches | undefined> {
-  const { listing } = on.dialect.words;
-  const listable = listing && listedLeaves(query);
-  if (listing === undefined || listable === undefined) return undefined;
-  const { counts, statistics } = await leaves.count(leavesOf(query));
-  const whole = (keys: Float64Array) => ({ keys, total: keys.length });
-  const isListed = listable.every((leaf) => leaves.lists.has(leafKey(leaf)));
-  if (isConjunction(query) && !isListed && leavesOf(query).every(({ kind }) => kind !== 'near')) {
-    // Documents that have all of the words weigh the same: which words a document has need not be known here.
-    if (listable.every((leaf) => documentsOf(leaf, counts) > listing.max)) return undefined;
-    // So the first by their weight are the first by their keys.
-    const first = index.ties === 'key' && batchSize(statistics.averageLengths) >= poolMax ? poolMax : 0;
-    const found = await listing.matching(on, index, { query, filter, first, place });
-    return found && { ...found, total: found.keys.length };
-  }
-  if (!(await leaves.list(listable, listing.max))) return undefined;
-  const matches = listedMatches(query, leaves.lists);
-  if (filter === undefined || matches.length === 0) return whole(matches);
-  if (isPoolEnough && matches.length > 2 * testedFirst) {
-    const plan = planCandidates(leavesOf(query), (leaf) => documentsOf(leaf, counts), Number.POSITIVE_INFINITY);
-    const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
-    const heaviest = firstByWeight(matches, weighedLeaves(plan, weightOf), leaves.lists, testedFirst);
-    const first = Float64Array.from(heaviest).sort();
-    const passing = await listing.passing(on, filter, first);
-    if (passing.length >= poolMax) return { keys: passing, total: undefined };
-  }
-  return whole(await listing.passing(on, filter, matches));
-}
-
-function weighedLeaves(plan: CandidatePlan, weightOf: (leaf: WordLeaf) => number) {
-  return weighedWords(plan).map((leaf) => ({ leaf, weight: weightOf(leaf) }));
-}
-
-async function countMatches(
-  on: Statements,
-  index: WordIndex,
-  query: WordQuery,
-  narrowed: Condition | undefined,
-): Promise<number> {
-  const { sql, values } = on.dialect.words.matches(index, query, narrowed);
-  const [row = {}] = await on.query(
-    `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,
-    values,
-  );
-  return numberOf(row, 'total');
 }
 
 function documentTerms(row: Row): DocumentTerms {

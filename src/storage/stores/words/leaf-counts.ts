@@ -3,13 +3,22 @@ import { leafKey, type WordLeaf } from '../../../words/word-query.ts';
 import type { LeafCount, Statements, WordIndex } from '../../dialect.ts';
 import { numberOf } from '../../rows.ts';
 import type { WordLists } from './listed-matches.ts';
-import type { CountLeaves } from './mend-query.ts';
+
+/** In how many documents words are. */
+export interface KnownWords {
+  readonly statistics: IndexStatistics;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
 
 /** The words of one search, each looked up once. */
 export interface LeafCounts {
   readonly count: CountLeaves;
   /** Of those that were counted or listed, where the database told. */
   readonly lists: WordLists;
+  /** Whether these are in few enough documents to be listed. */
+  canList(leaves: readonly WordLeaf[], max: number): Promise<boolean>;
   /** Has all of these listed. False where one of them is in more than `max` documents, or all together in too many. */
   list(leaves: readonly WordLeaf[], max: number): Promise<boolean>;
 }
@@ -48,13 +57,18 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
     note(wanted, await look(wanted, async () => documents), counts);
     return { statistics, counts };
   };
+  const canList = async (leaves: readonly WordLeaf[], max: number) => {
+    const { counts } = await count(leaves);
+    const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
+    return Math.max(...totals) <= max && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
+  };
   return {
     lists,
     count,
+    canList,
     async list(leaves, max) {
-      const { statistics, counts } = await count(leaves);
-      const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
-      if (Math.max(...totals) > max || totals.reduce((sum, total) => sum + total, 0) > listedSumMax) return false;
+      if (!(await canList(leaves, max))) return false;
+      const { statistics } = await count(leaves);
       const unlisted = leaves.filter((leaf) => !lists.has(leafKey(leaf)));
       if (unlisted.length > 0) {
         const documents = async () => statistics.documents;

@@ -1,4 +1,7 @@
+import { leafWeight } from '../../../words/ranking/bm25.ts';
+import { type CandidatePlan, weighedWords } from '../../../words/ranking/candidates.ts';
 import { leafKey, membersOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
+import type { KnownWords } from './leaf-counts.ts';
 
 /**
  * What a query finds, put together from the documents that have each of its words. Keys are in typed arrays, ascending: sets
@@ -61,10 +64,25 @@ function unionOf(parts: readonly Float64Array[]): Float64Array {
   return all.sort().filter((key, place) => place === 0 || key !== all[place - 1]);
 }
 
+export interface WeighedWord {
+  readonly leaf: WordLeaf;
+  readonly weight: number;
+}
+
+/** The words of the rough order, as they are added up. */
+export function weighedWordsOf(plan: CandidatePlan, { counts, statistics }: KnownWords): WeighedWord[] {
+  return weighedWords(plan).map((leaf) => ({ leaf, weight: leafWeight(leaf, counts, statistics.documents) }));
+}
+
+/** The weights of what a document has. */
+export function sumOf(key: number, weighed: readonly WeighedWord[], lists: WordLists): number {
+  return weighed.reduce((sum, { leaf, weight }) => (listedMatches(leaf, lists).includes(key) ? sum + weight : sum), 0);
+}
+
 /** The first by the sum of the weights of what they have, the lower key before the higher. */
 export function firstByWeight(
   keys: Float64Array,
-  weighed: readonly { readonly leaf: WordLeaf; readonly weight: number }[],
+  weighed: readonly WeighedWord[],
   lists: WordLists,
   limit: number,
 ): number[] {

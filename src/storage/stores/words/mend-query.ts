@@ -1,5 +1,4 @@
 import { stemOf } from '../../../words/language.ts';
-import type { IndexStatistics } from '../../../words/ranking/bm25.ts';
 import {
   leafKey,
   leavesOf,
@@ -9,15 +8,12 @@ import {
   withLeaves,
 } from '../../../words/word-query.ts';
 import type { Statements, WordIndex } from '../../dialect.ts';
+import type { CountLeaves } from './leaf-counts.ts';
 
 /** Misspelt words of one query that are looked up. */
 const mendedMax = 6;
 /** Words that stand for a misspelt one: those in most documents. */
 const termsMax = 6;
-
-export type CountLeaves = (
-  leaves: readonly WordLeaf[],
-) => Promise<{ readonly statistics: IndexStatistics; readonly counts: Map<string, number> }>;
 
 /** Replaces words that no document has by the nearest ones that some have. What has no near ones stays as it is. */
 export async function mendQuery(

@@ -1,0 +1,34 @@
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { CarrelError, systemCode } from '../../base/errors.ts';
+import { sqliteSuffixes } from './database-files.ts';
+import { isUnopened } from './storage-error.ts';
+
+/** SQLite does not say why it cannot open its files; the system does when it is asked for them all. */
+export function openFailure(path: string, error: unknown): unknown {
+  if (!isUnopened(error)) return error;
+  const opened: number[] = [];
+  try {
+    for (const suffix of sqliteSuffixes) if (existsSync(path + suffix)) opened.push(openSync(path + suffix, 'r'));
+    return error;
+  } catch (cause) {
+    if (isOutOfFiles(cause)) return tooManyFiles(cause);
+    return ['EACCES', 'EPERM'].includes(systemCode(cause) ?? '') ? notOurs(cause) : error;
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
+}
+
+/** Of the system, or of Node when it cannot start a thread. */
+export function isOutOfFiles(error: unknown): boolean {
+  return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
+}
+
+export function tooManyFiles(cause: unknown): CarrelError {
+  const message = 'Too many files are open here to use the database. Raise the limit (ulimit -n), then try again.';
+  return new CarrelError('unavailable', message, { cause, retryAfterSeconds: 1 });
+}
+
+function notOurs(cause: unknown): CarrelError {
+  const message = 'The database may not be read by this user. Run Carrel as its owner, or give its files to this user.';
+  return new CarrelError('invalid_config', message, { cause });
+}
