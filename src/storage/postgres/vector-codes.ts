@@ -158,14 +158,19 @@ function removal(model: number): string {
 
 /** Of the tables of single labels. */
 export function wideRemoval(model: number): string {
-  const { wide, wideAdded, wideRemoved } = namesOf(model);
+  const { wideAdded, wideRemoved } = namesOf(model);
   return [
     ...[wideAdded, wideRemoved].map(dropFunction),
     `DO $$ DECLARE w text; BEGIN
-       FOR w IN SELECT oid::regclass FROM pg_class WHERE relnamespace = 'carrel'::regnamespace
-         AND relkind = 'r' AND relname ~ '^${wide.replace('carrel.', '')}(_[0-9]+)?$'
+       FOR w IN SELECT c.oid::regclass FROM pg_class c WHERE ${isWideTable(model)}
        LOOP EXECUTE 'DROP TABLE ' || w; END LOOP; END $$`,
   ].join('; ');
+}
+
+/** Of the tables `c`, those and the list of them. */
+export function isWideTable(model: number): string {
+  const name = namesOf(model).wide.replace('carrel.', '');
+  return `c.relnamespace = 'carrel'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^${name}(_[0-9]+)?$'`;
 }
 
 function dropFunction(name: string): string {

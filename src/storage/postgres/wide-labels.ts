@@ -1,10 +1,20 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Statements } from '../dialect.ts';
-import { numberOf, type Row } from '../rows.ts';
+import { numberOf, type Row, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import type { Connections } from './connections.ts';
 import type { Connection } from './transaction.ts';
 import { indexTurn, inTurn } from './turns.ts';
-import { areComplete, type CodedModel, hasTrigger, labelHash, namesOf, trigger, wideRemoval } from './vector-codes.ts';
+import {
+  areComplete,
+  type CodedModel,
+  hasTrigger,
+  isWideTable,
+  labelHash,
+  namesOf,
+  trigger,
+  wideRemoval,
+} from './vector-codes.ts';
 
 /**
  * Labels that many passages have and that are searched for have their codes once more, as a table each: to read one from its
@@ -110,7 +120,9 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
   /** Whoever was interrupted has left a table that is not ready. */
   async function make(model: CodedModel, label: string): Promise<void> {
     if ((await connections.alone((statements) => stateOf(statements, model.key, label))) !== 'wanted') return;
-    const number = await connections.write((statements) => define(statements, model, label), { isLong: true });
+    const number = await connections.write((statements) => register(statements, model, label));
+    await othersDone();
+    await connections.write((statements) => dropUnregistered(statements, model.key));
     if (number === undefined) return;
     const table = tableOf(model.key, number);
     for (let after: number | undefined = 0; after !== undefined; ) {
@@ -119,7 +131,7 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
         isLong: true,
       });
     }
-    await connections.write((statements) => statements.query(waitForWriters(model.key)));
+    await othersDone();
     const { listed, wide } = namesOf(model.key);
     await connections.write((statements) => statements.query(removeUnlisted(table, listed), [label]), { isLong: true });
     await connections.alone((statements) => statements.query(`VACUUM (ANALYZE) ${table}`));
@@ -129,21 +141,16 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
   }
 
   /** From here on the triggers keep it. The number of its table; undefined if it needs none, or there are enough of them. */
-  async function define(statements: Connection, model: CodedModel, label: string): Promise<number | undefined> {
+  async function register(statements: Connection, model: CodedModel, label: string): Promise<number | undefined> {
     const { listed, wide, wideAdded } = namesOf(model.key);
-    await statements.query(waitForWriters(model.key));
     if (!(await hasTrigger(statements, listed, wideAdded))) await statements.query(definition(model.key));
-    const [left] = await statements.query(
-      `UPDATE ${wide} SET left_at = NULL, used_at = now() WHERE label = ${labelHash('$1')} AND is_ready RETURNING number`,
-      [label],
-    );
-    if (left !== undefined) return undefined;
     await tidy(statements, model.key);
     const [row] = await statements.query(
-      `INSERT INTO ${wide} (label) SELECT ${labelHash('$1')} WHERE (SELECT count(*) FROM ${wide}) < ${tablesMax} RETURNING number`,
+      `INSERT INTO ${wide} AS w (label) SELECT ${labelHash('$1')} WHERE (SELECT count(*) FROM ${wide}) < ${tablesMax}
+       ON CONFLICT (label) DO UPDATE SET left_at = NULL, used_at = now() RETURNING number, is_ready`,
       [label],
     );
-    if (row === undefined) return undefined;
+    if (row === undefined || row['is_ready'] === true) return undefined;
     const number = numberOf(row, 'number');
     await statements.query(
       `CREATE TABLE ${tableOf(model.key, number)} (key bigint PRIMARY KEY, labels bigint NOT NULL,
@@ -152,13 +159,10 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
     return number;
   }
 
-  /** Drops what nobody reads any more, and takes back what is not needed any more: what is read now is dropped the next time. */
+  /** Forgets what nobody reads any more, and takes back what is not needed any more: somebody may be reading that. */
   async function tidy(statements: Connection, model: number): Promise<void> {
     const { wide } = namesOf(model);
-    const gone = await statements.query(
-      `DELETE FROM ${wide} WHERE NOT is_ready OR left_at < now() - ${leftBefore} RETURNING number`,
-    );
-    for (const row of gone) await statements.query(`DROP TABLE ${tableOf(model, numberOf(row, 'number'))}`);
+    await statements.query(`DELETE FROM ${wide} WHERE NOT is_ready OR left_at < now() - ${leftBefore}`);
     await statements.query(
       `UPDATE ${wide} w SET left_at = now() WHERE left_at IS NULL AND (
          (SELECT reltuples BETWEEN 0 AND ${keptShare * rowsMin} FROM pg_class
@@ -167,6 +171,32 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
             AND (SELECT count(*) FROM ${wide}) >= ${tablesMax - 1} ORDER BY used_at LIMIT 1))`,
     );
   }
+
+  /**
+   * Waits until all have ended that write now: they may not see yet what was committed just now, or it may not see what they have
+   * written. A lock would keep the next ones waiting, too.
+   */
+  async function othersDone(): Promise<void> {
+    const [own = {}] = await connections.write((statements) => statements.query('SELECT txid_current() AS id'));
+    const areDone = async () => {
+      const [row = {}] = await connections.read((statements) =>
+        statements.query('SELECT txid_snapshot_xmin(txid_current_snapshot()) > $1::bigint AS done', [own['id']]),
+      );
+      return row['done'] === true;
+    };
+    for (let waitMs = 5; !(await areDone()); waitMs = Math.min(1_000, waitMs * 1.5)) await delay(waitMs);
+  }
+}
+
+/** What no trigger writes to any more. */
+async function dropUnregistered(statements: Connection, model: number): Promise<void> {
+  const { wide } = namesOf(model);
+  const rows = await statements.query(
+    `SELECT c.oid::regclass::text AS name FROM pg_class c WHERE ${isWideTable(model)}
+       AND NOT EXISTS (SELECT 1 FROM ${wide} w WHERE to_regclass('${wide}_' || w.number) = c.oid)
+       AND c.oid <> to_regclass('${wide}')`,
+  );
+  for (const row of rows) await statements.query(`DROP TABLE ${textOf(row, 'name')}`);
 }
 
 interface Filling {
@@ -197,11 +227,6 @@ function touch(model: number): string {
     WHERE label = ${labelHash('$1')} AND used_at < now() - interval '1 hour'`;
 }
 
-/** Until the end of the transaction nobody else writes. */
-function waitForWriters(model: number): string {
-  return `LOCK TABLE ${namesOf(model).listed} IN SHARE ROW EXCLUSIVE MODE`;
-}
-
 /** Rows that others removed from the list while they were being copied. */
 function removeUnlisted(table: string, listed: string): string {
   return `DELETE FROM ${table} w WHERE NOT EXISTS (
@@ -219,6 +244,8 @@ function definition(model: number): string {
   const removed = `DELETE FROM ${wide}_%s w USING former f WHERE w.key = f.key AND f.label = %2$L::bigint AND NOT EXISTS (
     SELECT 1 FROM ${listed} l WHERE l.key = f.key AND l.label = %2$L::bigint)`;
   return [
+    // Whoever waits for a lock keeps others waiting, too.
+    "SET LOCAL lock_timeout = '1s'",
     // A process of an earlier version may have made the list anew.
     wideRemoval(model),
     `CREATE TABLE ${wide} (label bigint PRIMARY KEY, number integer GENERATED ALWAYS AS IDENTITY,
