@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
@@ -17,13 +17,17 @@ test('a server leaves its folder, unless threads need what is in it', async (t) 
   const script = `
     import { Worker } from 'node:worker_threads';
     import { leaveFolder } from ${JSON.stringify(import.meta.resolve('./leave-folder.ts'))};
-    leaveFolder({ dataDir: ${JSON.stringify(dataDir)}, keepsFolder: false });
+    leaveFolder({ dataDir: ${JSON.stringify(dataDir)} });
     new Worker('', { eval: true, execArgv: [] });
-    process.stdout.write(process.cwd());`;
+    process.stdout.write(process.cwd() + ' ' + process.env.PGPASSFILE);`;
   const folderWith = async (options: string) => {
-    const env = { ...process.env, NODE_OPTIONS: options };
+    const env = { ...process.env, NODE_OPTIONS: options, PGPASSFILE: 'passwords' };
     const args = ['--input-type=module', '--eval', script];
-    return (await promisify(execFile)(process.execPath, args, { cwd: folder, env })).stdout;
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env });
+    const [found = '', passwords = ''] = stdout.split(' ');
+    // What libpq reads is in the folder of the start, wherever the server is.
+    assert.equal(resolve(found, passwords), join(folder, 'passwords'));
+    return found;
   };
   const cases: [string, string][] = [
     ['', dataDir],

@@ -14,8 +14,8 @@ export interface Field<Value> {
   readonly secret: boolean;
   /** An empty variable usually says "not set". Here it is more likely a key that got lost, and would open a door. */
   readonly refusesEmpty?: boolean;
-  /** Names files or folders, which may be given from the current folder. */
-  readonly isPath?: boolean;
+  /** Names files or folders, which may be given from the current folder, and are absolute once they are read. */
+  readonly isPath?: PathTest;
   /** How a value is shown that may hold a secret among other things. */
   mask?(value: string): string;
   /** Accepts what a JSON file or an environment variable holds; throws a `ConfigFault` that says what is expected. */
@@ -27,8 +27,11 @@ export interface FieldOptions<Value> {
   description: string;
   env?: readonly string[];
   flag?: string;
-  isPath?: boolean;
+  isPath?: PathTest;
 }
+
+/** Whether the value is a path, where it depends on other settings of the slice. */
+export type PathTest = boolean | ((others: Readonly<Record<string, unknown>>) => boolean);
 
 /** What is wrong with a value; the reader adds where it was found. */
 export class ConfigFault extends Error {

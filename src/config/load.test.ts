@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Secret } from '../base/secret.ts';
-import { addressText, choice, defineSlice, httpUrl, integer, list, secret, toggle } from './field.ts';
+import { addressText, choice, defineSlice, httpUrl, integer, list, optionalText, secret, toggle } from './field.ts';
 import { loadConfig } from './load.ts';
 import { logSlice } from './slices.ts';
 
@@ -57,6 +57,25 @@ test('a role may rename variables and change defaults; an empty variable is not 
   const overrides = { 'http.port': { default: 3000, env: ['KB_MCP_PORT'] } };
   assert.equal(load(folder(), { A_PORT: '7', KB_MCP_PORT: '' }, {}, { overrides }).of(slice).port, 3000);
   assert.equal(load(folder(), { KB_MCP_PORT: '8' }, {}, { overrides }).of(slice).port, 8);
+});
+
+test('a path from the current folder is absolute once it is read, and what is none stays as it is', () => {
+  const paths = defineSlice('paths', 'Paths', {
+    kind: choice(['file', 'name'], { default: 'file', env: ['KIND'], description: 'k' }),
+    either: optionalText({ env: ['EITHER'], isPath: ({ kind }) => kind === 'file', description: 'e' }),
+    roots: list({ default: [], env: ['ROOTS'], isPath: true, description: 'r' }),
+  });
+  const read = (env: Record<string, string>) => {
+    const config = loadConfig({ slices: [paths], flags: { 'data-dir': folder() }, env });
+    return { ...config.of(paths), dependsOnFolder: config.dependsOnFolder };
+  };
+  const here = process.cwd();
+  assert.deepEqual(read({ EITHER: 'a/b', ROOTS: './c,/d' }), {
+    ...{ kind: 'file', either: join(here, 'a/b'), roots: [join(here, 'c'), '/d'] },
+    dependsOnFolder: true,
+  });
+  const apart = { KIND: 'name', EITHER: 'a/b', ROOTS: '/d' };
+  assert.deepEqual(read(apart), { kind: 'name', either: 'a/b', roots: ['/d'], dependsOnFolder: false });
 });
 
 test('a .env file counts as environment that the real one overrides', () => {

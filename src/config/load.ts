@@ -52,8 +52,6 @@ export interface Config {
   readonly exposedFile: string | undefined;
   /** Whether the same settings mean something else in another current folder. */
   readonly dependsOnFolder: boolean;
-  /** Whether a path among them is relative to the current folder, or paths that callers name may be. */
-  readonly keepsFolder: boolean;
   of<S extends Slice>(slice: S): SliceValues<S>;
 }
 
@@ -75,7 +73,7 @@ export function loadConfig(sources: ConfigSources): Config {
       settings.set(path, resolveSetting(path, field, overrides[path], file, env, flags));
     }
   }
-  const keepsFolder = namesRelativePath(slices, settings);
+  const relative = slices.filter((slice) => resolvePaths(slice, settings));
   const exposedFile = file && holdsSecret(file, slices) && isReadableByOthers(file.path) ? file.path : undefined;
   if (exposedFile !== undefined) warnings.push(exposedWarning(exposedFile));
   return {
@@ -83,8 +81,7 @@ export function loadConfig(sources: ConfigSources): Config {
     settings: [...settings.values()],
     warnings,
     exposedFile,
-    dependsOnFolder: sources.envFileFolder !== undefined || keepsFolder,
-    keepsFolder,
+    dependsOnFolder: sources.envFileFolder !== undefined || relative.length > 0,
     of<S extends Slice>(slice: S) {
       const entries = Object.keys(slice.fields).map((name) => [name, settings.get(`${slice.name}.${name}`)?.value]);
       return Object.fromEntries(entries) as SliceValues<S>;
@@ -92,15 +89,22 @@ export function loadConfig(sources: ConfigSources): Config {
   };
 }
 
-function namesRelativePath(slices: readonly Slice[], settings: ReadonlyMap<string, Setting>): boolean {
-  return slices.some(({ name: sliceName, fields }) =>
-    Object.entries(fields).some(([name, field]) => {
-      const value = settings.get(`${sliceName}.${name}`)?.value;
-      if (!field.isPath || value === undefined) return false;
-      // A list of folders is for callers to name files in, and their names may be relative too.
-      return Array.isArray(value) ? value.length > 0 : !isAbsolute(String(value));
-    }),
-  );
+/** Makes them absolute, as a server leaves the folder that it was started in. True if one was relative to that. */
+function resolvePaths({ name: sliceName, fields }: Slice, settings: Map<string, Setting>): boolean {
+  const chosen = (name: string) => settings.get(`${sliceName}.${name}`);
+  const others = Object.fromEntries(Object.keys(fields).map((name) => [name, chosen(name)?.value]));
+  let isAnyRelative = false;
+  for (const [name, { isPath }] of Object.entries(fields)) {
+    const setting = chosen(name);
+    const value = setting?.value;
+    if (setting === undefined || value === undefined) continue;
+    if (!(typeof isPath === 'function' ? isPath(others) : isPath)) continue;
+    const paths = [value].flat().map(String);
+    isAnyRelative ||= !paths.every((path) => isAbsolute(path));
+    const absolute = paths.map((path) => resolve(path));
+    settings.set(setting.path, { ...setting, value: Array.isArray(value) ? absolute : absolute[0] });
+  }
+  return isAnyRelative;
 }
 
 interface ConfigFile {

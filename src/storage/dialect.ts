@@ -190,6 +190,12 @@ export interface ListedDocuments {
   readonly terms?: ReadonlyMap<number, DocumentTerms> | undefined;
 }
 
+export interface FoundRequest {
+  readonly documents: number;
+  /** See `WordTable.sums`. */
+  readonly state: string | undefined;
+}
+
 /** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
 export interface WordListing {
   /** `count` may tell which documents a leaf is in where they are no more than this. */
@@ -203,7 +209,9 @@ export interface WordListing {
     queries: readonly WordQuery[],
   ): Promise<(Float64Array | undefined)[] | undefined>;
   /** Whether a query finds so many documents. */
-  finds(on: Statements, index: WordIndex, query: WordQuery, documents: number): Promise<boolean>;
+  finds(on: Statements, index: WordIndex, query: WordQuery, asked: FoundRequest): Promise<boolean>;
+  /** Whether that is known from before: it is as long as the state is the same. */
+  isKnownToFind(index: WordIndex, query: WordQuery, asked: FoundRequest): boolean;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }
@@ -220,7 +228,10 @@ export interface WordTable {
   cut(texts: readonly IndexedTexts[]): WriteWords;
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
-  /** Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read first. */
+  /**
+   * Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read
+   * first. A `state`, if there is one, is another after each change.
+   */
   sums(on: Statements, index: WordIndex): Promise<Row>;
   /** In how many documents each of these is. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], asked: CountRequest): Promise<LeafCount[]>;

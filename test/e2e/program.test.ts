@@ -14,7 +14,7 @@ import {
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
 import { carrelProgram, startCarrel, startListening, startProgram } from '../support/child-program.ts';
@@ -101,7 +101,8 @@ test('what a full disk does not take is told and ends with 69; a reader that has
 
 test('a server serves on when the folder that it was started in is removed (contract §1)', async (t) => {
   const gone = folder();
-  const server = await startCarrel(t, ['research'], { folder: gone });
+  const env = { DB_PATH: relative(gone, join(folder(), 'notes.db')) };
+  const server = await startCarrel(t, ['research'], { folder: gone, env });
   rmSync(gone, { recursive: true });
   const rpc = createBareRpc(server.url);
   await rpc.result('save_note', { title: 'kept', content: 'a lighthouse' });

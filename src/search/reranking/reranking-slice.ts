@@ -20,7 +20,7 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
   }),
   model: optionalText({
     env: ['RERANKING_MODEL'],
-    isPath: true,
+    isPath: ({ provider }) => provider !== 'http',
     description:
       'local: a folder with another cross-encoder (model.onnx, config.json, tokenizer.json, tokenizer_config.json). http: the name of the model.',
   }),

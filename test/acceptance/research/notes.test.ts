@@ -25,6 +25,7 @@ interface WirePage {
   has_more: boolean;
   limit: number;
   offset: number;
+  hint?: string;
 }
 
 const save = async (note: object): Promise<WireNote> => (await rpc.result('save_note', note))['note'] as WireNote;
@@ -164,6 +165,19 @@ verifies(
     }
   },
 );
+
+test('contract §8: an empty list says why, and what to do', async () => {
+  const tag = randomUUID();
+  await save({ title: 'hinted', content: 'a windmill', tags: [tag] });
+  assert.equal((await list({ query: 'windmill', tags: [tag] })).hint, undefined);
+  const cases: [object, RegExp][] = [
+    [{ tags: [tag], offset: 7 }, /^offset 7 is behind the last of 1 notes/],
+    [{ tags: [tag, 'another'] }, /with all of these tags\. Leave some out/],
+    [{ query: 'zygote', tags: [tag] }, /^No note with all of these tags has any of these words/],
+    [{ query: 'qqxzjv' }, /^No note has any of these words/],
+  ];
+  for (const [args, hint] of cases) assert.match((await list(args)).hint ?? '', hint, JSON.stringify(args));
+});
 
 test('contract §8 update_note: the given fields are replaced, the others stay', async () => {
   const saved = await save({ title: 'Draft', content: 'wombat', tags: ['d'], source_urls: ['https://a.example'] });

@@ -34,12 +34,16 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       const page = { limit, offset };
       if (words === undefined) {
         const listed = await notes.list({ tags, ...page }, { signal: call.signal });
-        return { ...counted(listed.notes.map(showListedNote), listed.total, page) };
+        return {
+          ...counted(listed.notes.map(showListedNote), listed.total, page),
+          ...hintFor(listed, { tags, offset }),
+        };
       }
       const request = { query: words, tags, ...page, cutsWeak: false, signal: call.signal };
       const { notes: found, total, reranking } = await searchNotes(request, notes, reranker);
       const shown = found.map(({ note, relevance }) => ({ ...showListedNote(note), ...noteCitation(note), relevance }));
-      return { ...counted(shown, total, page), ...rerankingField(reranking) };
+      const hint = hintFor({ notes: found, total }, { query: words, tags, offset });
+      return { ...counted(shown, total, page), ...hint, ...rerankingField(reranking) };
     },
   });
 }
@@ -53,4 +57,18 @@ function counted<Note>(notes: Note[], total: number, { limit, offset }: { limit:
     limit,
     offset,
   };
+}
+
+/** Why nothing is shown, and what to do. */
+function hintFor(
+  { notes, total }: { notes: readonly unknown[]; total: number },
+  { query, tags = [], offset }: { query?: string; tags?: readonly string[] | undefined; offset: number },
+): { hint?: string } {
+  if (notes.length > 0) return {};
+  if (total > 0) return { hint: `offset ${offset} is behind the last of ${total} notes; start again with offset 0.` };
+  if (query === undefined && tags.length === 0) return { hint: 'No note has been saved yet.' };
+  const tagged = tags.length > 0 ? ' with all of these tags' : '';
+  if (query === undefined)
+    return { hint: `No note is there${tagged}. Leave some out, or list all notes without tags.` };
+  return { hint: `No note${tagged} has any of these words. Try others, or list the newest without a query.` };
 }
