@@ -32,6 +32,8 @@ export interface PostgresConfig {
   readonly silenceMs?: number;
   /** How long a write waits for others that change the same rows; the same as on SQLite. */
   readonly lockTimeoutMs?: number;
+  /** Passages of a label from which on its codes are a table of their own. */
+  readonly wideLabelMin?: number | undefined;
   /** Of the words. Default: the database's language; with another one, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
