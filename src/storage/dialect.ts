@@ -15,12 +15,16 @@ export interface Statements {
   readonly dialect: Dialect;
   /** When the call was made: ISO 8601, UTC. */
   readonly now: string;
-  /**
-   * SQL texts are constant; values are bound to question marks and never put into the text. `last`: as a rule nothing follows
-   * in this read, so that it ends along with it. What does follow begins anew, and may see a later state.
-   */
-  query(sql: string, values?: readonly BoundValue[], place?: 'last'): Promise<Row[]>;
+  /** SQL texts are constant; values are bound to question marks and never put into the text. */
+  query(sql: string, values?: readonly BoundValue[], place?: Place): Promise<Row[]>;
 }
+
+/**
+ * `last`: as a rule nothing follows in this read, so that it ends along with it. What does follow begins anew, and may see a
+ * later state. `steady`: a short answer that seldom changes. A read may go on with what it was the last time, and is repeated
+ * if that has changed.
+ */
+export type Place = 'last' | 'steady';
 
 /** Runs in one transaction, or on one state of the data. It may be retried, so it must have no other side effects. */
 export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
@@ -64,6 +68,11 @@ export interface Dialect {
    * table, so that nobody has it exclusively. Undefined if there is only one writer.
    */
   lockTable(table: string, how: 'shared' | 'exclusive'): string | undefined;
+  /**
+   * Of fields `f` that are texts and no members: those with a path and a head, which it binds, and perhaps others. Known entries
+   * are tested faster by it. Undefined without an index by it.
+   */
+  readonly textAt: string | undefined;
   /** At the end of a subquery that must be evaluated per row: nothing, or what keeps it from becoming a join. */
   readonly fence: string;
   /** The statement that returns the plan of another. */
@@ -190,6 +199,12 @@ export interface ListedDocuments {
   readonly terms?: ReadonlyMap<number, DocumentTerms> | undefined;
 }
 
+export interface FoundRequest {
+  readonly documents: number;
+  /** See `WordTable.sums`. */
+  readonly state: string | undefined;
+}
+
 /** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
 export interface WordListing {
   /** `count` may tell which documents a leaf is in where they are no more than this. */
@@ -203,7 +218,9 @@ export interface WordListing {
     queries: readonly WordQuery[],
   ): Promise<(Float64Array | undefined)[] | undefined>;
   /** Whether a query finds so many documents. */
-  finds(on: Statements, index: WordIndex, query: WordQuery, documents: number): Promise<boolean>;
+  finds(on: Statements, index: WordIndex, query: WordQuery, asked: FoundRequest): Promise<boolean>;
+  /** Whether that is known from before: it is as long as the state is the same. */
+  isKnownToFind(index: WordIndex, query: WordQuery, asked: FoundRequest): boolean;
   /** Of these keys, those that pass the filter, ascending. */
   passing(on: Statements, filter: KeyFilter, keys: Float64Array): Promise<Float64Array>;
 }
@@ -220,7 +237,10 @@ export interface WordTable {
   cut(texts: readonly IndexedTexts[]): WriteWords;
   /** Undefined where `count` never tells which documents a leaf is in. */
   readonly listing: WordListing | undefined;
-  /** Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read first. */
+  /**
+   * Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read
+   * first. A `state`, if there is one, is another after each change.
+   */
   sums(on: Statements, index: WordIndex): Promise<Row>;
   /** In how many documents each of these is. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], asked: CountRequest): Promise<LeafCount[]>;

@@ -286,6 +286,36 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false, timeout: 120_
     );
   });
 
+  test('one that has searched often finds what another writes and indexes, as one that starts then', async () => {
+    const place = await newPlace();
+    const [one, two] = [await opened(place), await opened(place)];
+    const store = (...texts: string[]) =>
+      two.entries.store({
+        entries: texts.map((text) => ({
+          ...{ threadId: 't', source: 'user' as const, text, tags: [], images: [], summary: undefined },
+          metadata: { status: 'new', owner: 'me' },
+        })),
+      });
+    const search = ({ entries }: Storage, field: string, value: string) =>
+      entries.searchWords({
+        query: { kind: 'term', term: 'walnut', written: 'walnut' },
+        filter: { metadata: [{ path: [field], operator: 'eq', value, caseSensitive: true }] },
+        ...{ limit: 5, offset: 0, explain: true },
+      });
+    await store('a walnut', 'an apple');
+    for (const _ of [1, 2, 3, 4]) assert.equal((await search(one, 'status', 'new')).total, 1);
+    await store('another walnut of four words', 'a pear');
+    const again = await search(one, 'status', 'new');
+    assert.equal(again.total, 2);
+    assert.deepEqual(again, await search(await opened(place), 'status', 'new'));
+    for (const _ of [1, 2, 3]) assert.match((await search(one, 'owner', 'me')).plan ?? '', /owner: not indexed/);
+    await two.entries.indexFields({ fields: ['owner'], mode: 'auto' });
+    const indexed = await search(one, 'owner', 'me');
+    assert.doesNotMatch(indexed.plan ?? '', /not indexed/);
+    assert.equal(indexed.total, 2);
+    assert.equal((await search(one, 'status', 'new')).total, 2);
+  });
+
   test('work that one does at a time is done in turn, and what a dead process has left is taken over', async () => {
     const place = await newPlace();
     const left = (await opened(place)).shared;

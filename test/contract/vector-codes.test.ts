@@ -115,6 +115,100 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
     assert.ok((await found('since')) >= 600);
   });
 
+  describe('of a label that many passages have', () => {
+    /** As other processes, for which a label is large from here on. */
+    const config = () => ({ url: database.url, wideLabelMin: 500 });
+    const search = async (on: Storage, label: string, query = randomUnitVector(dimensions, random)) =>
+      (await on.vectors.kb.nearest?.({ model, query, limit: 600, filter: { labels: [[label]] } })) ?? [];
+    const registered = async (label: string) => {
+      const rows = await client.query(
+        `SELECT number, is_ready, left_at FROM carrel.kb_codes_wide_${await modelNumber()} WHERE label = hashtextextended($1, 0)`,
+        [label],
+      );
+      return rows.rows[0];
+    };
+    const widened = async (on: Storage, label: string) => {
+      await client.query('ANALYZE carrel.kb_passages');
+      for (;;) {
+        await search(on, label);
+        const known = await registered(label).catch(() => undefined);
+        if (known?.is_ready) return `carrel.kb_codes_wide_${await modelNumber()}_${known.number}`;
+        await delay(20);
+      }
+    };
+    const copyDifferences = async (label: string, table: string) => {
+      const { rows } = await client.query(
+        `SELECT l.key, w.key AS copy FROM (SELECT * FROM carrel.kb_codes_labels_${await modelNumber()}
+           WHERE label = hashtextextended($1, 0)) l
+         FULL JOIN ${table} w ON w.key = l.key AND w.labels = l.labels AND w.code = l.code
+         WHERE l.key IS NULL OR w.key IS NULL`,
+        [label],
+      );
+      return rows;
+    };
+
+    test('are a table of their own once it is searched for, which stays right while others write', async () => {
+      const other = await createPostgresStorage(config());
+      let isMade = false;
+      const lanes = [20, 60].map(async (first) => {
+        for (let turn = 0; !isMade || turn < 30; turn += 1) {
+          const document = first + (turn % 30);
+          if (turn % 3 === 2) await storage.passages.remove([`d${document}`]);
+          else await write(document, turn % 3 === 0 ? ['since', `l${turn % 5}`] : [`l${turn % 5}`]);
+          await relabel(first + ((turn + 7) % 30), turn % 2 === 0 ? 'since' : 'l1');
+        }
+      });
+      const table = await widened(other, 'since');
+      isMade = true;
+      await Promise.all(lanes);
+      assert.deepEqual(await copyDifferences('since', table), []);
+      await client.query(`UPDATE carrel.kb_passages SET labels = '{since,too}' WHERE parent IN ('d1', 'd21')`);
+      assert.deepEqual(await copyDifferences('since', table), []);
+      for (let turn = 0; turn < 5; turn += 1) {
+        const query = randomUnitVector(dimensions, random);
+        assert.deepEqual(await search(other, 'since', query), await search(storage, 'since', query));
+      }
+      // What is not in the table is not found: it was the table that was read.
+      await client.query(`TRUNCATE ${table}`);
+      assert.deepEqual(await search(other, 'since'), []);
+      await other.close();
+    });
+
+    test('are copied again where a process died over it', async () => {
+      const before = await registered('since');
+      await client.query(`UPDATE carrel.kb_codes_wide_${await modelNumber()} SET is_ready = false`);
+      const other = await createPostgresStorage(config());
+      const table = await widened(other, 'since');
+      assert.deepEqual(await copyDifferences('since', table), []);
+      assert.ok((await search(other, 'since')).length >= 600);
+      assert.equal(
+        (await client.query('SELECT to_regclass($1) AS it', [`${table.replace(/\d+$/, '')}${before.number}`])).rows[0]
+          .it,
+        null,
+      );
+      await other.close();
+    });
+
+    test('are no table of their own any more when few passages have it', async () => {
+      const other = await createPostgresStorage(config());
+      const table = await widened(other, 'since');
+      await client.query("UPDATE carrel.kb_passages SET labels = '{few}' WHERE labels && '{since}'");
+      await client.query(`VACUUM (ANALYZE) ${table}`);
+      await write(5, ['second'], 600);
+      await widened(other, 'second');
+      // Somebody may be reading it.
+      assert.ok((await registered('since')).left_at);
+      await client.query(
+        `UPDATE carrel.kb_codes_wide_${await modelNumber()} SET left_at = left_at - interval '6 minutes'`,
+      );
+      await write(6, ['third'], 600);
+      await widened(other, 'third');
+      assert.equal(await registered('since'), undefined);
+      assert.equal((await client.query('SELECT to_regclass($1) AS it', [table])).rows[0].it, null);
+      await other.close();
+    });
+  });
+
   test('are complete where a process of an earlier version, which lists none, has filled some in', async () => {
     const number = await modelNumber();
     await client.query(

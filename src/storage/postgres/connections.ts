@@ -5,6 +5,7 @@ import type { Language } from '../../words/language.ts';
 import { givenUp, type ReadOptions } from '../contracts/read-options.ts';
 import { connectToAny, createServers, type Servers } from './servers.ts';
 import { createStatementNames, type StatementNames } from './statement-names.ts';
+import { createSteadyReads } from './steady-reads.ts';
 import { errorOfWrite, isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
 import {
   type AfterCommit,
@@ -31,6 +32,8 @@ export interface PostgresConfig {
   readonly silenceMs?: number;
   /** How long a write waits for others that change the same rows; the same as on SQLite. */
   readonly lockTimeoutMs?: number;
+  /** Passages of a label from which on its codes are a table of their own. */
+  readonly wideLabelMin?: number | undefined;
   /** Of the words. Default: the database's language; with another one, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
@@ -113,6 +116,7 @@ export function createConnections(
     ...{ pipeline: true },
   });
   const names = createStatementNames();
+  const steady = createSteadyReads();
   // An idle connection that breaks is replaced when the next call needs one; that call tells if it cannot be.
   pool.on('error', () => {});
   const opened = new WeakMap<object, { readonly at: number; readonly generation: number }>();
@@ -223,7 +227,7 @@ export function createConnections(
     client.on('error', lose);
     const statements = statementsOf(client, names, statementMs === 0 ? endlessMs : statementMs + silenceMs);
     try {
-      return await abortable(transaction(client, { ...run, statements, work, lose, attempt }), signal);
+      return await abortable(transaction(client, { ...run, statements, steady, work, lose, attempt }), signal);
     } catch (error) {
       if (signal?.aborted) lose(new Error('given up'));
       if (isReadOnly(error)) servers.leave(client);

@@ -5,6 +5,7 @@ import type { FreshStatistics } from './fresh-statistics.ts';
 import type { NearestIndexes } from './nearest.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
 import { passageTable } from './passage-table.ts';
+import { fieldHash } from './schema/entry-schema.ts';
 import type { TextCutter } from './text-cutter.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable } from './vector-table.ts';
@@ -41,6 +42,7 @@ export function createPostgresDialect({ indexes, statistics, shares, cutter }: P
     forShare: 'FOR SHARE',
     lock: 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(?::text[]) AS names (name)',
     lockTable: (table, how) => `LOCK TABLE carrel.${table} IN ${how === 'shared' ? 'ROW ' : ''}EXCLUSIVE MODE`,
+    textAt: `${fieldHash('f.path', 'f.head')} = ${fieldHash('?::text', '?::text')}`,
     fence: ' OFFSET 0',
     explain: (sql) => `EXPLAIN ${sql}`,
     planLine: (row) => String(row['QUERY PLAN']),

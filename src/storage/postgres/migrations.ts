@@ -1,5 +1,5 @@
 import { contentSchema, deletedSchema, documentSchema, passageSchema } from './schema/document-schema.ts';
-import { entryHistorySchema, entrySchema } from './schema/entry-schema.ts';
+import { entryHistorySchema, entrySchema, fieldHashSchema } from './schema/entry-schema.ts';
 import { noteSchema } from './schema/note-schema.ts';
 import { sharedSchema } from './schema/shared-schema.ts';
 import { tokenSchema } from './schema/token-schema.ts';
@@ -11,8 +11,13 @@ import { moreWordsSchema } from './schema/word-index-schema.ts';
  * released are never changed; for what older programs can do after one, see `applyStep`. Identifiers are compared byte by byte (COLLATE "C"), as SQLite does.
  */
 export const migrations: readonly string[] = [
-  ...[firstSchema(), deletedSchema(), thirdSchema(), sharedSchema(), fifthSchema()],
+  ...[firstSchema(), deletedSchema(), thirdSchema(), sharedSchema(), fifthSchema(), sixthSchema()],
 ];
+
+/** Programs of schema 4 keep the index, and find as they did. */
+function sixthSchema(): string {
+  return [fieldHashSchema(), 'UPDATE carrel.schema_version SET usable_from = 4'].join('\n');
+}
 
 /** Programs of schema 4 find everything but what they could not store. */
 function fifthSchema(): string {

@@ -4,6 +4,7 @@ import type { Condition } from '../rows.ts';
 import { findModel, ownersOf } from '../stores/vectors/models.ts';
 import type { CodedSearch } from './coded-search.ts';
 import { estimate } from './estimate.ts';
+import { createLucks, type Luck } from './luck.ts';
 import { bigintArray, realArray } from './real-array.ts';
 import { type IndexedModel, ownersIn, scoredVector, scoreSql } from './scored-vectors.ts';
 
@@ -46,6 +47,7 @@ interface Among {
   readonly isCoded: boolean;
   /** Whether asking about one owner takes long. */
   readonly isLong: boolean;
+  readonly luck: Luck | undefined;
 }
 
 /** Where the vectors of the owners that may be found come from. */
@@ -129,6 +131,7 @@ export function createNearestVectors<Filter>(
   corpus: VectorCorpus,
   { extension, narrow, coded }: NearestVectorsDeps<Filter>,
 ): Operation<NearestRequest<Filter>, ScoredVector[]> {
+  const luckOf = createLucks();
   const vectors = `carrel.${corpus}_vectors`;
   const owners = `carrel.${ownersOf[corpus]}`;
   const type = (name: 'vector' | 'halfvec', { dimensions }: IndexedModel) => `${extension}.${name}(${dimensions})`;
@@ -147,7 +150,8 @@ export function createNearestVectors<Filter>(
       isCoded && coded !== undefined && filter !== undefined
         ? coded.lookedAtMeanwhile({ filter, owned, limit: request.limit })
         : owned / comparedPerLookedAt;
-    const among = narrowed && { narrowed, owned, lookedAtMeanwhile, isCoded, isLong };
+    const luck = isCoded ? luckOf([filter, request.limit]) : undefined;
+    const among = narrowed && { narrowed, owned, lookedAtMeanwhile, isCoded, isLong, luck };
     const ahead = among && (await searchAhead(on, indexed, among, request));
     if (ahead !== undefined) return ahead;
     if (isCoded && filter !== undefined && owned > codesMin) {
@@ -184,22 +188,26 @@ export function createNearestVectors<Filter>(
     among: Among,
     request: Request,
   ): Promise<ScoredVector[] | undefined> {
+    if (among.luck?.isHopeless()) return undefined;
     for (const times of aheadTimes) {
       const found = await passing(on, model, { ...among, times }, request);
-      if (ownersIn(found) >= aheadPassing * request.limit) return found;
+      if (found === undefined) return undefined;
+      const isEnough = ownersIn(found) >= aheadPassing * request.limit;
+      among.luck?.had(isEnough);
+      if (isEnough) return found;
       if (found.length === 0) return undefined;
     }
     return undefined;
   }
 
-  /** Of the nearest vectors, those whose owners pass. */
+  /** Of the nearest vectors, those whose owners pass. Undefined where other ways are cheaper. */
   async function passing(
     on: Statements,
     model: IndexedModel,
     { narrowed, owned, lookedAtMeanwhile, isCoded, isLong, times }: Among & { readonly times: number },
     { query, limit }: Request,
-  ): Promise<ScoredVector[]> {
-    if (owned <= comparedMin) return [];
+  ): Promise<ScoredVector[] | undefined> {
+    if (owned <= comparedMin) return undefined;
     const all = await estimate(on, owners, { sql: 'TRUE', values: [] });
     const open = Math.max(foundMin.open, limit * vectorsPerOwner);
     const given = Math.max(open, givenFor(limit, Math.max(1, all / owned))) * times;
@@ -211,7 +219,7 @@ export function createNearestVectors<Filter>(
       lookedAtMeanwhile <= lookedAt * (times > 1 ? againMin : 1) ||
       (isCoded && (isUnsure || isDear))
     )
-      return [];
+      return undefined;
     const passes: Condition =
       'length' in narrowed
         ? { sql: 'v.owner = ANY (?::bigint[])', values: [bigintArray(narrowed)] }

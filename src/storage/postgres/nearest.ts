@@ -5,12 +5,13 @@ import { numberOf, textOf } from '../rows.ts';
 import { matchingEntries } from '../stores/entries/read-entries.ts';
 import type { NearestOperations } from '../stores/vectors/vector-store.ts';
 import { createCodedSearch } from './coded-search.ts';
-import type { Connections } from './connections.ts';
+import type { Connections, PostgresConfig } from './connections.ts';
 import { createNearestVectors } from './nearest-vectors.ts';
 import { passageCondition } from './passage-table.ts';
 import type { Connection } from './transaction.ts';
-import { inTurn } from './turns.ts';
+import { indexTurn, inTurn } from './turns.ts';
 import { areComplete, createVectorCodes, type VectorCodes } from './vector-codes.ts';
+import { createWideLabels } from './wide-labels.ts';
 
 export interface Nearest {
   readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>>;
@@ -18,7 +19,10 @@ export interface Nearest {
 }
 
 /** Undefined without pgvector: nothing is found by the database then, and those who search keep an image of it. */
-export async function createNearest(connections: Connections): Promise<Nearest | undefined> {
+export async function createNearest(
+  connections: Connections,
+  { wideLabelMin }: Pick<PostgresConfig, 'wideLabelMin'> = {},
+): Promise<Nearest | undefined> {
   const extension = await findExtension(connections);
   if (extension === undefined) return undefined;
   const indexes = {
@@ -37,7 +41,7 @@ export async function createNearest(connections: Connections): Promise<Nearest |
       kb: createNearestVectors('kb', {
         extension,
         narrow: async (_, filter) => passageCondition(filter),
-        coded: createCodedSearch(extension),
+        coded: createCodedSearch(extension, createWideLabels(connections, wideLabelMin)),
       }),
       removeIndex: (corpus, model) => indexes[corpus].remove(model),
     },
@@ -152,7 +156,7 @@ function createNearestIndexes(connections: Connections, { corpus, extension, cod
    * they take turns, in all processes, and whoever has to wait does so without a statement that has a snapshot.
    */
   function change(work: () => Promise<unknown>): Promise<void> {
-    return inTurn(connections, `carrel.${corpus}_vectors_nearest`, work);
+    return inTurn(connections, indexTurn(corpus), work);
   }
 
   /** A process that died over it has left an index that is not valid. A model may have been dropped before its turn came. */

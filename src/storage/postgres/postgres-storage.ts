@@ -33,7 +33,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
-    const nearest = await createNearest(connections);
+    const nearest = await createNearest(connections, config);
     const shares = createWordShares(connections);
     const statistics = createFreshStatistics(connections, shares);
     const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, shares, cutter });

@@ -2,14 +2,16 @@ import type { Writable } from 'node:stream';
 import type { PoolClient } from 'pg';
 import { CarrelError } from '../../base/errors.ts';
 import { givenUp } from '../contracts/read-options.ts';
+import type { Place } from '../dialect.ts';
 import type { Row } from '../rows.ts';
 import type { StatementNames } from './statement-names.ts';
+import { createAssumptions, type SteadyReads } from './steady-reads.ts';
 import { isLost, isSilence, isUnsent } from './storage-error.ts';
 
 /** Statements of one transaction. Texts are constant and values are bound: none is ever put into the text. */
 export interface Connection {
   /** See Statements. */
-  query(sql: string, values?: readonly unknown[], place?: 'last'): Promise<Row[]>;
+  query(sql: string, values?: readonly unknown[], place?: Place): Promise<Row[]>;
 }
 
 export interface ReadCondition {
@@ -65,6 +67,7 @@ export function statementsOf(client: PoolClient, names: StatementNames, answerMs
 
 interface Running<T> extends Omit<Run, 'statementMs' | 'signal'> {
   readonly statements: Connection;
+  readonly steady: SteadyReads;
   readonly work: (statements: Connection) => Promise<T>;
   readonly lose: (error: Error) => void;
   readonly attempt: Attempt;
@@ -74,18 +77,21 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
   const { accept, write, work, lose, attempt } = running;
   let begun = begin(client, running);
   let ended: Promise<unknown> | undefined;
+  const assumptions = createAssumptions(running.steady);
   const query: Connection['query'] = (sql, values, place) => {
     if (ended !== undefined) begun = begin(client, running);
     const answer = running.statements.query(sql, values);
     // Sent with it: a message by itself costs both sides as much as a short statement.
     ended = place === 'last' && write === undefined ? client.query('COMMIT') : undefined;
     ended?.catch(lose);
-    return answer;
+    if (place !== 'steady' || write !== undefined) return answer;
+    return assumptions.take(JSON.stringify([sql, values]), answer);
   };
   try {
     // The types know nothing of messages with several statements.
     if (accept && !accept(((await begun) as unknown as { rows: Row[] }[])[1]?.rows[0] ?? {})) throw unaccepted;
-    const result = await work({ query });
+    let result = await work({ query });
+    if (!(await assumptions.hold())) result = await work({ query });
     await begun;
     if (write === undefined) await (ended ?? client.query('COMMIT'));
     else await commit(client, write.afterCommit, attempt);

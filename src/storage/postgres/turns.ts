@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { Connections } from './connections.ts';
 
 /** A process that dies in its turn holds up the others for so long. */
@@ -8,6 +9,11 @@ const waitMinMs = 50;
 const waitMaxMs = 2_000;
 
 const until = `(extract(epoch FROM clock_timestamp()) * 1000)::bigint + ${turnMs}`;
+
+/** Of those that make or remove indexes of vectors, and what belongs to them. */
+export function indexTurn(corpus: VectorCorpus): string {
+  return `carrel.${corpus}_vectors_nearest`;
+}
 
 /**
  * Work that one process on the database does at a time. A row and no lock: between statements outside a transaction, a pooler

@@ -7,7 +7,7 @@ import { passageCondition } from './passage-table.ts';
 import { realsOf } from './real-array.ts';
 import type { Connection } from './transaction.ts';
 
-interface CodedModel {
+export interface CodedModel {
   readonly key: number;
   readonly dimensions: number;
 }
@@ -33,7 +33,7 @@ export interface VectorCodes {
 }
 
 /** Of the tables that are not backed up. */
-export const codeTables = /^kb_codes?_(sets_|labels_)?\d+$/;
+export const codeTables = /^kb_codes?_(sets_|labels_|wide_)?\d+(_\d+)?$/;
 
 /** In deviations of all numbers: between 0.9 and 1.2 it makes no difference. */
 const step = 0.9;
@@ -44,16 +44,20 @@ const sampled = 5_000;
 /** The more, the more rows of a label are neighbours; meanwhile nobody can change these passages. */
 const filledAtOnce = 5_000;
 
-const namesOf = (model: number) => ({
+export const namesOf = (model: number) => ({
   table: `carrel.kb_codes_${model}`,
   /** Each combination of labels. A combination may be in it twice. */
   sets: `carrel.kb_code_sets_${model}`,
   /** The codes once for each label of their passage. */
   listed: `carrel.kb_codes_labels_${model}`,
+  /** Which labels have a table of their own, whose name is this one with a number. */
+  wide: `carrel.kb_codes_wide_${model}`,
   code: `carrel.kb_code_${model}`,
   added: `carrel.kb_codes_${model}_added`,
   removed: `carrel.kb_codes_${model}_removed`,
   moved: `carrel.kb_codes_${model}_moved`,
+  wideAdded: `carrel.kb_codes_wide_${model}_added`,
+  wideRemoved: `carrel.kb_codes_wide_${model}_removed`,
   /** Made last: while it is not there and valid, the codes are not complete. */
   index: `kb_codes_${model}_by_label`,
 });
@@ -145,10 +149,32 @@ export function createVectorCodes(connections: Connections, extension: string): 
 function removal(model: number): string {
   const { table, sets, listed, code, added, removed, moved } = namesOf(model);
   return [
-    ...[added, removed, moved].map((name) => `DROP FUNCTION IF EXISTS ${name}() CASCADE`),
+    ...[added, removed, moved].map(dropFunction),
     `DROP TABLE IF EXISTS ${table}, ${sets}, ${listed}`,
+    wideRemoval(model),
     `DROP FUNCTION IF EXISTS ${code}(real[])`,
   ].join('; ');
+}
+
+/** Of the tables of single labels. */
+export function wideRemoval(model: number): string {
+  const { wideAdded, wideRemoved } = namesOf(model);
+  return [
+    ...[wideAdded, wideRemoved].map(dropFunction),
+    `DO $$ DECLARE w text; BEGIN
+       FOR w IN SELECT c.oid::regclass FROM pg_class c WHERE ${isWideTable(model)}
+       LOOP EXECUTE 'DROP TABLE ' || w; END LOOP; END $$`,
+  ].join('; ');
+}
+
+/** Of the tables `c`, those and the list of them. */
+export function isWideTable(model: number): string {
+  const name = namesOf(model).wide.replace('carrel.', '');
+  return `c.relnamespace = 'carrel'::regnamespace AND c.relkind = 'r' AND c.relname ~ '^${name}(_[0-9]+)?$'`;
+}
+
+function dropFunction(name: string): string {
+  return `DROP FUNCTION IF EXISTS ${name}() CASCADE`;
 }
 
 function hashOf(labels: string): string {
@@ -186,7 +212,7 @@ function unlisted(model: number, vectors: string): string {
     WHERE NOT EXISTS (SELECT 1 FROM ${listed} d WHERE d.key = c.key)`;
 }
 
-function labelHash(label: string): string {
+export function labelHash(label: string): string {
   return `hashtextextended(${label}, 0)`;
 }
 
@@ -220,7 +246,7 @@ function triggerFunction(name: string, body: string): string {
   return `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body}; RETURN NULL; END $$`;
 }
 
-function trigger(name: string, event: string, rows: string): string {
+export function trigger(name: string, event: string, rows: string): string {
   return `CREATE TRIGGER ${name.replace('carrel.', '')} AFTER ${event} REFERENCING ${rows}
     FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`;
 }
@@ -235,28 +261,43 @@ function areDefined(on: Connection, model: number): Promise<boolean> {
 }
 
 async function isThere(on: Connection | Statements, index: string, model: number): Promise<boolean> {
-  const { added } = namesOf(model);
   const rows: Row[] = await on.query(
-    `SELECT 1 FROM pg_index WHERE ${index} AND EXISTS (SELECT 1 FROM pg_trigger
-       WHERE tgrelid = 'carrel.kb_vectors'::regclass AND tgfoid = to_regproc('${added}')) LIMIT 1`,
+    `SELECT 1 FROM pg_index WHERE ${index} AND ${triggerExists('carrel.kb_vectors', namesOf(model).added)} LIMIT 1`,
   );
   return rows.length > 0;
+}
+
+export async function hasTrigger(on: Connection | Statements, table: string, name: string): Promise<boolean> {
+  const rows: Row[] = await on.query(`SELECT 1 WHERE ${triggerExists(table, name)}`);
+  return rows.length > 0;
+}
+
+function triggerExists(table: string, name: string): string {
+  return `EXISTS (SELECT 1 FROM pg_trigger WHERE tgrelid = to_regclass('${table}') AND tgfoid = to_regproc('${name}'))`;
+}
+
+export interface CodesRequest {
+  readonly query: Buffer;
+  readonly limit: number;
+  readonly extension: string;
+  /** Tables of the labels of the first group. */
+  readonly tables?: readonly string[] | undefined;
+  /** Leaves out, before the rest is put in order, what is farther than a sample says the last one is; there may be too few then. */
+  readonly isBounded?: boolean;
 }
 
 /**
  * The vectors that pass and whose codes are nearest, and in how many bits they differ, as a statement. What the first group of
  * labels lets through is read, or what is in the documents, and the rest of the filter is asked about each combination of labels.
  */
-export function nearestCodes(
-  model: number,
-  { labels = [], parents }: PassageFilter,
-  { query, limit, extension }: { readonly query: Buffer; readonly limit: number; readonly extension: string },
-): Condition {
+export function nearestCodes(model: number, { labels = [], parents }: PassageFilter, request: CodesRequest): Condition {
+  const { query, limit, extension, tables } = request;
   const { table, sets, listed, code } = namesOf(model);
   const [first, ...others] = labels;
   const isListed = parents === undefined && first !== undefined;
+  const apart = `(o.code OPERATOR(${extension}.<~>) (SELECT code FROM query))`;
   const conditions: Condition[] = [];
-  if (isListed) {
+  if (isListed && tables === undefined) {
     const hashes = `SELECT ${labelHash('l')} FROM unnest(?::text[]) l`;
     conditions.push({ sql: `o.label = ANY (ARRAY(${hashes}))`, values: [{ list: first.map(storable) }] });
   }
@@ -266,16 +307,32 @@ export function nearestCodes(
     conditions.push({ sql: `(o.labels IN (${members})) IS TRUE`, values: bySet.values });
   }
   conditions.push(...[passageCondition({ parents })].filter((condition) => condition !== undefined));
+  const [own, ...rest] = tables ?? [isListed ? listed : table];
+  if (own !== undefined && request.isBounded)
+    conditions.push({ sql: `${apart} <= (${boundOf(own, apart, limit)})`, values: [] });
+  const from =
+    rest.length === 0 ? own : `(${[own, ...rest].map((name) => `SELECT * FROM ${name}`).join(' UNION ALL ')})`;
   // A passage with several labels of the group is listed as often.
   const copies = isListed ? first.length : 1;
   return {
-    sql: `SELECT ${copies > 1 ? 'DISTINCT' : ''} n.place >> ${keyBits} AS apart, n.place & ${2n ** keyBits - 1n} AS key FROM (
-        SELECT ((o.code OPERATOR(${extension}.<~>) (SELECT ${code}(?::real[])))::bigint << ${keyBits}) | o.key AS place
-        FROM ${isListed ? listed : table} o WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}
+    sql: `WITH query AS MATERIALIZED (SELECT ${code}(?::real[]) AS code)
+      SELECT ${copies > 1 ? 'DISTINCT' : ''} n.place >> ${keyBits} AS apart, n.place & ${2n ** keyBits - 1n} AS key FROM (
+        SELECT (${apart}::bigint << ${keyBits}) | o.key AS place
+        FROM ${from} o WHERE ${['TRUE', ...conditions.map(({ sql }) => sql)].join(' AND ')}
         ORDER BY place LIMIT ${limit * copies}) n
-      ORDER BY apart LIMIT ${limit}`,
+      ORDER BY apart, key LIMIT ${limit}`,
     values: [query, ...conditions.flatMap(({ values }) => values)],
   };
+}
+
+/** Of the pages of a table. */
+const sampledShare = 1 / 16;
+
+/** How far so many of a table are at most, with four deviations to spare, since rows of a page are alike. */
+function boundOf(table: string, apart: string, limit: number): string {
+  const expected = limit * sampledShare;
+  return `SELECT max(s.apart) FROM (SELECT ${apart} AS apart FROM ${table} o TABLESAMPLE SYSTEM (${100 * sampledShare})
+    ORDER BY apart LIMIT ${Math.ceil(expected + 4 * Math.sqrt(expected) + 4)}) s`;
 }
 
 /** Distance and key are sorted as one number, which takes half as long as rows do. */

@@ -1,15 +1,18 @@
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
+import type { TermText } from '../../words/term-text.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, ListRequest, Statements, WordIndex, WordListing } from '../dialect.ts';
 import { type Condition, numberOf, optionalTextOf, type Row } from '../rows.ts';
 import { countWords, listedMax } from './count-words.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
+import { tsquery } from './render-words.ts';
 
 /** `WordTable.matches`; a filter that is given narrows it. */
 export type Finding = (index: WordIndex, query: WordQuery, filter: KeyFilter | undefined) => Condition;
 
 /** Lists what is found as arrays, of which the server sends and takes the bytes. */
 export function createWordListing(finding: Finding, hasMore: (index: WordIndex) => boolean): WordListing {
+  const notes = createNotes();
   return {
     max: listedMax,
     async matching(on, index, { query, filter, ...asked }) {
@@ -30,19 +33,44 @@ export function createWordListing(finding: Finding, hasMore: (index: WordIndex) 
       const found = await countWords(on, index.name, queries, { documents: async () => 0, keys: true });
       return found.map(({ keys }) => keys);
     },
-    async finds(on, index, query, documents) {
+    async finds(on, index, query, { documents, state }) {
+      const known = notes(index.name, state);
+      const note = noteOf(query, documents);
+      if (known.has(note)) return true;
       const { sql, values } = finding(index, query, undefined);
       const [row = {}] = await on.query(`SELECT count(*) AS found FROM (SELECT 1 ${sql} LIMIT ?) AS matches`, [
         ...values,
         documents,
       ]);
-      return numberOf(row, 'found') === documents;
+      const isFound = numberOf(row, 'found') === documents;
+      if (isFound) known.add(note);
+      return isFound;
     },
+    isKnownToFind: ({ name }, query, { documents, state }) => notes(name, state).has(noteOf(query, documents)),
     async passing(on, filter, keys) {
       const among = { sql: '(SELECT ?::bigint[])::bigint[]', values: [bigintArray(keys)] };
       const row = await listKeys(on, arrayOf(passingOf(filter, among)));
       return eachOnce(bigintsOf(row['keys']));
     },
+  };
+}
+
+function noteOf(query: WordQuery, documents: number): string {
+  return `${documents} ${tsquery(query)}`;
+}
+
+/** Of common words, and lists of several. */
+const notesMax = 1000;
+
+/** What was found out about an index in a state; of each index, those of the last state are kept. */
+function createNotes(): (index: string, state: string | undefined) => Set<string> {
+  const kept = new Map<string, { readonly state: string; readonly notes: Set<string> }>();
+  return (index, state) => {
+    const known = kept.get(index);
+    if (known !== undefined && known.state === state && known.notes.size < notesMax) return known.notes;
+    const notes = new Set<string>();
+    if (state !== undefined) kept.set(index, { state, notes });
+    return notes;
   };
 }
 
@@ -109,12 +137,16 @@ function termsOf(row: Row): ReadonlyMap<number, DocumentTerms> | undefined {
   const terms = new Map<number, DocumentTerms>();
   const lines = optionalTextOf(row, 'terms')?.split('\n') ?? [];
   for (let at = 0; at < lines.length; at += linesPerDocument) {
-    const field = (place: number) => ({
-      main: lines[at + 3 * place + 1] ?? '',
-      extra: lines[at + 3 * place + 2] ?? '',
-      length: Number(lines[at + 3 * place + 3]),
-    });
+    const field = (place: number) => fieldOf(lines, at + 3 * place + 1);
     terms.set(Number(lines[at]), { title: field(0), heading: field(1), body: field(2) });
   }
   return terms;
 }
+
+function fieldOf(lines: readonly string[], at: number): TermText {
+  const [main = '', extra = ''] = [lines[at], lines[at + 1]];
+  return main === '' && extra === '' ? emptyField : { main, extra, length: Number(lines[at + 2]) };
+}
+
+/** One for all: most documents have a body only. */
+const emptyField: TermText = { main: '', extra: '', length: 0 };

@@ -49,8 +49,10 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
     ),
     async sums(on, { name }) {
       const [row = {}] = await on.query(
-        `SELECT ${sumColumns}, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more
+        `SELECT ${sumColumns}, string_agg(xmin::text, ' ' ORDER BY part) AS state, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more
          FROM carrel.${name}_statistics`,
+        [],
+        'steady',
       );
       if (numberOf(row, 'more') > 0) withMore.add(name);
       return row;

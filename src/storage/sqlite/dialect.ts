@@ -40,6 +40,7 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
     // The write lock is taken when a transaction begins.
     lock: undefined,
     lockTable: () => undefined,
+    textAt: undefined,
     fence: '',
     explain: (sql) => `EXPLAIN QUERY PLAN ${sql}`,
     planLine: (row) => `id:${row['id']} parent:${row['parent']} notused:${row['notused']} detail:${row['detail']}`,

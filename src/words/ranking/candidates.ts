@@ -81,6 +81,24 @@ export function isSettled(
   return (scores[settledRank - 1] ?? 0) >= bound;
 }
 
+/** Whether it is certain before candidates are scored that they are not settled: none scores more than its words weigh. */
+export function isOpen(
+  documentsMin: number,
+  query: WordQuery,
+  plan: CandidatePlan,
+  weightBehind: (documents: number) => number,
+  weightOf: (leaf: WordLeaf) => number,
+): boolean {
+  const { essential, optional } = plan;
+  if (optional.length === 0 || documentsMin >= manyDocuments || !isAlternatives(query)) return false;
+  if (weighedWords(plan).length < essential.length + optional.length) return false;
+  const bound = optional.reduce((sum, leaf) => sum + weightOf(leaf), 0);
+  return weightBehind(settledRank - 1) * rounding < bound;
+}
+
+/** Sums are compared that were added up in another order. */
+const rounding = 1 + 1e-9;
+
 /** A query that is a plain list of alternatives can be run with only some of them. */
 export function isAlternatives(query: WordQuery): boolean {
   return query.kind === 'or' && query.parts.every(isLeaf);

@@ -144,7 +144,11 @@ function fieldCondition(condition: MetadataCondition, dialect: Dialect): SetCond
     if (short !== undefined && long !== undefined) return textSearch(short, long);
   }
   const { from, values } = of(valueTest(condition, dialect));
-  return setCondition('f', from, values, condition.operator !== 'starts_with', dialect);
+  const found = setCondition('f', from, values, condition.operator !== 'starts_with', dialect);
+  const { textAt } = dialect;
+  if (condition.operator !== 'eq' || textAt === undefined) return found;
+  const same = of(equals(condition.value, condition.caseSensitive, (head) => ({ sql: textAt, values: [path, head] })));
+  return { ...found, rows: { key: 'f.entry', sql: same.from, values: same.values } };
 }
 
 /** `contains` is also asked of the texts of an array, which have rows where the index has those of arrays: of every row. */
@@ -211,15 +215,19 @@ function valueTest(condition: MetadataCondition, dialect: Dialect): Condition {
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-function equals(value: Scalar, caseSensitive: boolean): Condition {
+/** `atHead`: a condition that texts with this head fulfil, and perhaps others. */
+function equals(value: Scalar, caseSensitive: boolean, atHead = sameHead): Condition {
   const { kind, head, folded, exact, number } = comparable(value);
   if (kind !== 'string') {
     const same = { sql: 'f.kind = ? AND f.number = ?', values: [kind, number] };
     return folded === '' ? same : allOf([same, { sql: 'f.folded = ?', values: [folded] }]);
   }
-  const sql = "f.kind = 'string' AND f.head = ? AND f.folded = ?";
-  if (!caseSensitive) return { sql, values: [head, folded] };
-  return { sql: `${sql} AND ${exactText} = ?`, values: [head, folded, exact] };
+  const texts = [{ sql: isText, values: [] }, atHead(head), { sql: 'f.folded = ?', values: [folded] }];
+  return allOf(caseSensitive ? [...texts, { sql: `${exactText} = ?`, values: [exact] }] : texts);
+}
+
+function sameHead(head: string): Condition {
+  return { sql: 'f.head = ?', values: [head] };
 }
 
 /** Present, not null, and different, which includes another type. */

@@ -61,9 +61,11 @@ export async function readSetting(
   lock: 'none' | 'share' | 'update',
 ): Promise<string | undefined> {
   const suffix = { none: '', share: on.dialect.forShare, update: on.dialect.forUpdate }[lock];
-  const [row] = await on.query(`SELECT value FROM ${on.dialect.schema}context_settings WHERE name = ? ${suffix}`, [
-    name,
-  ]);
+  const [row] = await on.query(
+    `SELECT value FROM ${on.dialect.schema}context_settings WHERE name = ? ${suffix}`,
+    [name],
+    lock === 'none' ? 'steady' : undefined,
+  );
   return row === undefined ? undefined : textOf(row, 'value');
 }
 

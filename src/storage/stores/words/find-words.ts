@@ -11,8 +11,10 @@ import {
 import {
   type CandidatePlan,
   essentialDocuments,
+  isOpen,
   isSettled,
   planCandidates,
+  weighedWords,
 } from '../../../words/ranking/candidates.ts';
 import { type Candidate, rankPool, weighPool } from '../../../words/ranking/rank-pool.ts';
 import {
@@ -32,7 +34,7 @@ import { createLeafCounts, type KnownWords, type LeafCounts } from './leaf-count
 import { countMatches, type ListedMatches, listMatches, poolMax } from './list-matches.ts';
 import { firstByWeight, highestBut, weighedWordsOf } from './listed-matches.ts';
 import { mendQuery } from './mend-query.ts';
-import { firstOfRarest, isWordList } from './rarest-words.ts';
+import { firstOfRarest, isWordList, type RarestDocuments, testingCost } from './rarest-words.ts';
 import { type Batch, batches } from './term-batches.ts';
 
 export interface FindRequest extends Page {
@@ -126,18 +128,22 @@ async function findPool(
   const known = await leafCounts.count(leaves);
   const { statistics, counts } = known;
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
-  const rarest = (leaf: WordLeaf) => documentsOf(leaf, counts);
+  const rarity = (leaf: WordLeaf) => documentsOf(leaf, counts);
   const score = createScorer(leaves, counts, statistics);
   const scoreMax = highestScore(leaves, counts, statistics);
   let found: Pool = { pool: [], total: undefined, scoreMax, mended: [] };
   for (const documentsMin of listed === undefined ? essentialDocuments(query, leaves) : [Number.POSITIVE_INFINITY]) {
-    const plan = planCandidates(leaves, rarest, documentsMin);
+    const plan = planCandidates(leaves, rarity, documentsMin);
     const isComplete = plan.optional.length === 0;
+    const isUnfiltered = listed === undefined && narrowed === undefined;
+    const rarest = isUnfiltered ? await rarestCandidates(on, index, query, leafCounts, known, plan) : undefined;
+    if (rarest && isOpen(documentsMin, query, plan, rarest.weightBehind, weightOf)) continue;
     const keys =
-      listed === undefined
-        ? ((narrowed === undefined ? await rarestKeys(on, index, query, leafCounts, known, plan) : undefined) ??
-          (await candidateKeys(on, index, query, narrowed, plan, weightOf)))
-        : (listed.first ?? firstByWeight(listed.keys, weighedWordsOf(plan, known), leafCounts.lists, poolMax));
+      rarest?.first ??
+      listed?.first ??
+      (listed === undefined
+        ? await candidateKeys(on, index, query, narrowed, plan, weightOf)
+        : firstByWeight(listed.keys, weighedWordsOf(plan, known), leafCounts.lists, poolMax));
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
     const noted = (terms: DocumentTerms) => {
       for (const each of near) for (const term of nearIn(each.leaf, terms)) each.terms.add(term);
@@ -161,21 +167,19 @@ async function findPool(
   return found;
 }
 
-/** `candidateKeys` reads rows that have several of the words once. */
-const readOnce = 0.5;
-
 /** The same as `candidateKeys`, where the rarest words tell. */
-async function rarestKeys(
+async function rarestCandidates(
   on: Statements,
   index: WordIndex,
   query: WordQuery,
   leaves: LeafCounts,
   known: KnownWords,
   plan: CandidatePlan,
-): Promise<readonly number[] | undefined> {
+): Promise<RarestDocuments | undefined> {
   if (!isWordList(query)) return undefined;
-  const rows = plan.essential.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0) * readOnce;
-  return (await firstOfRarest(on, index, leaves, known, { plan, limit: poolMax, rows }))?.first;
+  const rows = plan.essential.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0);
+  const cost = testingCost(rows, weighedWords(plan).length, known.statistics.documents);
+  return firstOfRarest(on, index, leaves, known, { plan, limit: poolMax, cost });
 }
 
 async function candidateKeys(
@@ -201,10 +205,12 @@ function scoredOf(
   known: ReadonlyMap<number, DocumentTerms>,
   score: (terms: DocumentTerms) => DocumentScore,
 ): Candidate[] {
-  return keys.flatMap((key) => {
+  const found: Candidate[] = [];
+  for (const key of keys) {
     const terms = known.get(key);
-    return terms === undefined ? [] : [{ key, id: '', ...score(terms) }];
-  });
+    if (terms !== undefined) found.push({ key, id: '', ...score(terms) });
+  }
+  return found;
 }
 
 async function candidates(

@@ -1,13 +1,15 @@
 import { countedLeaves, type IndexStatistics } from '../../../words/ranking/bm25.ts';
 import { leafKey, type WordLeaf } from '../../../words/word-query.ts';
 import type { LeafCount, Statements, WordIndex } from '../../dialect.ts';
-import { numberOf } from '../../rows.ts';
+import { numberOf, optionalTextOf } from '../../rows.ts';
 import type { WordLists } from './listed-matches.ts';
 
 /** In how many documents words are. */
 export interface KnownWords {
   readonly statistics: IndexStatistics;
   readonly counts: ReadonlyMap<string, number>;
+  /** Of the index; see `WordTable.sums`. */
+  readonly state: string | undefined;
 }
 
 export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
@@ -18,9 +20,9 @@ export interface LeafCounts {
   /** Of those that were counted or listed, where the database told. */
   readonly lists: WordLists;
   /** Whether these are in few enough documents to be listed. */
-  canList(leaves: readonly WordLeaf[], max: number): Promise<boolean>;
+  canList(leaves: readonly WordLeaf[], max: number, sumMax?: number): Promise<boolean>;
   /** Has all of these listed. False where one of them is in more than `max` documents, or all together in too many. */
-  list(leaves: readonly WordLeaf[], max: number): Promise<boolean>;
+  list(leaves: readonly WordLeaf[], max: number, sumMax?: number): Promise<boolean>;
 }
 
 /** Documents that are put together here, of all words. */
@@ -29,7 +31,7 @@ const listedSumMax = 40_000;
 export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
   const { words } = on.dialect;
   const lists = new Map<string, Float64Array>();
-  let statistics: IndexStatistics | undefined;
+  let read: Omit<KnownWords, 'counts'> | undefined;
   const look = async (leaves: readonly WordLeaf[], documents: () => Promise<number>) =>
     leaves.length === 0 ? [] : words.count(on, index, leaves, { documents });
   const note = (leaves: readonly WordLeaf[], found: readonly LeafCount[], counts: Map<string, number>) => {
@@ -42,32 +44,33 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
   };
   const count = async (leaves: readonly WordLeaf[]) => {
     const uncounted = (counts: CountedLeaves) => countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
-    if (statistics === undefined) {
+    if (read === undefined) {
       // Asked at the same time, by the counts of the last search: as a rule nothing has changed since.
       const wanted = uncounted(words.counts(index.name));
       const reading = readStatistics(on, index);
-      const documents = async () => (await reading).documents;
-      const [read, found] = await Promise.all([reading, look(wanted, documents)]);
-      statistics = read;
-      note(wanted, found, words.counts(index.name, read));
+      const documents = async () => (await reading).statistics.documents;
+      const [first, found] = await Promise.all([reading, look(wanted, documents)]);
+      read = first;
+      note(wanted, found, words.counts(index.name, read.statistics));
     }
+    const { statistics, state } = read;
     const { documents } = statistics;
     const counts = words.counts(index.name, statistics);
     const wanted = uncounted(counts);
     note(wanted, await look(wanted, async () => documents), counts);
-    return { statistics, counts };
+    return { statistics, counts, state };
   };
-  const canList = async (leaves: readonly WordLeaf[], max: number) => {
+  const canList = async (leaves: readonly WordLeaf[], max: number, sumMax = listedSumMax) => {
     const { counts } = await count(leaves);
     const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
-    return Math.max(...totals) <= max && totals.reduce((sum, total) => sum + total, 0) <= listedSumMax;
+    return Math.max(...totals) <= max && totals.reduce((sum, total) => sum + total, 0) <= sumMax;
   };
   return {
     lists,
     count,
     canList,
-    async list(leaves, max) {
-      if (!(await canList(leaves, max))) return false;
+    async list(leaves, max, sumMax) {
+      if (!(await canList(leaves, max, sumMax))) return false;
       const { statistics } = await count(leaves);
       const unlisted = leaves.filter((leaf) => !lists.has(leafKey(leaf)));
       if (unlisted.length > 0) {
@@ -86,9 +89,13 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
 
 type CountedLeaves = ReadonlyMap<string, number>;
 
-async function readStatistics(on: Statements, index: WordIndex): Promise<IndexStatistics> {
+async function readStatistics(on: Statements, index: WordIndex): Promise<Omit<KnownWords, 'counts'>> {
   const row = await on.dialect.words.sums(on, index);
   const documents = numberOf(row, 'documents');
   const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
-  return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };
+  const averageLengths = { title: mean('title'), heading: mean('heading'), body: mean('body') };
+  return {
+    statistics: { documents, averageLengths },
+    state: 'state' in row ? optionalTextOf(row, 'state') : undefined,
+  };
 }

@@ -5,7 +5,7 @@ import type { KeyFilter, ListedDocuments, Statements, WordIndex } from '../../di
 import { type Condition, numberOf } from '../../rows.ts';
 import type { KnownWords, LeafCounts } from './leaf-counts.ts';
 import { firstByWeight, listedLeaves, listedMatches, weighedWordsOf } from './listed-matches.ts';
-import { commonestOf, firstOfRarest, isWordList } from './rarest-words.ts';
+import { commonestOf, firstOfRarest, isWordList, readingCost } from './rarest-words.ts';
 import { batchSize } from './term-batches.ts';
 
 /** Candidates that are scored exactly, each of which is read. Behind them come the other matches, the newest first. */
@@ -87,14 +87,18 @@ async function listRarest(
   known: KnownWords,
   counts: boolean,
 ): Promise<ListedMatches | undefined> {
-  if (!isWordList(query) || (counts && commonestOf(query, known, index.totalMax) === undefined)) return undefined;
+  const commonest = counts ? commonestOf(query, known, index.totalMax) : undefined;
+  if (!isWordList(query) || (counts && commonest === undefined)) return undefined;
+  const asked = { documents: index.totalMax, state: known.state };
+  const isKnown = commonest && on.dialect.words.listing?.isKnownToFind(index, commonest.query, asked);
   const unlisted = leavesOf(query).filter((leaf) => !leaves.lists.has(leafKey(leaf)));
-  const rows = unlisted.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0);
+  const { documents } = known.statistics;
+  const cost = unlisted.reduce((sum, leaf) => sum + readingCost(documentsOf(leaf, known.counts), documents), 0);
   const rarest = await firstOfRarest(on, index, leaves, known, {
     plan: allEssential(query, known),
     limit: poolMax,
-    rows,
-    total: counts ? index.totalMax : undefined,
+    cost,
+    total: counts && !isKnown ? index.totalMax : undefined,
   });
   if (rarest === undefined || !counts) return rarest && { ...rarest, total: undefined };
   const isFull = rarest.keys.length >= index.totalMax || (await hasMany(on, index, query, known));
@@ -116,8 +120,10 @@ export async function countMatches(
 /** Whether so many documents have one of the commonest words that the others need not be looked up. */
 async function hasMany(on: Statements, index: WordIndex, query: WordQuery, known: KnownWords): Promise<boolean> {
   const { listing } = on.dialect.words;
-  const commonest = listing && commonestOf(query, known, index.totalMax);
-  return listing !== undefined && commonest !== undefined && listing.finds(on, index, commonest, index.totalMax);
+  const commonest = commonestOf(query, known, index.totalMax);
+  if (listing === undefined || commonest === undefined) return false;
+  if (commonest.areEverywhere) return (await countUpToMax(on, index, commonest.query, undefined)) === index.totalMax;
+  return listing.finds(on, index, commonest.query, { documents: index.totalMax, state: known.state });
 }
 
 async function countUpToMax(

@@ -86,6 +86,8 @@ export function firstByWeight(
   lists: WordLists,
   limit: number,
 ): number[] {
+  // Nothing tells them apart.
+  if (lists.size === 0) return [...keys.subarray(0, limit)];
   const sums = new Float64Array(keys.length);
   for (const { leaf, weight } of weighed) {
     let place = 0;

@@ -9,9 +9,9 @@ export interface RarestRequest {
   /** Documents must have one of its essential words. */
   readonly plan: CandidatePlan;
   readonly limit: number;
-  /** Rows that would be read otherwise. */
-  readonly rows: number;
-  /** Where it must be known that there are so many matches, which takes as many rows if those that are listed are fewer. */
+  /** What it would cost otherwise. */
+  readonly cost: number;
+  /** Where it must be known that there are so many matches, for which so many are read if those that are listed are fewer. */
   readonly total?: number | undefined;
 }
 
@@ -19,6 +19,8 @@ export interface RarestDocuments {
   readonly first: readonly number[];
   /** All that have one of the rarest words, ascending. */
   readonly keys: Float64Array;
+  /** The weight of the first that is behind so many of them; no document scores more than its words weigh. */
+  weightBehind(documents: number): number;
 }
 
 /**
@@ -35,14 +37,18 @@ export async function firstOfRarest(
 ): Promise<RarestDocuments | undefined> {
   const { listing } = on.dialect.words;
   const weighed = weighedWordsOf(plan, known);
-  const rarest = rarestOf(plan.essential, sharesOf(weighed, known), known.statistics.documents, asked);
+  const rarest = rarestOf(plan.essential, sharesOf(weighed, known, leaves), known.statistics.documents, asked);
   if (listing === undefined || rarest === undefined) return undefined;
+  if (!(await leaves.canList(rarest, listing.max, listedSumMax))) return undefined;
   const isRarest = new Set(rarest.map(leafKey));
   const others = weighed.filter(({ leaf }) => !isRarest.has(leafKey(leaf)));
   const query = anyOf(rarest);
-  const both = others.map(({ leaf }) => allOf([query, leaf]));
-  const [isListed, held] = await Promise.all([leaves.list(rarest, listing.max), listing.holding(on, index, both)]);
-  if (!isListed || held === undefined) return undefined;
+  const held = await listing.holding(
+    on,
+    index,
+    others.map(({ leaf }) => allOf([query, leaf])),
+  );
+  if (held === undefined || !(await leaves.list(rarest, listing.max, listedSumMax))) return undefined;
   const lists = new Map(leaves.lists);
   for (const [place, { leaf }] of others.entries()) {
     const keys = held[place];
@@ -51,9 +57,18 @@ export async function firstOfRarest(
   }
   const keys = listedMatches(query, lists);
   const first = firstByWeight(keys, weighed, lists, asked.limit);
-  const last = first.length < asked.limit ? 0 : sumOf(first.at(-1) ?? 0, weighed, lists);
-  return last > weightOf(others) * rounding ? { first, keys } : undefined;
+  const weightBehind = (documents: number) => {
+    const key = first[documents];
+    return key === undefined ? 0 : sumOf(key, weighed, lists);
+  };
+  // Documents with none of the rarest words have others at most.
+  const isDecided =
+    rarest.length === plan.essential.length || weightBehind(asked.limit - 1) > weightOf(others) * rounding;
+  return isDecided ? { first, keys, weightBehind } : undefined;
 }
+
+/** Documents that are put together here, of all of the rarest words. */
+const listedSumMax = 120_000;
 
 /** Sums are compared that were added up in another order. */
 const rounding = 1 + 1e-9;
@@ -61,8 +76,25 @@ const rounding = 1 + 1e-9;
 /** How many times as many as are wanted should be found: shares are estimates, and words not independent of each other. */
 const spare = { first: 1.5, total: 1.1 };
 
-/** As many rows as a statement more costs. */
-const statementRows = 1000;
+/** Costs are counted in pages that are read. */
+const costs = { statement: 100, indexed: 0.05, tested: 0.15 };
+
+/** What an entry of the index costs of what a row costs that is read in turn and tested. */
+const entryShare = 0.2;
+
+/** Of rows of words, about. */
+const rowsPerPage = 5;
+
+/** Rows of the words that are anywhere among those of all documents. Some are on the same page. */
+export function readingCost(rows: number, documents: number): number {
+  const pages = Math.max(1, documents / rowsPerPage);
+  return pages * (1 - Math.exp(-rows / pages));
+}
+
+/** Rows in each of which several words are looked for. */
+export function testingCost(rows: number, words: number, documents: number): number {
+  return readingCost(rows, documents) + rows * words * costs.tested;
+}
 
 /** Of which all combinations are gone through. */
 const combinedMax = 10;
@@ -72,7 +104,7 @@ function rarestOf(
   essential: readonly WordLeaf[],
   shares: ReadonlyMap<string, SharedWord>,
   documents: number,
-  { limit, rows, total = 0 }: Omit<RarestRequest, 'plan'>,
+  { limit, cost, total = 0 }: Omit<RarestRequest, 'plan'>,
 ): WordLeaf[] | undefined {
   const others = new Map(shares);
   const rarest: SharedWord[] = [];
@@ -81,21 +113,45 @@ function rarestOf(
     if (word === undefined) return undefined;
     rarest.push(word);
     others.delete(leafKey(leaf));
-    if (documents * shareAbove(rarest, weightOf([...others.values()])) < limit * spare.first) continue;
-    const listed = documents * shareOf(rarest);
-    const looked = listed * (1 + shareOf([...others.values()])) + (listed < total * spare.total ? total : 0);
-    return looked + statementRows < rows && others.size > 0 ? rarest.map((each) => each.leaf) : undefined;
+    const isAll = rarest.length === essential.length;
+    const isDeciding = () => documents * shareAbove(rarest, weightOf([...others.values()])) >= limit * spare.first;
+    if (!isAll && !isDeciding()) continue;
+    const own = listingCost(rarest, [...others.values()], documents, total);
+    return own < cost ? rarest.map((each) => each.leaf) : undefined;
   }
   return undefined;
+}
+
+function listingCost(
+  rarest: readonly SharedWord[],
+  others: readonly SharedWord[],
+  documents: number,
+  total: number,
+): number {
+  const share = rarest.reduce((sum, word) => sum + word.share, 0);
+  let cost = costs.statement + documents * share * others.length * costs.indexed;
+  for (const word of rarest) cost += word.isListed ? 0 : readingCost(documents * word.share, documents);
+  for (const word of others) cost += readingCost(documents * word.share * share, documents);
+  return cost + (documents * share < total * spare.total ? readingCost(total, documents) : 0);
 }
 
 interface SharedWord extends WeighedWord {
   /** Of documents that have it, as far as is known. */
   readonly share: number;
+  readonly isListed: boolean;
 }
 
-function sharesOf(weighed: readonly WeighedWord[], known: KnownWords): ReadonlyMap<string, SharedWord> {
-  return new Map(weighed.map((each) => [leafKey(each.leaf), { ...each, share: knownShare(each.leaf, known) }]));
+function sharesOf(
+  weighed: readonly WeighedWord[],
+  known: KnownWords,
+  { lists }: LeafCounts,
+): ReadonlyMap<string, SharedWord> {
+  return new Map(
+    weighed.map(({ leaf, weight }) => [
+      leafKey(leaf),
+      { leaf, weight, share: knownShare(leaf, known), isListed: lists.has(leafKey(leaf)) },
+    ]),
+  );
 }
 
 function knownShare(leaf: WordLeaf, { counts, statistics }: KnownWords): number {
@@ -109,10 +165,6 @@ function shareAbove([word, ...others]: readonly SharedWord[], weight: number): n
   return word.share * shareAbove(others, weight - word.weight) + (1 - word.share) * shareAbove(others, weight);
 }
 
-function shareOf(words: readonly SharedWord[]): number {
-  return words.reduce((sum, { share }) => sum + share, 0);
-}
-
 function weightOf(words: readonly WeighedWord[]): number {
   return words.reduce((sum, { weight }) => sum + weight, 0);
 }
@@ -122,17 +174,26 @@ export function isWordList(query: WordQuery): boolean {
   return isAlternatives(query) && leavesOf(query).every(({ kind }) => kind === 'term');
 }
 
+export interface CommonWords {
+  readonly query: WordQuery;
+  /** In so many documents that some of them are found sooner by reading one document after the other than by the index. */
+  readonly areEverywhere: boolean;
+}
+
 /** The fewest of the words of a list, the commonest, that so many documents are likely to have. Undefined if all have fewer. */
-export function commonestOf(query: WordQuery, known: KnownWords, wanted: number): WordQuery | undefined {
+export function commonestOf(query: WordQuery, known: KnownWords, wanted: number): CommonWords | undefined {
   if (!isWordList(query)) return undefined;
+  const { documents } = known.statistics;
   const byShare = leavesOf(query)
     .map((leaf) => ({ leaf, share: knownShare(leaf, known) }))
     .sort((a, b) => b.share - a.share);
   let without = 1;
   for (const [place, { share }] of byShare.entries()) {
     without *= 1 - share;
-    if (known.statistics.documents * (1 - without) < wanted * spare.total) continue;
-    return anyOf(byShare.slice(0, place + 1).map(({ leaf }) => leaf));
+    const found = documents * (1 - without);
+    if (found < wanted * spare.total) continue;
+    const words = byShare.slice(0, place + 1).map(({ leaf }) => leaf);
+    return { query: anyOf(words), areEverywhere: found * found * entryShare > wanted * documents };
   }
   return undefined;
 }
