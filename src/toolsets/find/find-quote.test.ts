@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findQuote } from './find-quote.ts';
+import { findQuote, isQuotable } from './find-quote.ts';
 import { findNearestSentence } from './nearest-sentence.ts';
 
 const { signal } = new AbortController();
@@ -18,6 +18,13 @@ test('case, white space, punctuation, quotation marks and Markdown may differ', 
     await found('the rent is due on the third day, "at noon", of each month', text),
     'The **rent** is due on the\nthird day — “at noon” — of each month',
   );
+});
+
+test('symbols and emoji without a word are found as they are; punctuation alone is nothing to look for', async () => {
+  assert.equal(await found('👍🏽 → ✓', 'Before.', 'Done: 👍🏽 → ✓!'), '👍🏽 → ✓');
+  assert.equal(await found('👎', 'Done: 👍🏽'), undefined);
+  assert.equal(await findNearestSentence('👎', passages('Done: 👍🏽'), signal), undefined);
+  assert.deepEqual(['👍', '≤', '… !', '—', '“”'].map(isQuotable), [true, true, false, false, false]);
 });
 
 test('another word, another number or another sign is another text', async () => {

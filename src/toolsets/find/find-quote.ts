@@ -35,6 +35,11 @@ export function partsOf(quote: string): string[] {
     .filter((part) => part !== '');
 }
 
+/** Whether there is anything to look for: words, or symbols such as emoji. Punctuation stands in every text. */
+export function isQuotable(quote: string): boolean {
+  return partsOf(quote).length > 0 || /\p{S}/u.test(quote);
+}
+
 /** Looks for the words of a quotation, in order and without gaps but for its own marks of omission. */
 export async function findQuote(
   quote: string,
@@ -42,6 +47,7 @@ export async function findQuote(
   signal: AbortSignal,
 ): Promise<FoundQuote | undefined> {
   const parts = partsOf(quote);
+  if (parts.length === 0) return findAsItIs(quote, passages, signal);
   const { words, starts } = await joinWords(passages, signal);
   let [first, end] = [-1, 0];
   for (const part of parts) {
@@ -54,6 +60,20 @@ export async function findQuote(
   const passage = starts.findLastIndex((start) => start <= first);
   const [from, to] = [first - (starts[passage] ?? 0), end - (starts[passage] ?? 0)];
   return { passage, range: rangeOf(passages[passage]?.text ?? '', from, to) };
+}
+
+/** A quotation without words: sign by sign. */
+async function findAsItIs(
+  quote: string,
+  passages: readonly CitablePassage[],
+  signal: AbortSignal,
+): Promise<FoundQuote | undefined> {
+  for (const [passage, { text }] of passages.entries()) {
+    const at = indexIn(text, quote, 0);
+    if (at !== -1) return { passage, range: [at, at + quote.length] };
+    await nextTurn(undefined, { signal });
+  }
+  return undefined;
 }
 
 /**

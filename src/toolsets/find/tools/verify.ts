@@ -4,7 +4,7 @@ import { boundedText } from '../../../tools/bounded-text.ts';
 import type { CitablePassage, CitableText, CitableTexts } from '../../../tools/citable-texts.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { findQuote, partsOf } from '../find-quote.ts';
+import { findQuote, isQuotable } from '../find-quote.ts';
 import { findNearestSentence } from '../nearest-sentence.ts';
 
 export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
@@ -27,7 +27,7 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
     async run({ uri, quote, hash }, call) {
       const source = texts.find(({ uriPrefixes }) => uriPrefixes.some((prefix) => uri.startsWith(prefix)));
       if (source === undefined) throw unknownKind(uri, prefixes);
-      if (partsOf(quote).length === 0) {
+      if (!isQuotable(quote)) {
         throw new CarrelError(
           'validation_error',
           'quote has no words. Give the words that are to be found in the text.',
