@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool } from 'pg';
+import { Client, Pool } from 'pg';
 import { writeNewFile } from '../../src/base/durable-files.ts';
 import { type ArchiveMember, readArchive, writeArchive } from '../../src/storage/backup/archive.ts';
 import { backUp, restore } from '../../src/storage/backup/backup.ts';
@@ -136,6 +136,13 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
         await delay(20);
       }
     };
+    /** A connection that has changed few passages before keeps plans for few, which take minutes for a thousand. */
+    const updateMany = async (sql: string) => {
+      const own = new Client({ connectionString: database.url });
+      await own.connect();
+      await own.query(sql);
+      await own.end();
+    };
     const copyDifferences = async (label: string, table: string) => {
       const { rows } = await client.query(
         `SELECT l.key, w.key AS copy FROM (SELECT * FROM carrel.kb_codes_labels_${await modelNumber()}
@@ -162,7 +169,7 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
       isMade = true;
       await Promise.all(lanes);
       assert.deepEqual(await copyDifferences('since', table), []);
-      await client.query(`UPDATE carrel.kb_passages SET labels = '{since,too}' WHERE parent IN ('d1', 'd21')`);
+      await updateMany("UPDATE carrel.kb_passages SET labels = '{since,too}' WHERE parent IN ('d1', 'd21')");
       assert.deepEqual(await copyDifferences('since', table), []);
       for (let turn = 0; turn < 5; turn += 1) {
         const query = randomUnitVector(dimensions, random);
@@ -189,10 +196,22 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
       await other.close();
     });
 
+    test('are copied, however long somebody writes to another database', { timeout: 60_000 }, async (context) => {
+      const elsewhere = new Client({ connectionString: server.url });
+      await elsewhere.connect();
+      context.after(() => elsewhere.end());
+      await elsewhere.query('BEGIN');
+      await elsewhere.query('SELECT txid_current()');
+      await client.query(`UPDATE carrel.kb_codes_wide_${await modelNumber()} SET is_ready = false`);
+      const other = await createPostgresStorage(config());
+      context.after(() => other.close());
+      assert.deepEqual(await copyDifferences('since', await widened(other, 'since')), []);
+    });
+
     test('are no table of their own any more when few passages have it', async () => {
       const other = await createPostgresStorage(config());
       const table = await widened(other, 'since');
-      await client.query("UPDATE carrel.kb_passages SET labels = '{few}' WHERE labels && '{since}'");
+      await updateMany("UPDATE carrel.kb_passages SET labels = '{few}' WHERE labels && '{since}'");
       await client.query(`VACUUM (ANALYZE) ${table}`);
       await write(5, ['second'], 600);
       await widened(other, 'second');

@@ -121,7 +121,7 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
   async function make(model: CodedModel, label: string): Promise<void> {
     if ((await connections.alone((statements) => stateOf(statements, model.key, label))) !== 'wanted') return;
     const number = await connections.write((statements) => register(statements, model, label));
-    await othersDone();
+    await othersDone(model.key);
     await connections.write((statements) => dropUnregistered(statements, model.key));
     if (number === undefined) return;
     const table = tableOf(model.key, number);
@@ -131,7 +131,7 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
         isLong: true,
       });
     }
-    await othersDone();
+    await othersDone(model.key);
     const { listed, wide } = namesOf(model.key);
     await connections.write((statements) => statements.query(removeUnlisted(table, listed), [label]), { isLong: true });
     await connections.alone((statements) => statements.query(`VACUUM (ANALYZE) ${table}`));
@@ -173,20 +173,26 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
   }
 
   /**
-   * Waits until all have ended that write now: they may not see yet what was committed just now, or it may not see what they have
-   * written. A lock would keep the next ones waiting, too.
+   * Waits until all have ended that write to the list now: they may not see yet what was committed just now, or it may not see what
+   * they have written. A lock would keep the next ones waiting, too; and others, perhaps in other databases, may write for hours.
    */
-  async function othersDone(): Promise<void> {
-    const [own = {}] = await connections.write((statements) => statements.query('SELECT txid_current() AS id'));
-    const areDone = async () => {
-      const [row = {}] = await connections.read((statements) =>
-        statements.query('SELECT txid_snapshot_xmin(txid_current_snapshot()) > $1::bigint AS done', [own['id']]),
-      );
-      return row['done'] === true;
+  async function othersDone(model: number): Promise<void> {
+    const writing = async () => {
+      const rows = await connections.read((statements) => statements.query(writersOf, [namesOf(model).listed]));
+      return rows.map((row) => textOf(row, 'id'));
     };
-    for (let waitMs = 5; !(await areDone()); waitMs = Math.min(1_000, waitMs * 1.5)) await delay(waitMs);
+    let others = new Set(await writing());
+    for (let waitMs = 5; others.size > 0; waitMs = Math.min(1_000, waitMs * 1.5)) {
+      await delay(waitMs);
+      const now = new Set(await writing());
+      others = new Set([...others].filter((id) => now.has(id)));
+    }
   }
 }
+
+/** Whoever writes to a table has such a lock on it before its triggers look for anything, until everybody sees what was written. */
+const writersOf = `SELECT virtualtransaction AS id FROM pg_locks WHERE locktype = 'relation' AND mode = 'RowExclusiveLock'
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND relation = to_regclass($1)`;
 
 /** What no trigger writes to any more. */
 async function dropUnregistered(statements: Connection, model: number): Promise<void> {
