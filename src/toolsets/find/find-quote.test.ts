@@ -20,11 +20,20 @@ test('case, white space, punctuation, quotation marks and Markdown may differ', 
   );
 });
 
-test('symbols and emoji without a word are found as they are; punctuation alone is nothing to look for', async () => {
+test('symbols and emoji without a word are found one after the other; punctuation alone is nothing to look for', async () => {
   assert.equal(await found('👍🏽 → ✓', 'Before.', 'Done: 👍🏽 → ✓!'), '👍🏽 → ✓');
+  assert.equal(await found('✅ 🎉', 'All ✅,\n🎉 now'), '✅,\n🎉');
+  assert.equal(await found('✅ … =\u0338', 'All ✅ done', 'and ≠.'), '✅ done');
+  assert.equal(await found('✅ 🎉', 'All ✅ done 🎉'), undefined);
   assert.equal(await found('👎', 'Done: 👍🏽'), undefined);
   assert.equal(await findNearestSentence('👎', passages('Done: 👍🏽'), signal), undefined);
   assert.deepEqual(['👍', '≤', '… !', '—', '“”'].map(isQuotable), [true, true, false, false, false]);
+});
+
+test('the selector of an emoji is no word that another one could have too', async () => {
+  assert.equal(await found('❤️', 'Beware ⚠️ of it'), undefined);
+  assert.equal(await found('❤️', 'With ❤ and care'), '❤');
+  assert.equal(await found('with ❤ and', 'With ❤️ and care'), 'With ❤️ and');
 });
 
 test('another word, another number or another sign is another text', async () => {
