@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findQuote, isQuotable } from './find-quote.ts';
+import { findQuote, isQuotable, unitsPerTurn } from './find-quote.ts';
 import { findNearestSentence } from './nearest-sentence.ts';
 
 const { signal } = new AbortController();
@@ -90,6 +90,20 @@ test('marks of omission stand for any words between, in order', async () => {
 test('a quotation may go on in the next passage', async () => {
   const place = await findQuote('ends here and goes on', passages('none', 'It ends here', 'and goes on.'), signal);
   assert.deepEqual(place, { passage: 1, range: [3, 12] });
+});
+
+test('other calls are answered while the place of a quotation is counted out in a long text', async () => {
+  const turnsFor = async (quote: string) => {
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    await findQuote(quote, passages(`${'→'.repeat(unitsPerTurn * 3)}↑`), signal);
+    clearImmediate(next);
+    return turns;
+  };
+  assert.ok((await turnsFor('→ ↑')) >= (await turnsFor('↓')) + 2);
 });
 
 test('scripts without spaces are compared character by character', async () => {

@@ -62,7 +62,7 @@ export async function findQuote(
   if (first === -1) return undefined;
   const passage = starts.findLastIndex((start) => start <= first);
   const [from, to] = [first - (starts[passage] ?? 0), end - (starts[passage] ?? 0)];
-  return { passage, range: rangeOf(passages[passage]?.text ?? '', pattern, from, to) };
+  return { passage, range: await rangeOf(passages[passage]?.text ?? '', pattern, [from, to], signal) };
 }
 
 /**
@@ -115,11 +115,21 @@ function* inTurns(text: string): Iterable<string> {
 }
 
 /** Where the words from one offset to another of `joinWords` stand in the text itself. */
-function rangeOf(text: string, pattern: RegExp, from: number, to: number): [number, number] {
+async function rangeOf(
+  text: string,
+  pattern: RegExp,
+  [from, to]: readonly [number, number],
+  signal: AbortSignal,
+): Promise<[number, number]> {
   let [offset, start, end] = [0, 0, text.length];
+  let turnEnd = unitsPerTurn;
   let before: number | undefined;
   let hasBegun = false;
   for (const { 0: word, index } of text.matchAll(pattern)) {
+    if (index > turnEnd) {
+      turnEnd = index + unitsPerTurn;
+      await nextTurn(undefined, { signal });
+    }
     const isContinued = before !== undefined && brokenWord.test(text.slice(before, index));
     if (isContinued) offset -= 1;
     if (!hasBegun && !isContinued && offset >= from) [start, hasBegun] = [index, true];
