@@ -263,6 +263,10 @@ async function postgresTables({ storage }: BackupPlace): Promise<Map<string, str
     );
     tables.set(name, String(found.rows[0]?.sum));
   }
+  const indexes = await client.query<{ definition: string }>(
+    "SELECT indexdef AS definition FROM pg_indexes WHERE schemaname = 'carrel' AND indexname !~ '_nearest_|^kb_code' ORDER BY 1",
+  );
+  tables.set('indexes', indexes.rows.map(({ definition }) => definition).join('\n'));
   await client.end();
   return tables;
 }

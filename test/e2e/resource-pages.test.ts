@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { startFakeEngine } from '../fakes/kb-engine/start-fake-engine.ts';
 import { carrelProgram } from '../support/child-program.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
@@ -10,8 +11,8 @@ interface Page {
 
 const env = { EMBEDDING_PROVIDER: 'none', ANSWER_MAX_BYTES: '65536', RATE_LIMIT_NOTES: '1000' };
 
-function start(t: TestContext) {
-  const client = startStdioClient(carrelProgram, ['serve', '--alone'], env);
+function start(t: TestContext, more: Record<string, string> = {}) {
+  const client = startStdioClient(carrelProgram, ['serve', '--alone'], { ...env, ...more });
   t.after(() => client.program.process.kill('SIGKILL'));
   let id = 0;
   const request = (method: string, params: object) => {
@@ -80,5 +81,22 @@ test('contract §4, for every text: a cursor belongs to one text, and to none th
   assert.equal(await refused(`carrel://context/${other}`), 'content_changed');
   await call('update_context', { context_id: id, text: `c${text}` });
   assert.equal(await refused(uri), 'content_changed');
+  assert.equal(await client.end(), 0);
+});
+
+test('contract §4, for every text: a document is read on, whatever its engine has for a hash', {
+  timeout: 60_000,
+}, async (t) => {
+  const fake = await startFakeEngine(t);
+  const long = 'a line of a long text\n'.repeat(10_000);
+  const document = fake.add({ text: `${long}\fthe rest`, hash: `sha512:${'+/'.repeat(43)}==` });
+  const { client, request } = start(t, { KB_ENGINE_URL: fake.origin, ANSWER_MAX_BYTES: '1048576' });
+  await client.handshake();
+  const uri = `carrel://kb/doc/${document.id}`;
+  const cursor = (await request('resources/read', { uri })).result?.['nextCursor'];
+  const { result } = await request('resources/read', { uri, cursor });
+  assert.match(JSON.stringify(result), /"text":"the rest"/);
+  document.hash = 'another';
+  assert.equal((await request('resources/read', { uri, cursor })).error?.data?.['code'], 'content_changed');
   assert.equal(await client.end(), 0);
 });

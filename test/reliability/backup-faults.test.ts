@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
@@ -95,6 +95,21 @@ describe('faults around a SQLite file', () => {
       assert.equal(existsSync(`${real.path}.damaged`), former === 'damaged');
       await assert.rejects(backUp(placeOf(target, folder), `${real.path}-wal`, forced), { code: 'invalid_usage' });
     }
+  });
+
+  test('links are followed to where SQLite finds the database: several, and from folders that are links', async () => {
+    const [target, real] = [place('first-link'), place('last')];
+    const inner = join(dirname(real.path), 'inner');
+    mkdirSync(inner);
+    symlinkSync(inner, join(dirname(target.path), 'folder'));
+    symlinkSync(join('folder', 'second-link'), target.path);
+    symlinkSync(join('..', basename(real.path)), join(inner, 'second-link'));
+    await restore(placeOf(target, folder), file, forced);
+    assert.ok(lstatSync(join(inner, 'second-link')).isSymbolicLink());
+    assert.equal(await countWords(real), '0 10');
+    const loop = place('loop');
+    symlinkSync(loop.path, loop.path);
+    await assert.rejects(restore(placeOf(loop, folder), file, forced), { code: 'invalid_config' });
   });
 
   test('what is damaged is not backed up as if it were whole', async () => {

@@ -21,6 +21,7 @@ import { after, describe, test } from 'node:test';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { migrations } from '../../src/storage/sqlite/migrations.ts';
+import { openFailure } from '../../src/storage/sqlite/open-failure.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { temporaryFolder } from '../support/backends.ts';
 
@@ -344,6 +345,32 @@ test('contract §1: what keeps a database from being opened is told: files that 
   assert.match(files[1], /^Too many files .*ulimit -n/);
   assert.equal(owner[0], 'invalid_config');
   assert.match(owner[1], /^The database may not be read by this user\. Run Carrel as its owner/);
+});
+
+test('contract §2: asking why a database cannot be opened leaves this process its locks', async () => {
+  const path = join(temporaryFolder(), 'notes.db');
+  await (await createSqliteStorage({ path })).close();
+  const database = new DatabaseSync(path);
+  database.exec('BEGIN IMMEDIATE; CREATE TABLE here (x)');
+  const unopened = (() => {
+    try {
+      return new DatabaseSync(join(path, 'none'), { readOnly: true });
+    } catch (error) {
+      return error;
+    }
+  })();
+  assert.equal(openFailure(path, unopened), unopened);
+  const script = `
+    import { DatabaseSync } from 'node:sqlite';
+    const database = new DatabaseSync(${JSON.stringify(path)}, { timeout: 0 });
+    try {
+      database.exec('BEGIN IMMEDIATE; CREATE TABLE there (x); COMMIT');
+    } catch (error) {
+      console.log(error.errcode);
+    }`;
+  const args = ['--input-type=module', '--eval', script];
+  assert.equal(execFileSync(process.execPath, args, { encoding: 'utf8' }).trim(), '5');
+  database.close();
 });
 
 async function save(storage: Storage, content = 'some words'): Promise<unknown> {

@@ -14,6 +14,7 @@ import { readTables } from './tables.ts';
 import type { Connection } from './transaction.ts';
 import { checkContent } from './upkeep.ts';
 import { codeTables } from './vector-codes.ts';
+import { withoutIndexes } from './without-indexes.ts';
 
 export async function restorePostgres(
   config: PostgresConfig,
@@ -48,7 +49,7 @@ export async function replaceContent(
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await makeRoom(statements, force);
     await applySteps(statements, 0, schema);
-    await fill(client, statements);
+    await withoutIndexes(statements, () => fill(client, statements));
     onProgress('checking', 0, 0);
     await applySteps(statements, schema, migrations.length);
     // Whoever embedded something when the backup was made does so no more.

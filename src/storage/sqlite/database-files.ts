@@ -1,6 +1,7 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { CarrelError, systemCode } from '../../base/errors.ts';
 
 /** What SQLite writes under the name of a database, behind it: the database itself, its logs and their index. */
 export const sqliteSuffixes = ['', '-wal', '-shm', '-journal'] as const;
@@ -14,18 +15,22 @@ export function databaseFiles(path: string): string[] {
 export function realDatabase(path: string): string {
   try {
     return realpathSync(path);
-  } catch {
-    return linkedTo(path);
+  } catch (cause) {
+    if (systemCode(cause) !== 'ELOOP') return linkedTo(path);
+    const message = `The links from ${path} lead back to themselves. Remove them, or choose another path (DB_PATH).`;
+    throw new CarrelError('invalid_config', message, { cause });
   }
 }
 
-/** Nothing may be there yet. */
+/** Nothing may be there yet, behind however many links. */
 function linkedTo(path: string): string {
+  let target: string;
   try {
-    return resolve(dirname(path), readlinkSync(path));
+    target = resolve(realpathSync(dirname(path)), readlinkSync(path));
   } catch {
     return path;
   }
+  return realDatabase(target);
 }
 
 /** One that was never served, so that nothing of ours is beside it. */

@@ -1,18 +1,29 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { CarrelError, systemCode } from '../../base/errors.ts';
 import { sqliteSuffixes } from './database-files.ts';
 import { isUnopened } from './storage-error.ts';
 
-/** SQLite does not say why it cannot open its files; the system does when it is asked for them all. */
+/**
+ * SQLite does not say why it cannot open its files; the system does when it is asked. They are not opened for that: whoever
+ * closes a file takes from the process every lock on it, those of its other connections too.
+ */
 export function openFailure(path: string, error: unknown): unknown {
   if (!isUnopened(error)) return error;
-  const opened: number[] = [];
   try {
-    for (const suffix of sqliteSuffixes) if (existsSync(path + suffix)) opened.push(openSync(path + suffix, 'r'));
+    openAsMany();
+    for (const suffix of sqliteSuffixes) if (existsSync(path + suffix)) accessSync(path + suffix, constants.R_OK);
     return error;
   } catch (cause) {
     if (isOutOfFiles(cause)) return tooManyFiles(cause);
     return ['EACCES', 'EPERM'].includes(systemCode(cause) ?? '') ? notOurs(cause) : error;
+  }
+}
+
+/** As many as SQLite has of a database. */
+function openAsMany(): void {
+  const opened: number[] = [];
+  try {
+    for (const _ of sqliteSuffixes) opened.push(openSync(process.execPath, 'r'));
   } finally {
     for (const file of opened) closeSync(file);
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findQuote, isQuotable } from './find-quote.ts';
+import { findQuote, isQuotable, unitsPerTurn } from './find-quote.ts';
 import { findNearestSentence } from './nearest-sentence.ts';
 
 const { signal } = new AbortController();
@@ -20,11 +20,20 @@ test('case, white space, punctuation, quotation marks and Markdown may differ', 
   );
 });
 
-test('symbols and emoji without a word are found as they are; punctuation alone is nothing to look for', async () => {
+test('symbols and emoji without a word are found one after the other; punctuation alone is nothing to look for', async () => {
   assert.equal(await found('👍🏽 → ✓', 'Before.', 'Done: 👍🏽 → ✓!'), '👍🏽 → ✓');
+  assert.equal(await found('✅ 🎉', 'All ✅,\n🎉 now'), '✅,\n🎉');
+  assert.equal(await found('✅ … =\u0338', 'All ✅ done', 'and ≠.'), '✅ done');
+  assert.equal(await found('✅ 🎉', 'All ✅ done 🎉'), undefined);
   assert.equal(await found('👎', 'Done: 👍🏽'), undefined);
   assert.equal(await findNearestSentence('👎', passages('Done: 👍🏽'), signal), undefined);
   assert.deepEqual(['👍', '≤', '… !', '—', '“”'].map(isQuotable), [true, true, false, false, false]);
+});
+
+test('the selector of an emoji is no word that another one could have too', async () => {
+  assert.equal(await found('❤️', 'Beware ⚠️ of it'), undefined);
+  assert.equal(await found('❤️', 'With ❤ and care'), '❤');
+  assert.equal(await found('with ❤ and', 'With ❤️ and care'), 'With ❤️ and');
 });
 
 test('another word, another number or another sign is another text', async () => {
@@ -81,6 +90,20 @@ test('marks of omission stand for any words between, in order', async () => {
 test('a quotation may go on in the next passage', async () => {
   const place = await findQuote('ends here and goes on', passages('none', 'It ends here', 'and goes on.'), signal);
   assert.deepEqual(place, { passage: 1, range: [3, 12] });
+});
+
+test('other calls are answered while the place of a quotation is counted out in a long text', async () => {
+  const turnsFor = async (quote: string) => {
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    await findQuote(quote, passages(`${'→'.repeat(unitsPerTurn * 3)}↑`), signal);
+    clearImmediate(next);
+    return turns;
+  };
+  assert.ok((await turnsFor('→ ↑')) >= (await turnsFor('↓')) + 2);
 });
 
 test('scripts without spaces are compared character by character', async () => {

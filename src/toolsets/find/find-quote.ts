@@ -14,30 +14,33 @@ export const unitsPerTurn = 200_000;
 /**
  * Words, numbers with their signs and points, what they count (3 € is not 3 $, and 5 % is not 5), and single characters of
  * scripts without spaces. Everything else (white space, punctuation, quotation marks, Markdown) may differ between a text and
- * a quotation of it. A number within a word counts too: Q3 is not Q4.
+ * a quotation of it. A number within a word counts too: Q3 is not Q4. The selector that many emoji end with is no word.
  */
 const wordPattern =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|[\p{L}\p{M}]+|\p{Sc}(?=[\s*_`]{0,8}[-+−]?\p{N})|[\p{Sc}%％﹪٪‰](?<=\p{N}[\s*_`]{0,8}.)/gu;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|(?:\p{L}|(?![\ufe00-\ufe0f\u20e3])\p{M})+|\p{Sc}(?=[\s*_`]{0,8}[-+−]?\p{N})|[\p{Sc}%％﹪٪‰](?<=\p{N}[\s*_`]{0,8}.)/gu;
+
+/** For quotations without words, each sign counts as one: `≤`, emoji. Punctuation stands in every text. */
+const signPattern = new RegExp(`${wordPattern.source}|\\p{S}`, 'gu');
 
 /** A word that is broken at the end of a line is one word. */
 const hyphenation = /(\p{Ll})-\r?\n\s*(?=\p{Ll})|\u00ad/gu;
 const brokenWord = /^(?:-\r?\n\s*|\u00ad)$/u;
 
-export function wordsOf(text: string): string[] {
-  return text.normalize('NFKC').replace(hyphenation, '$1').toLowerCase().match(wordPattern) ?? [];
+export function wordsOf(text: string, pattern = wordPattern): string[] {
+  return text.normalize('NFKC').replace(hyphenation, '$1').toLowerCase().match(pattern) ?? [];
 }
 
 /** The parts of a quotation between its marks of omission (`…`, `...`, `[...]`), as words. */
-export function partsOf(quote: string): string[] {
+function partsOf(quote: string, pattern: RegExp): string[] {
   return quote
     .split(/\[?(?:…|\.{3,})\]?/u)
-    .map((part) => wordsOf(part).join(' '))
+    .map((part) => wordsOf(part, pattern).join(' '))
     .filter((part) => part !== '');
 }
 
-/** Whether there is anything to look for: words, or symbols such as emoji. Punctuation stands in every text. */
+/** Whether there is anything to look for. */
 export function isQuotable(quote: string): boolean {
-  return partsOf(quote).length > 0 || /\p{S}/u.test(quote);
+  return partsOf(quote, signPattern).length > 0;
 }
 
 /** Looks for the words of a quotation, in order and without gaps but for its own marks of omission. */
@@ -46,9 +49,9 @@ export async function findQuote(
   passages: readonly CitablePassage[],
   signal: AbortSignal,
 ): Promise<FoundQuote | undefined> {
-  const parts = partsOf(quote);
-  if (parts.length === 0) return findAsItIs(quote, passages, signal);
-  const { words, starts } = await joinWords(passages, signal);
+  const pattern = partsOf(quote, wordPattern).length > 0 ? wordPattern : signPattern;
+  const parts = partsOf(quote, pattern);
+  const { words, starts } = await joinWords(passages, pattern, signal);
   let [first, end] = [-1, 0];
   for (const part of parts) {
     const at = indexIn(words, ` ${part} `, end);
@@ -59,21 +62,7 @@ export async function findQuote(
   if (first === -1) return undefined;
   const passage = starts.findLastIndex((start) => start <= first);
   const [from, to] = [first - (starts[passage] ?? 0), end - (starts[passage] ?? 0)];
-  return { passage, range: rangeOf(passages[passage]?.text ?? '', from, to) };
-}
-
-/** A quotation without words: sign by sign. */
-async function findAsItIs(
-  quote: string,
-  passages: readonly CitablePassage[],
-  signal: AbortSignal,
-): Promise<FoundQuote | undefined> {
-  for (const [passage, { text }] of passages.entries()) {
-    const at = indexIn(text, quote, 0);
-    if (at !== -1) return { passage, range: [at, at + quote.length] };
-    await nextTurn(undefined, { signal });
-  }
-  return undefined;
+  return { passage, range: await rangeOf(passages[passage]?.text ?? '', pattern, [from, to], signal) };
 }
 
 /**
@@ -100,13 +89,13 @@ function indexIn(text: string, wanted: string, from: number): number {
 }
 
 /** All words, with one blank before, between and after, and where those of each passage begin. */
-async function joinWords(passages: readonly CitablePassage[], signal: AbortSignal) {
+async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, signal: AbortSignal) {
   const starts: number[] = [];
   let words = ' ';
   for (const { text } of passages) {
     starts.push(words.length - 1);
     for (const part of inTurns(text)) {
-      const found = wordsOf(part);
+      const found = wordsOf(part, pattern);
       if (found.length > 0) words += `${found.join(' ')} `;
       await nextTurn(undefined, { signal });
     }
@@ -126,11 +115,21 @@ function* inTurns(text: string): Iterable<string> {
 }
 
 /** Where the words from one offset to another of `joinWords` stand in the text itself. */
-function rangeOf(text: string, from: number, to: number): [number, number] {
+async function rangeOf(
+  text: string,
+  pattern: RegExp,
+  [from, to]: readonly [number, number],
+  signal: AbortSignal,
+): Promise<[number, number]> {
   let [offset, start, end] = [0, 0, text.length];
+  let turnEnd = unitsPerTurn;
   let before: number | undefined;
   let hasBegun = false;
-  for (const { 0: word, index } of text.matchAll(wordPattern)) {
+  for (const { 0: word, index } of text.matchAll(pattern)) {
+    if (index > turnEnd) {
+      turnEnd = index + unitsPerTurn;
+      await nextTurn(undefined, { signal });
+    }
     const isContinued = before !== undefined && brokenWord.test(text.slice(before, index));
     if (isContinued) offset -= 1;
     if (!hasBegun && !isContinued && offset >= from) [start, hasBegun] = [index, true];

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import { nextChunk } from '../../engine/document-parts.ts';
 import type { Engine, EngineChunk, EngineDocument } from '../../engine/engine.ts';
@@ -67,7 +68,8 @@ export function createDocumentResources(
       const first = place.at;
       const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
       const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
-      const marks = [String(id), document.content_hash ?? 'unknown'];
+      // However long the engine's own hash is, and whatever it is made of.
+      const marks = [String(id), hash('sha256', document.content_hash ?? '')];
       checkSameText(place, marks);
       const shown = readable(chunks);
       const { uri: own, ...meta } = showDocument(document);

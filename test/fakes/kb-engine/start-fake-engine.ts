@@ -225,7 +225,9 @@ function listed({ id, title, doc_type, tags }: FakeDocument) {
 
 function detailed(document: FakeDocument) {
   const { source_path, text, hash } = document;
-  const chunks = [{ id: document.id * 10, chunk_index: 0, preview: text, metadata: null }];
+  const chunks = text
+    .split('\f')
+    .map((preview, index) => ({ id: document.id * 10 + index, chunk_index: index, preview, metadata: null }));
   return { ...listed(document), source_path, language: 'en', content_hash: hash, has_file: false, chunks };
 }
 
