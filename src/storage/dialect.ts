@@ -248,7 +248,7 @@ export interface WordTable {
   readonly listing: WordListing | undefined;
   /**
    * Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read
-   * first. A `state`, if there is one, is another after each change.
+   * first. A `state`, if there is one, is another after each change. `labelled` is 1 where rows have their labels.
    */
   sums(on: Statements, index: WordIndex): Promise<Row>;
   /** In how many documents each of these is. */

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { backUp, restore } from '../../src/storage/backup/backup.ts';
 import type { Passage, PassageFilter } from '../../src/storage/contracts/passages.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
 import type { Statements } from '../../src/storage/dialect.ts';
 import { type Connections, createConnections } from '../../src/storage/postgres/connections.ts';
 import { createPostgresDialect } from '../../src/storage/postgres/dialect.ts';
 import { createFreshStatistics } from '../../src/storage/postgres/fresh-statistics.ts';
+import { labelRest, labelWords } from '../../src/storage/postgres/label-words.ts';
 import { migrate } from '../../src/storage/postgres/migrate.ts';
 import { migrations } from '../../src/storage/postgres/migrations.ts';
 import { createPostgresStorage, withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';
@@ -15,6 +17,7 @@ import { findWords } from '../../src/storage/stores/words/find-words.ts';
 import { passageWords } from '../../src/storage/stores/words/word-indexes.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import type { Page } from '../../src/words/ranking/word-index.ts';
+import { temporaryFolder } from '../support/backends.ts';
 import {
   createTestDatabase,
   type PostgresServer,
@@ -131,7 +134,7 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
     assert.equal(await total('most'), totalMax);
   });
 
-  test('labels of what an earlier version has stored are indexed, and of what it stores from then on', async () => {
+  test('labels of what an earlier version has stored are filled in meanwhile, and of what it stores from then on', async (context) => {
     const other = await createTestDatabase(server);
     const earlier = createConnections({ url: other.url });
     await migrate(earlier, migrations.slice(0, 6));
@@ -147,31 +150,64 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
         ]);
         await on.query(`INSERT INTO carrel.kb_passage_words SELECT $1::bigint, 'heron'::tsvector`, [key]);
       });
+    const indexes = () =>
+      earlier.read(async (on) => {
+        const rows = await on.query(
+          `SELECT relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+           WHERE indrelid = 'carrel.kb_passage_words'::regclass AND NOT indisprimary`,
+        );
+        return rows.map((row) => row['relname']);
+      });
     await insert(1, 'lake');
     await insert(2, 'river');
-    const newer = await createPostgresStorage({ url: other.url });
-    try {
-      await insert(3, 'lake');
-      const search = { query: parseQuery('heron'), filter: { labels: [['lake']] }, limit: 10, offset: 0 };
-      const { hits, total } = await newer.passages.search(search);
-      assert.deepEqual([hits.map(({ key }) => key), total], [[1, 3], 2]);
-      assert.deepEqual(await newer.check(), []);
-    } finally {
-      await newer.close();
-      await earlier.close();
-      await other.drop();
-    }
+    await migrate(earlier);
+    const all = { limit: 10, offset: 0 };
+    const search = async () => (await findWith(context, [], [], earlier)('heron', { labels: [['lake']] }, all)).found;
+    const writing = holdPassage(earlier, 2);
+    await writing.isHeld;
+    const labelling = labelWords(earlier);
+    await insert(3, 'lake');
+    assert.deepEqual([(await search()).map(({ key }) => key), await indexes()], [[1, 3], ['kb_passage_words_index']]);
+    await writing.relabel('lake');
+    await labelling;
+    assert.deepEqual(
+      [(await search()).map(({ key }) => key), await indexes()],
+      [[1, 2, 3], ['kb_passage_words_by_label']],
+    );
+    const unlabelled = 'SELECT key FROM carrel.kb_passage_words WHERE labels IS NULL';
+    assert.deepEqual(await earlier.read((on) => on.query(unlabelled)), []);
+    await earlier.close();
+    await other.drop();
+  });
+
+  test('labels that a backup does not have yet are filled in by its restoration', async () => {
+    const [folder, target] = [temporaryFolder(), await createTestDatabase(server)];
+    const place = (url: string) => ({ storage: { backend: 'postgres' as const, url }, originals: folder });
+    const quiet = { force: false, onProgress: () => {} };
+    await connections.write((statements) =>
+      statements.query('UPDATE carrel.kb_passage_words SET labels = NULL WHERE key % 2 = 0'),
+    );
+    await backUp(place(database.url), `${folder}/words.tar`, quiet);
+    await restore(place(target.url), `${folder}/words.tar`, quiet);
+    await connections.write((statements) => statements.query(labelRest));
+    const restored = await createPostgresStorage({ url: target.url });
+    const search = { query: parseQuery('wick'), filter: { labels: [['half0']] }, limit: 100, offset: 0 };
+    const answers = await Promise.all([storage, restored].map(({ passages }) => passages.search(search)));
+    assert.ok(answers[0] && answers[0].total > 30);
+    assert.deepEqual(answers[1], answers[0]);
+    await restored.close();
+    await target.drop();
   });
 
   /** With a dialect of its own, that knows nothing yet. Notes what the statements got, and themselves. */
-  function findWith(context: TestContext, values: unknown[] = [], asked: string[] = []) {
+  function findWith(context: TestContext, values: unknown[] = [], asked: string[] = [], to = connections) {
     const cutter = createTextCutter();
     context.after(() => cutter.close());
-    const shares = createWordShares(connections);
-    const statistics = createFreshStatistics(connections, shares);
+    const shares = createWordShares(to);
+    const statistics = createFreshStatistics(to, shares);
     const dialect = createPostgresDialect({ indexes: undefined, statistics, shares, cutter });
     return (text: string, labels: PassageFilter, page: Page, { isIndexed = true } = {}) =>
-      connections.read((connection) => {
+      to.read((connection) => {
         const { query } = withQuestionMarks(connection);
         const noted: Statements['query'] = (sql, bound, ...more) => {
           asked.push(sql);
@@ -185,6 +221,24 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
       });
   }
 });
+
+/** Somebody who has changed a passage and is not done yet, so that whoever wants its labels waits. */
+function holdPassage(connections: Connections, key: number) {
+  const held = Promise.withResolvers<void>();
+  const next = Promise.withResolvers<string>();
+  const done = connections.write(async (on) => {
+    await on.query('SELECT 1 FROM carrel.kb_passages WHERE key = $1 FOR UPDATE', [key]);
+    held.resolve();
+    await on.query('UPDATE carrel.kb_passages SET labels = ARRAY[$2] WHERE key = $1', [key, await next.promise]);
+  });
+  return {
+    isHeld: held.promise,
+    relabel(label: string) {
+      next.resolve(label);
+      return done;
+    },
+  };
+}
 
 function passageOf(number: number): Passage {
   const rare = `${number % 7 === 0 ? 'ember' : ''} ${number % 31 === 0 ? 'wick' : ''}`;

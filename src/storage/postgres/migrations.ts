@@ -14,6 +14,9 @@ export const migrations: readonly string[] = [
   ...[firstSchema(), deletedSchema(), thirdSchema(), sharedSchema(), fifthSchema(), sixthSchema(), seventhSchema()],
 ];
 
+/** The schema since which words have labels. */
+export const labelledSince = 7;
+
 /** Programs of schema 4 write labels by triggers, and find as they did. */
 function seventhSchema(): string {
   return [labelledWordsSchema(), 'UPDATE carrel.schema_version SET usable_from = 4'].join('\n');

@@ -7,6 +7,7 @@ import { sumColumns } from '../word-sums.ts';
 import { countWords } from './count-words.ts';
 import { createFilterShares } from './filter-shares.ts';
 import type { FreshStatistics } from './fresh-statistics.ts';
+import { isLabelled } from './label-words.ts';
 import { hasInMore, type Rendering, renderWords, tsquery } from './render-words.ts';
 import type { TermRows, TermVectors } from './term-rows.ts';
 import type { TextCutter } from './text-cutter.ts';
@@ -54,7 +55,8 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
     ),
     async sums(on, { name }) {
       const [row = {}] = await on.query(
-        `SELECT ${sumColumns}, string_agg(xmin::text, ' ' ORDER BY part) AS state, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more
+        `SELECT ${sumColumns}, string_agg(xmin::text, ' ' ORDER BY part) AS state, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more,
+           (${isLabelled})::integer AS labelled
          FROM carrel.${name}_statistics`,
         [],
         'steady',

@@ -53,8 +53,10 @@ export async function findWords(
   { limit, offset, counts = true, place }: FindRequest,
 ): Promise<FoundPage> {
   const counted = createLeafCounts(on, index);
-  const [query, filter] = await Promise.all([mendQuery(on, index, asked, counted.count), filtering]);
+  const [query, wanted] = await Promise.all([mendQuery(on, index, asked, counted.count), filtering]);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
+  const { isLabelled } = await counted.count([]);
+  const filter = isLabelled ? wanted : wanted && { ...wanted, onWords: undefined };
   const leaves = filter?.onWords === undefined ? counted : await counted.within(filter);
   const isInPool = offset + limit <= poolMax;
   const listed = await listMatches(on, index, query, filter, leaves, { isInPool, counts, place });
@@ -69,9 +71,9 @@ export async function findWords(
   );
   const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed, leaves) : undefined);
   const found = pool.slice(offset, offset + limit);
-  const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
-  if (wanted > 0) {
-    const missing = { limit: wanted, offset: Math.max(0, offset - pool.length) };
+  const behind = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
+  if (behind > 0) {
+    const missing = { limit: behind, offset: Math.max(0, offset - pool.length) };
     found.push(
       ...(listed === undefined
         ? await behindPool(on, index, query, narrowed, pool, missing)

@@ -10,6 +10,8 @@ export interface KnownWords {
   readonly counts: ReadonlyMap<string, number>;
   /** Of the index; see `WordTable.sums`. */
   readonly state: string | undefined;
+  /** Whether the index tells labels, too; see `KeyFilter.onWords`. */
+  readonly isLabelled: boolean;
 }
 
 export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
@@ -59,12 +61,12 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
       read = first;
       note(wanted, found, words.counts(index.name, read.statistics));
     }
-    const { statistics, state } = read;
+    const { statistics, ...rest } = read;
     const { documents } = statistics;
     const counts = words.counts(index.name, statistics);
     const wanted = uncounted(counts);
     note(wanted, await look(wanted, async () => documents), counts);
-    return { statistics, counts, state };
+    return { statistics, counts, ...rest };
   };
   const canList = async (leaves: readonly WordLeaf[], max: number, sumMax = listedSumMax) => {
     const { counts } = await count(leaves);
@@ -109,5 +111,6 @@ async function readStatistics(on: Statements, index: WordIndex): Promise<Omit<Kn
   return {
     statistics: { documents, averageLengths },
     state: 'state' in row ? optionalTextOf(row, 'state') : undefined,
+    isLabelled: 'labelled' in row && numberOf(row, 'labelled') === 1,
   };
 }
