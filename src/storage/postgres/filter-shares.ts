@@ -7,6 +7,9 @@ const keptMs = 60_000;
 
 const keptMax = 1000;
 
+/** Filters with long values come seldom, and once. */
+const lengthMax = 1000;
+
 /** About the share of documents that pass a filter, for a while: to ask costs a way to the server and back. */
 export function createFilterShares(clock: MonotonicClock = () => performance.now()): WordListing['shareOf'] {
   const kept = new Map<string, { readonly share: number; readonly at: number }>();
@@ -18,7 +21,7 @@ export function createFilterShares(clock: MonotonicClock = () => performance.now
     const passing = await estimate(on, `(${sql})`, { sql: 'TRUE', values });
     const share = Math.min(1, Math.max(1, passing) / Math.max(1, all));
     if (kept.size >= keptMax) kept.clear();
-    kept.set(key, { share, at: clock() });
+    if (key.length <= lengthMax) kept.set(key, { share, at: clock() });
     return share;
   };
 }

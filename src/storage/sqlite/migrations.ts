@@ -5,8 +5,9 @@ import { tokenSchema } from './schema/token-schema.ts';
 import { vectorSchema } from './schema/vector-schema.ts';
 
 /**
- * What only PostgreSQL needs: a table for what processes keep in common, one for texts of very many words, an index of hashes, one of labels
- * with words. */
+ * What only PostgreSQL needs: a table for what processes keep in common, one for texts of very many words, an index of hashes,
+ * one of words with labels.
+ */
 const nothing = '';
 
 /**
