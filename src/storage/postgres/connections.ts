@@ -12,6 +12,7 @@ import {
   type Attempt,
   abortable,
   type Connection,
+  endedWithClient,
   type ReadCondition,
   type Run,
   statementsOf,
@@ -265,7 +266,8 @@ export function createConnections(
  * connection would be set to as it opens is refused.
  */
 function boundsOf(statementMs: number): string {
-  return `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+  const bounds = `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+  return statementMs === 0 ? `${bounds}; ${endedWithClient}` : bounds;
 }
 
 async function unbounded<T>(
