@@ -118,8 +118,8 @@ export interface GivenKeys {
 export interface NoteTable {
   /** Besides the list in the note itself. Replaces what was indexed of the note. */
   indexTags(on: Statements, note: number, tags: readonly string[]): Promise<void>;
-  /** The notes that have all of these tags; each is returned once. */
-  tagged(tags: readonly string[]): KeyFilter;
+  /** The notes that have one of the spellings of each of these tags; each is returned once. */
+  tagged(tags: readonly (readonly string[])[]): KeyFilter;
 }
 
 /** The bytes of documents, as part of the running transaction. */

@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
 import type { NewEntry } from '../../src/storage/contracts/entries.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { connectAlone, unbounded } from '../../src/storage/postgres/back-up.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { lockKey, migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
@@ -109,6 +110,27 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await holder.query('SELECT pg_advisory_unlock($1)', [lockKey]);
     await holder.end();
     await (await starting).close();
+  });
+
+  test('docs/backup.md: what may take long ends soon after the program that asked for it is killed', async () => {
+    const connections = createConnections({ url });
+    const asked = (statements: Connection) => statements.query('SHOW client_connection_check_interval');
+    assert.deepEqual(await connections.write(asked, { isLong: true }), [{ client_connection_check_interval: '1s' }]);
+    assert.deepEqual(await connections.write(asked), [{ client_connection_check_interval: '0' }]);
+    await connections.close();
+    const restoring = await connectAlone({ url });
+    await restoring.query(`BEGIN; ${unbounded}`);
+    restoring.on('error', () => {});
+    const lost = assert.rejects(restoring.query('SELECT pg_sleep(600)'));
+    const observer = new Client({ connectionString: url });
+    await observer.connect();
+    const sleeping = async () =>
+      (await observer.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).rowCount;
+    while ((await sleeping()) === 0) await delay(20);
+    restoring.connection.stream.destroy();
+    await lost;
+    while ((await sleeping()) !== 0) await delay(50);
+    await observer.end();
   });
 
   test('a query beyond its time is stopped by the server, and what is said fits a search or a change', async () => {

@@ -12,6 +12,7 @@ import {
   type Attempt,
   abortable,
   type Connection,
+  endedWithClient,
   type ReadCondition,
   type Run,
   readsOf,
@@ -270,6 +271,7 @@ function boundsOf(statementMs: number): string[] {
   return [
     `SET LOCAL statement_timeout = ${statementMs}`,
     `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
+    ...(statementMs === 0 ? [endedWithClient] : []),
   ];
 }
 

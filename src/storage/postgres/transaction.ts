@@ -81,6 +81,13 @@ export function readsOf(client: PoolClient, names: StatementNames, answerMs: num
   };
 }
 
+/**
+ * A statement of a transaction that ends when its client does. Otherwise the server notices a client that was killed only
+ * when it answers, and what takes minutes holds its locks for as long. On systems that cannot tell, it stays so.
+ */
+export const endedWithClient = `DO $$ BEGIN
+  PERFORM set_config('client_connection_check_interval', '1s', true); EXCEPTION WHEN OTHERS THEN NULL; END $$`;
+
 interface Running<T> extends Omit<Run, 'statementMs' | 'signal'> {
   readonly statements: Connection & Partial<Exchange>;
   readonly steady: SteadyReads;
