@@ -57,6 +57,46 @@ export function wordIndexSchema(name: string, owner: string): string {
 }
 
 /**
+ * The labels of each passage once more, beside its words and in the same index, which then tells what has words and labels. Triggers
+ * keep them, so that older programs do, too. A change of labels touches the statistics: what is known of an index in one state is
+ * known of its labels.
+ */
+export function labelledWordsSchema(): string {
+  const text = 'text[] COLLATE "C"';
+  return `
+  CREATE FUNCTION carrel.kb_passage_words_labelled() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    -- Nobody changes them before these words can be seen.
+    SELECT p.labels INTO NEW.labels FROM carrel.kb_passages p WHERE p.key = NEW.key FOR SHARE;
+    NEW.labels := coalesce(NEW.labels, '{}');
+    RETURN NEW;
+  END $$;
+  CREATE FUNCTION carrel.kb_passages_relabelled() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE carrel.kb_passage_words w SET labels = f.labels FROM fresh f WHERE w.key = f.key AND w.labels <> f.labels;
+    IF FOUND THEN
+      UPDATE carrel.kb_passage_statistics SET documents = documents WHERE part = pg_backend_pid() % 16;
+    END IF;
+    RETURN NULL;
+  END $$;
+  -- Waits for those who are changing labels, and keeps others from it until the end.
+  CREATE TRIGGER kb_passages_relabelled AFTER UPDATE ON carrel.kb_passages
+    REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION carrel.kb_passages_relabelled();
+  DROP INDEX carrel.kb_passage_words_index;
+  CREATE FUNCTION carrel.kb_passage_labels_of(passage bigint) RETURNS text[] LANGUAGE sql STABLE
+    AS 'SELECT labels FROM carrel.kb_passages WHERE key = passage';
+  ALTER TABLE carrel.kb_passage_words ADD COLUMN labels ${text} NOT NULL DEFAULT '{}';
+  -- Writes the table anew: rows that were changed one by one would leave as much behind.
+  ALTER TABLE carrel.kb_passage_words ALTER COLUMN labels TYPE ${text} USING carrel.kb_passage_labels_of(key);
+  DROP FUNCTION carrel.kb_passage_labels_of;
+  SET LOCAL maintenance_work_mem = '256MB';
+  CREATE INDEX kb_passage_words_index ON carrel.kb_passage_words USING gin (words, labels);
+  CREATE TRIGGER kb_passage_words_labelled BEFORE INSERT ON carrel.kb_passage_words
+    FOR EACH ROW EXECUTE FUNCTION carrel.kb_passage_words_labelled();
+  `;
+}
+
+/**
  * The terms of documents that have more of them than a tsvector holds, in rows that are short enough to be kept in the table
  * itself: what a scan costs is then what the planner takes it to cost. Whoever removes the document's row of words, as
  * programs do that do not know of this table, removes these too.

@@ -52,9 +52,10 @@ export async function findWords(
   filtering: KeyFilter | undefined | Promise<KeyFilter | undefined>,
   { limit, offset, counts = true, place }: FindRequest,
 ): Promise<FoundPage> {
-  const leaves = createLeafCounts(on, index);
-  const [query, filter] = await Promise.all([mendQuery(on, index, asked, leaves.count), filtering]);
+  const counted = createLeafCounts(on, index);
+  const [query, filter] = await Promise.all([mendQuery(on, index, asked, counted.count), filtering]);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
+  const leaves = filter?.onWords === undefined ? counted : await counted.within(filter);
   const isInPool = offset + limit <= poolMax;
   const listed = await listMatches(on, index, query, filter, leaves, { isInPool, counts, place });
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
@@ -66,9 +67,7 @@ export async function findWords(
     leaves,
     listed && { ...listed, place },
   );
-  const total =
-    known.total ??
-    (counts ? await countMatches(on, index, query, narrowed, await leaves.count(leavesOf(query))) : undefined);
+  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed, leaves) : undefined);
   const found = pool.slice(offset, offset + limit);
   const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
   if (wanted > 0) {
@@ -135,8 +134,8 @@ async function findPool(
   for (const documentsMin of listed === undefined ? essentialDocuments(query, leaves) : [Number.POSITIVE_INFINITY]) {
     const plan = planCandidates(leaves, rarity, documentsMin);
     const isComplete = plan.optional.length === 0;
-    const isUnfiltered = listed === undefined && narrowed === undefined;
-    const rarest = isUnfiltered ? await rarestCandidates(on, index, query, leafCounts, known, plan) : undefined;
+    const isIndexed = listed === undefined && (narrowed === undefined || leafCounts.filter !== undefined);
+    const rarest = isIndexed ? await rarestCandidates(on, index, query, leafCounts, known, plan) : undefined;
     if (rarest && isOpen(documentsMin, query, plan, rarest.weightBehind, weightOf)) continue;
     const keys =
       rarest?.first ??
@@ -177,7 +176,7 @@ async function rarestCandidates(
   plan: CandidatePlan,
 ): Promise<RarestDocuments | undefined> {
   if (!isWordList(query)) return undefined;
-  const rows = plan.essential.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0);
+  const rows = leaves.share * plan.essential.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0);
   const cost = testingCost(rows, weighedWords(plan).length, known.statistics.documents);
   return firstOfRarest(on, index, leaves, known, { plan, limit: poolMax, cost });
 }
