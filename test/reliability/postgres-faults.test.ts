@@ -175,6 +175,36 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
+  test('statements of a read that go out together are answered each by itself, and one that fails fails those behind it', async () => {
+    const connections = createConnections({ url, connectionsMax: 1 });
+    const numbers = Array.from({ length: 50 }, (_, number) => number);
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    for (let time = 0; time < 3; time += 1) {
+      const rows = await connections.read((statements) =>
+        Promise.all(numbers.map((number) => statements.query('SELECT $1::integer AS n, NULL AS none', [number]))),
+      );
+      assert.deepEqual(
+        rows,
+        numbers.map((n) => [{ n, none: null }]),
+      );
+      const [before, unwritable, failed, behind] = await connections.read((statements) =>
+        Promise.allSettled([
+          statements.query("SELECT 'a' AS a UNION ALL SELECT 'b' ORDER BY a"),
+          statements.query('SELECT $1::text', [circular]),
+          statements.query('SELECT 1 / $1::integer AS n', [0]),
+          statements.query('SELECT 2 AS n'),
+        ]),
+      );
+      assert.deepEqual(before, { status: 'fulfilled', value: [{ a: 'a' }, { a: 'b' }] });
+      assert.ok(unwritable?.status === 'rejected' && unwritable.reason instanceof Error);
+      assert.ok(failed?.status === 'rejected' && failed.reason.code === '22012', String(failed));
+      assert.ok(behind?.status === 'rejected' && behind.reason === failed.reason);
+    }
+    assert.equal(connections.count().open, 1);
+    await connections.close();
+  });
+
   test('statements that a connection keeps outlive a changed table and a pooler that hands out another connection', async () => {
     const other = await createTestDatabase(server);
     const connections = createConnections({ url: other.url, connectionsMax: 1 });
