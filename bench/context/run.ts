@@ -72,8 +72,13 @@ interface Taking {
 /** In which each operation is measured. */
 const turns = 10;
 
-/** Of each operation before it is measured, as a server that runs for days has had them. V8 compiles until about the last of them. */
-const warmingCalls = 500;
+/**
+ * Of each operation before it is measured, as a server that runs for days has had them: V8 compiles until about the 2,000th. Where
+ * calls take long, as many as there is time for; both servers have as many.
+ */
+const warmingCalls = 2_500;
+const warmingMs = 60_000;
+const warmingTurn = 50;
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 const ours = `${process.execPath} ${program} context`;
@@ -180,11 +185,14 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
     const isAsked = only === undefined || isFilling || only.some((part) => name.includes(part));
     if (!isAsked) continue;
     const takings = subjects.map(() => ({ times: [] as number[], own: 0, helpers: 0 }));
-    if (!isFilling)
+    const start = performance.now();
+    const mayWarm = (done: number) => !isFilling && done < warmingCalls && performance.now() - start < warmingMs;
+    for (let done = 0; mayWarm(done); done += warmingTurn) {
       for (const [at, subject] of subjects.entries()) {
         const operation = workloads[at]?.[place];
-        if (operation && subject.offered.has(tool)) await take(subject, operation, warmingCalls);
+        if (operation && subject.offered.has(tool)) await take(subject, operation, warmingTurn);
       }
+    }
     const turn = isFilling ? calls : Math.max(1, Math.ceil(calls / turns));
     for (let done = 0; done < calls; done += turn) {
       for (const [at, subject] of subjects.entries()) {

@@ -88,7 +88,8 @@ function fileFault(error: unknown, file = 'The standard output'): unknown {
     return new CarrelError('invalid_usage', `${file} does not exist. Check its path.`, { cause: error });
   if (code === 'EEXIST')
     return new CarrelError('invalid_usage', `${file} exists already. Name another.`, { cause: error });
-  if (code === 'EACCES' || code === 'EISDIR') {
+  if (code === 'EISDIR') return new CarrelError('invalid_usage', `${file} is a folder. Name a file.`, { cause: error });
+  if (code === 'EACCES') {
     return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its permissions.`, {
       cause: error,
     });

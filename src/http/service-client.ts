@@ -184,6 +184,8 @@ function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], wat
     let isAnswered = false;
     request.once('response', (response) => {
       isAnswered = true;
+      // A body without a length ends with its connection, and Node takes a broken one for its end.
+      request.on('error', (error) => response.destroy(error));
       resolve(response);
     });
     // Stays for good: an error after the response is also reported on the response, and must not be unhandled here.
@@ -243,6 +245,7 @@ async function readWhole(response: IncomingMessage, bytesMax: number, watch: Wat
     if (watch.failure !== undefined) throw watch.failure;
     throw error instanceof ServiceFailure ? error : new ServiceFailure('incomplete', { cause: error, status });
   }
+  if (watch.failure !== undefined) throw watch.failure;
   return Buffer.concat(parts);
 }
 
@@ -252,6 +255,7 @@ async function* readParts(response: IncomingMessage, watch: Watch): AsyncGenerat
       watch.moved();
       yield part;
     }
+    if (watch.failure !== undefined) throw watch.failure;
   } catch (error) {
     throw watch.failure ?? new ServiceFailure('incomplete', { cause: error, status: response.statusCode });
   } finally {

@@ -118,8 +118,8 @@ export interface GivenKeys {
 export interface NoteTable {
   /** Besides the list in the note itself. Replaces what was indexed of the note. */
   indexTags(on: Statements, note: number, tags: readonly string[]): Promise<void>;
-  /** The notes that have all of these tags; each is returned once. */
-  tagged(tags: readonly string[]): KeyFilter;
+  /** The notes that have one of the spellings of each of these tags; each is returned once. */
+  tagged(tags: readonly (readonly string[])[]): KeyFilter;
 }
 
 /** The bytes of documents, as part of the running transaction. */
@@ -153,6 +153,8 @@ export interface KeyFilter extends Condition {
   readonly onKeys?: Condition | undefined;
   /** The same again, where it says no more than that there are such rows of each key. */
   readonly rows?: readonly KeyRows[] | undefined;
+  /** The same as a condition on the rows `w` of words, where their index tells that along with the words. */
+  readonly onWords?: Condition | undefined;
 }
 
 /** `SELECT key FROM sql` gives the keys that have such a row, perhaps several times. It ends with a condition. */
@@ -178,6 +180,8 @@ export interface CountRequest {
   documents(): Promise<number>;
   /** Which ones they are is to be told, where they are few enough; of the others, that there are too many. */
   readonly keys?: boolean;
+  /** Of those that pass, where keys are asked for. Only one that words are indexed with. */
+  readonly filter?: KeyFilter | undefined;
 }
 
 /** Writes words of documents that are not in the index. The keys are in the order of the texts, and must ascend. */
@@ -203,6 +207,8 @@ export interface FoundRequest {
   readonly documents: number;
   /** See `WordTable.sums`. */
   readonly state: string | undefined;
+  /** One that words are indexed with. */
+  readonly filter: KeyFilter | undefined;
 }
 
 /** For a database that goes through its index anew in each statement: what is found is put together from one of them. */
@@ -211,12 +217,15 @@ export interface WordListing {
   readonly max: number;
   /** All documents that a query finds and that pass the filter. Undefined if there are too many. */
   matching(on: Statements, index: WordIndex, asked: ListRequest): Promise<ListedDocuments | undefined>;
-  /** The documents that each of these finds, ascending; undefined where there are too many. Undefined if no index tells. */
+  /** The documents that each of these finds and that pass, ascending; undefined where there are too many. Undefined if no index tells. */
   holding(
     on: Statements,
     index: WordIndex,
     queries: readonly WordQuery[],
+    filter: KeyFilter | undefined,
   ): Promise<(Float64Array | undefined)[] | undefined>;
+  /** About the share of documents that pass. It decides how something is found, never what. */
+  shareOf(on: Statements, index: WordIndex, filter: KeyFilter): Promise<number>;
   /** Whether a query finds so many documents. */
   finds(on: Statements, index: WordIndex, query: WordQuery, asked: FoundRequest): Promise<boolean>;
   /** Whether that is known from before: it is as long as the state is the same. */
@@ -239,7 +248,7 @@ export interface WordTable {
   readonly listing: WordListing | undefined;
   /**
    * Of all documents: how many `documents` there are, and the number of terms in each `title`, `heading` and `body` together. Read
-   * first. A `state`, if there is one, is another after each change.
+   * first. A `state`, if there is one, is another after each change. `labelled` is 1 where rows have their labels.
    */
   sums(on: Statements, index: WordIndex): Promise<Row>;
   /** In how many documents each of these is. */

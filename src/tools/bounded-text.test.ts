@@ -11,7 +11,9 @@ test('bounds count characters, not UTF-16 units', () => {
 });
 
 test('required text is not blank, and is trimmed if told so', () => {
-  assert.equal(boundedText({ required: true, max: 3 }).safeParse(' \t\n').success, false);
+  for (const blank of [' \t\n', '\u200b', '\u2060\u{e0041}', '\u0007']) {
+    assert.equal(boundedText({ required: true, max: 3 }).safeParse(blank).success, false);
+  }
   assert.equal(boundedText({ required: true, max: 3, trim: true }).parse('  abc  '), 'abc');
 });
 

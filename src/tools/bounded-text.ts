@@ -15,12 +15,15 @@ export interface TextBounds {
 export function boundedText({ required = false, max, trim = false }: TextBounds) {
   const base = trim ? z.string().trim() : z.string();
   return base
-    .refine((text) => !required || /\S/.test(text), { error: 'must not be blank' })
+    .refine((text) => !required || visible.test(text), { error: 'must not be blank' })
     .refine((text) => text.length <= max || countCharacters(text) <= max, {
       error: ({ input }) => `must have at most ${max} characters, and has ${countCharacters(String(input))}`,
     })
     .meta({ ...(required ? { minLength: 1 } : {}), maxLength: max });
 }
+
+/** What is drawn as nothing is left out of answers. */
+const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Counted without making an array of them: the text may be as long as a message. */
 function countCharacters(text: string): number {

@@ -16,7 +16,10 @@ export async function withDeadline<T>(
   try {
     if (callerSignal?.aborted) onCallerAbort();
     controller.signal.throwIfAborted();
-    return await work(controller.signal);
+    const result = await work(controller.signal);
+    // What was cut off may look like the end.
+    controller.signal.throwIfAborted();
+    return result;
   } catch (error) {
     // Whatever broke because of the abort (a reset, a half-read body), the abort is the reason.
     controller.signal.throwIfAborted();

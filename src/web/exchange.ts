@@ -37,7 +37,11 @@ export function exchange(
     });
     outgoing.on('error', reject);
     outgoing.on('close', () => reject(failure('ECONNRESET', 'closed before an answer')));
-    outgoing.on('response', resolve);
+    outgoing.on('response', (response) => {
+      // A body without a length ends with its connection, and Node takes a broken one for its end.
+      outgoing.on('error', (error) => response.destroy(error));
+      resolve(response);
+    });
     outgoing.end();
   });
 }

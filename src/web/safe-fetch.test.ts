@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { createCertificate } from '../../test/fakes/certificate.ts';
@@ -186,6 +187,20 @@ test('a body that drips runs out of time as a whole (T082)', async (t) => {
   await assert.rejects(fetcher()(origin, { timeoutMs: 200 }), { code: 'fetch_timeout', kind: 'timeout' });
 });
 
+test('half of a body that ends with its connection is not taken for the whole when that breaks (T082)', async (t) => {
+  let connection: Socket | undefined;
+  const { origin } = await serveTcp(t, (socket) => {
+    connection = socket;
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf of it'));
+  });
+  await assert.rejects(fetcher()(origin, { timeoutMs: 200 }), { code: 'fetch_timeout' });
+  const caller = new AbortController();
+  const cancelled = fetcher()(origin, { signal: caller.signal, inspectHead: () => caller.abort() });
+  await assert.rejects(cancelled, { code: 'cancelled' });
+  const reset = fetcher()(origin, { inspectHead: () => void connection?.resetAndDestroy() });
+  await assert.rejects(reset, { code: 'fetch_failed', data: { host: '127.0.0.1', reason: 'no_answer' } });
+});
+
 test('silence runs out of time at every stage: lookup, answer, header lines (T068, T082)', async (t) => {
   const lookup = () => new Promise<never>(() => {});
   await assert.rejects(createSafeFetch({ timeoutMs: 50 }, { lookup })('http://silent.example/'), {
@@ -252,7 +267,7 @@ const brokenAnswers: [what: string, bytes: string, code: string, reason?: string
     'a chunk length that is none',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
     'fetch_failed',
-    'no_answer',
+    'not_http',
   ],
   ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'fetch_failed', 'not_http'],
   ['a flood of header lines', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(50_000)}\r\n`, 'too_large'],

@@ -317,6 +317,7 @@ describe('carrel export and carrel import (contract §9)', () => {
     const again = run('a', 'export', file);
     assert.deepEqual([again.status, again.stderr.trim().split('\n').length], [2, 1]);
     assert.equal(run('a', 'import', join(folder, 'absent')).status, 2);
+    assert.match(run('a', 'import', folder).stderr, /is a folder/);
     assert.equal(run('a', 'import').status, 2);
     assert.ok(!existsSync(join(folder, 'absent')));
   });

@@ -89,6 +89,16 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await titles({ tags: ['language', 'language', 'scripting'] }), ['Python overview']);
   });
 
+  test('tags are found whether accents are written with their letters or apart from them', async () => {
+    const forms = ['th\u00e9', 'the\u0301'];
+    for (const [index, tag] of forms.entries()) await notes.save(note(`Forms ${index}`, 'forms', [tag, 'drinks']));
+    for (const tags of [...forms.map((tag) => [tag, 'drinks']), forms]) {
+      assert.deepEqual((await titles({ tags })).sort(), ['Forms 0', 'Forms 1']);
+      assert.deepEqual((await titles({ query: 'forms', tags })).sort(), ['Forms 0', 'Forms 1']);
+    }
+    assert.deepEqual(await titles({ tags: ['the'] }), []);
+  });
+
   test('a question finds its answer by any of its words', async () => {
     assert.equal((await titles({ query: 'What is the borrow checker good for?' }))[0], 'Rust overview');
   });

@@ -150,6 +150,46 @@ describe('a start that does not find its database', () => {
     assert.equal(readFileSync(path).toString('latin1', 68, 72), 'Carr');
   });
 
+  const links: Record<string, (place: { folder: string; path: string }) => void> = {
+    'a link to itself': ({ path }) => symlinkSync('carrel.db', path),
+    'a link to a folder': ({ folder, path }) => symlinkSync(folder, path),
+    'a link into a folder that does not exist': ({ folder, path }) => symlinkSync(join(folder, 'no', 'a.db'), path),
+    'too long a name': ({ folder, path }) => symlinkSync(join(folder, 'a'.repeat(300)), path),
+  };
+  for (const [name, make] of Object.entries(links)) {
+    test(`but ${name} says so`, async () => {
+      folders += 1;
+      const folder = join(root, String(folders));
+      mkdirSync(folder);
+      const path = join(folder, 'carrel.db');
+      make({ folder, path });
+      await fails(createSqliteStorage({ path }), 'invalid_config');
+      await fails(inspectStorage({ backend: 'sqlite', path }), 'invalid_config');
+      assert.deepEqual(readdirSync(folder), ['carrel.db']);
+    });
+  }
+
+  test('makes the one that a link leads to, with all of its files beside it', async () => {
+    folders += 1;
+    const [folder, elsewhere] = [join(root, String(folders)), join(root, `${folders}-elsewhere`)];
+    for (const each of [folder, elsewhere]) mkdirSync(each);
+    const path = join(folder, 'carrel.db');
+    symlinkSync(join('..', `${folders}-elsewhere`, 'second'), path);
+    symlinkSync('real.db', join(elsewhere, 'second'));
+    const storage = await createSqliteStorage({ path });
+    await save(storage, 'through both links');
+    const beside = readdirSync(elsewhere).filter((name) => name !== 'real.db-reserve');
+    assert.deepEqual(beside.sort(), ['real.db', 'real.db-shm', 'real.db-wal', 'second']);
+    assert.deepEqual(readdirSync(folder), ['carrel.db']);
+    await storage.close();
+    // Its disk is gone, and its documents are there.
+    rmSync(elsewhere, { recursive: true });
+    mkdirSync(elsewhere);
+    mkdirSync(join(folder, 'documents'));
+    writeFileSync(join(folder, 'documents', 'a'.repeat(64)), 'the bytes of a document');
+    await fails(createSqliteStorage({ path }), 'storage_lost');
+  });
+
   test('the program refuses to start, and says which file and what to do', async (t) => {
     const dataDir = join(makeFolder(t), 'data');
     mkdirSync(dataDir);

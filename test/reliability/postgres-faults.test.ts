@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
 import type { NewEntry } from '../../src/storage/contracts/entries.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { connectAlone, unbounded } from '../../src/storage/postgres/back-up.ts';
 import { createConnections } from '../../src/storage/postgres/connections.ts';
 import { lockKey, migrate, schemaVersion } from '../../src/storage/postgres/migrate.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
@@ -111,6 +112,27 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await (await starting).close();
   });
 
+  test('docs/backup.md: what may take long ends soon after the program that asked for it is killed', async () => {
+    const connections = createConnections({ url });
+    const asked = (statements: Connection) => statements.query('SHOW client_connection_check_interval');
+    assert.deepEqual(await connections.write(asked, { isLong: true }), [{ client_connection_check_interval: '1s' }]);
+    assert.deepEqual(await connections.write(asked), [{ client_connection_check_interval: '0' }]);
+    await connections.close();
+    const restoring = await connectAlone({ url });
+    await restoring.query(`BEGIN; ${unbounded}`);
+    restoring.on('error', () => {});
+    const lost = assert.rejects(restoring.query('SELECT pg_sleep(600)'));
+    const observer = new Client({ connectionString: url });
+    await observer.connect();
+    const sleeping = async () =>
+      (await observer.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")).rowCount;
+    while ((await sleeping()) === 0) await delay(20);
+    restoring.connection.stream.destroy();
+    await lost;
+    while ((await sleeping()) !== 0) await delay(50);
+    await observer.end();
+  });
+
   test('a query beyond its time is stopped by the server, and what is said fits a search or a change', async () => {
     const connections = createConnections({ url, queryTimeoutMs: 50, lockTimeoutMs: 50 });
     const sleeps = (statements: Connection) => statements.query('SELECT pg_sleep(30)');
@@ -151,6 +173,36 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.equal(connections.count().open, 1);
     await connections.close();
     await other.drop();
+  });
+
+  test('statements of a read that go out together are answered each by itself, and one that fails fails those behind it', async () => {
+    const connections = createConnections({ url, connectionsMax: 1 });
+    const numbers = Array.from({ length: 50 }, (_, number) => number);
+    const circular: Record<string, unknown> = {};
+    circular['self'] = circular;
+    for (let time = 0; time < 3; time += 1) {
+      const rows = await connections.read((statements) =>
+        Promise.all(numbers.map((number) => statements.query('SELECT $1::integer AS n, NULL AS none', [number]))),
+      );
+      assert.deepEqual(
+        rows,
+        numbers.map((n) => [{ n, none: null }]),
+      );
+      const [before, unwritable, failed, behind] = await connections.read((statements) =>
+        Promise.allSettled([
+          statements.query("SELECT 'a' AS a UNION ALL SELECT 'b' ORDER BY a"),
+          statements.query('SELECT $1::text', [circular]),
+          statements.query('SELECT 1 / $1::integer AS n', [0]),
+          statements.query('SELECT 2 AS n'),
+        ]),
+      );
+      assert.deepEqual(before, { status: 'fulfilled', value: [{ a: 'a' }, { a: 'b' }] });
+      assert.ok(unwritable?.status === 'rejected' && unwritable.reason instanceof Error);
+      assert.ok(failed?.status === 'rejected' && failed.reason.code === '22012', String(failed));
+      assert.ok(behind?.status === 'rejected' && behind.reason === failed.reason);
+    }
+    assert.equal(connections.count().open, 1);
+    await connections.close();
   });
 
   test('statements that a connection keeps outlive a changed table and a pooler that hands out another connection', async () => {

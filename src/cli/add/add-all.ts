@@ -27,7 +27,8 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   reporter.tell({ event: 'found', ...total, passed_over: found.passedOver });
   for (const path of found.unreadable) {
     summary.failed += 1;
-    reporter.tell({ event: 'failed', path, error: 'It cannot be read. Check its permissions.' });
+    const check = path.includes('\ufffd') ? 'Its name may not be UTF-8: rename it.' : 'Check its permissions.';
+    reporter.tell({ event: 'failed', path, error: `It cannot be read. ${check}` });
   }
   await inTurns(found.files, async (file) => {
     const outcome = await addFile(run.engine, file, {

@@ -117,8 +117,10 @@ function isHidden(name: string): boolean {
 
 function take(path: string, { files, passedOver, unreadable }: FoundFiles): void {
   try {
-    const { size, mtimeMs: modifiedMs, ino: inode } = lstatSync(path);
-    if (size === 0) passedOver.empty += 1;
+    const facts = lstatSync(path);
+    const { size, mtimeMs: modifiedMs, ino: inode } = facts;
+    if (!facts.isFile()) passedOver.special += 1;
+    else if (size === 0) passedOver.empty += 1;
     else files.push({ path, size, modifiedMs, inode });
   } catch {
     unreadable.push(path);

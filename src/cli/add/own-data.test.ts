@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -11,21 +11,22 @@ import { ownDataOf } from './own-data.ts';
 test('contract §9: the data folder and the database are not taken in with the folder that they are in', (t) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-own-')));
   t.after(() => rmSync(root, { recursive: true }));
-  const own = ['store/log/carrel.log', 'other.db', 'other.db-wal', 'other.db-documents/ab/abc'];
+  const own = ['store/log/carrel.log', 'real.db', 'real.db-wal', 'other.db-documents/ab/abc'];
   for (const path of [...own, 'a.txt', 'store2/b.txt', 'other.db.txt']) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), 'text');
   }
+  symlinkSync('real.db', join(root, 'other.db'));
   const config = loadConfig({
     slices: engineSlices,
     flags: { 'data-dir': join(root, 'store') },
     env: { DB_PATH: join(root, 'other.db') },
   });
   const selection = { include: [], exclude: [], isOwn: ownDataOf(config) };
-  const { files, passedOver } = findFiles([root, join(root, 'other.db')], selection);
+  const { files, passedOver } = findFiles([root, join(root, 'other.db'), join(root, 'real.db')], selection);
   assert.deepEqual(
     files.map(({ path }) => basename(path)),
     ['a.txt', 'other.db.txt', 'b.txt'],
   );
-  assert.equal(passedOver.excluded, 5);
+  assert.equal(passedOver.excluded, 6);
 });

@@ -94,12 +94,12 @@ async function moveRows(
     await copy.end();
     onProgress('moving', written.size, tables.length);
   }
-  await makeIndexes(statements);
   await setSequences(
     statements,
     tables.map(({ name, sequences = {} }) => ({ name, sequences: numbersOf(database, name, sequences) })),
   );
   for (const { name } of all) await client.query(`ALTER TABLE carrel.${name} ENABLE TRIGGER USER`);
+  await makeIndexes(statements);
   for (const facts of tables) {
     const table = inOrder(known.get(facts.name), facts.columns ?? []);
     const digest = createRowDigest();
@@ -140,7 +140,7 @@ async function makeVectors(statements: Connection, name: string): Promise<void> 
   const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
   const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;
   await statements.query(
-    `INSERT INTO carrel.${name}_words SELECT key, array_to_tsvector(array_remove(string_to_array(${terms}, ' '), ''))
+    `INSERT INTO carrel.${name}_words (key, words) SELECT key, array_to_tsvector(array_remove(string_to_array(${terms}, ' '), ''))
      FROM carrel.${name}_terms WHERE ${fits}`,
   );
   const others = await statements.query(`SELECT key FROM carrel.${name}_terms WHERE NOT ${fits} ORDER BY key`);

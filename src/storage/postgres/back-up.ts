@@ -12,7 +12,7 @@ import { migrations } from './migrations.ts';
 import { connectToAny, createServers } from './servers.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
-import type { Connection } from './transaction.ts';
+import { type Connection, endedWithClient } from './transaction.ts';
 
 /** Lines are collected into members of about this size; a longer line gets its own. */
 const partBytes = 4 * 1024 * 1024;
@@ -44,7 +44,7 @@ export async function openPostgresSource(config: PostgresConfig, onProgress: Pro
 }
 
 /** For a transaction that takes as long as it takes, whatever the server's own settings are. */
-export const unbounded = 'SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0';
+export const unbounded = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; ${endedWithClient}`;
 
 /** A connection beside the pool, without the bounds that answering calls needs. */
 export async function connectAlone(config: PostgresConfig): Promise<Client> {

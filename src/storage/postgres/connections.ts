@@ -12,8 +12,10 @@ import {
   type Attempt,
   abortable,
   type Connection,
+  endedWithClient,
   type ReadCondition,
   type Run,
+  readsOf,
   statementsOf,
   transaction,
   unaccepted,
@@ -122,8 +124,8 @@ export function createConnections(
   const opened = new WeakMap<object, { readonly at: number; readonly generation: number }>();
   let generation = 0;
   pool.on('connect', (client) => opened.set(client, { at: performance.now(), generation }));
-  const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${boundsOf(readMs)}`;
-  const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+  const beginRead = ['BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', ...boundsOf(readMs)];
+  const beginWrite = ['BEGIN ISOLATION LEVEL READ COMMITTED', `SET LOCAL lock_timeout = ${lockTimeoutMs}`];
   let isHeld = false;
   let closed = false;
   const endAlone = new Set<(error: Error) => void>();
@@ -131,7 +133,7 @@ export function createConnections(
   return {
     read,
     async readIf({ begin, accept }, work, options) {
-      const run = { begin: `${begin}; ${boundsOf(readMs)}`, accept, statementMs: readMs, signal: options?.signal };
+      const run = { begin: [...begin, ...boundsOf(readMs)], accept, statementMs: readMs, signal: options?.signal };
       try {
         return { answer: await inTransaction(run, work, newAttempt()) };
       } catch (error) {
@@ -143,7 +145,7 @@ export function createConnections(
     async write(work, { isLong = false } = {}) {
       if (isHeld) await checkHeld();
       const statementMs = isLong ? 0 : writeMs;
-      const begin = `${beginWrite}; ${boundsOf(statementMs)}`;
+      const begin = [...beginWrite, ...boundsOf(statementMs)];
       const run = { begin, statementMs, write: { afterCommit } };
       try {
         return await again((attempt) => inTransaction(run, work, attempt));
@@ -225,7 +227,8 @@ export function createConnections(
       broken ??= error;
     };
     client.on('error', lose);
-    const statements = statementsOf(client, names, statementMs === 0 ? endlessMs : statementMs + silenceMs);
+    const answerMs = statementMs === 0 ? endlessMs : statementMs + silenceMs;
+    const statements = (run.write === undefined ? readsOf : statementsOf)(client, names, answerMs);
     try {
       return await abortable(transaction(client, { ...run, statements, steady, work, lose, attempt }), signal);
     } catch (error) {
@@ -264,8 +267,12 @@ export function createConnections(
  * For one transaction: behind a pooler (PgBouncer in transaction mode) the next one is on another connection, and what a
  * connection would be set to as it opens is refused.
  */
-function boundsOf(statementMs: number): string {
-  return `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+function boundsOf(statementMs: number): string[] {
+  return [
+    `SET LOCAL statement_timeout = ${statementMs}`,
+    `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`,
+    ...(statementMs === 0 ? [endedWithClient] : []),
+  ];
 }
 
 async function unbounded<T>(

@@ -1,7 +1,7 @@
 import { countedMax } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { CountRequest, LeafCount, Statements } from '../dialect.ts';
-import { numberOf } from '../rows.ts';
+import { type Condition, numberOf } from '../rows.ts';
 import { bigintsOf } from './real-array.ts';
 import { tsquery } from './render-words.ts';
 
@@ -22,17 +22,16 @@ export async function countWords(
   on: Statements,
   name: string,
   leaves: readonly WordQuery[],
-  { documents, keys: asksKeys }: CountRequest,
+  { documents, keys: asksKeys, filter }: CountRequest,
 ): Promise<LeafCount[]> {
   const keysMax = asksKeys ? listedMax : sentMax;
   const foundMax = asksKeys ? listedMax + 1 : countedMax;
+  const found = foundBy(name, filter?.onWords, foundMax);
   const rows = await on.query(
     `SELECT q.place, m.total, CASE WHEN m.total <= ${keysMax} THEN array_send(m.keys) END AS keys
      FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) CROSS JOIN LATERAL (
-       SELECT count(*) AS total, array_agg(key) AS keys FROM (
-         (SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${foundMax}) UNION ALL
-         SELECT DISTINCT w.key FROM carrel.${name}_more_words w WHERE w.words @@ q.words) k) m`,
-    [{ list: leaves.map(tsquery) }],
+       SELECT count(*) AS total, array_agg(key) AS keys FROM (${found.sql}) k) m`,
+    [{ list: leaves.map(tsquery) }, ...found.values],
   );
   const counts: LeafCount[] = [];
   for (const row of rows) {
@@ -48,6 +47,17 @@ export async function countWords(
     const share = shares.get(leaves[place] as WordQuery);
     return share === undefined ? count : { documents: Math.max(count.documents, Math.round(share * all)) };
   });
+}
+
+/** The keys of what `q` finds. */
+function foundBy(name: string, passing: Condition | undefined, max: number): Condition {
+  const also = passing === undefined ? '' : ` AND ${passing.sql}`;
+  const own = passing === undefined ? '' : `JOIN carrel.${name}_words w ON w.key = m.key`;
+  return {
+    sql: `(SELECT w.key FROM carrel.${name}_words w WHERE w.words @@ q.words${also} LIMIT ${max}) UNION ALL
+      SELECT DISTINCT m.key FROM carrel.${name}_more_words m ${own} WHERE m.words @@ q.words${also}`,
+    values: [...(passing?.values ?? []), ...(passing?.values ?? [])],
+  };
 }
 
 /** The same rows are taken each time, so that the same order results. */

@@ -74,8 +74,8 @@ export function createPostgresDialect({ indexes, statistics, shares, cutter }: P
     notes: {
       indexTags: async () => {},
       tagged: (tags) => ({
-        sql: 'SELECT o.key FROM carrel.notes o WHERE o.tags @> ?::text[]',
-        values: [{ list: tags }],
+        sql: `SELECT o.key FROM carrel.notes o WHERE ${tags.map(() => 'o.tags && ?::text[]').join(' AND ')}`,
+        values: tags.map((list) => ({ list })),
       }),
     },
     passages: passageTable,

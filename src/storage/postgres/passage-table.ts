@@ -10,7 +10,13 @@ export const passageTable: PassageTable = {
   relabel: async () => {},
   filter(filter) {
     const condition = passageCondition(filter);
-    return condition && { ...condition, sql: `SELECT o.key FROM carrel.kb_passages o WHERE ${condition.sql}` };
+    return (
+      condition && {
+        values: condition.values,
+        sql: `SELECT o.key FROM carrel.kb_passages o WHERE ${condition.sql}`,
+        onWords: filter.parents === undefined ? labelCondition('w', filter.labels) : undefined,
+      }
+    );
   },
   async keys(on, { sql, values }) {
     const rows = await on.query(sql, values);
@@ -19,17 +25,20 @@ export const passageTable: PassageTable = {
 };
 
 /** On the passages `o`. Undefined where all may pass. */
-export function passageCondition({ labels = [], parents }: PassageFilter): Condition | undefined {
-  const conditions: Condition[] = labels.map((group) => ({
-    sql: 'o.labels && ?::text[]',
-    values: [{ list: group.map(storable) }],
-  }));
-  if (parents !== undefined) {
-    conditions.push({ sql: 'o.parent = ANY (?::text[])', values: [{ list: parents.map(storable) }] });
-  }
-  if (conditions.length === 0) return undefined;
+export function passageCondition({ labels, parents }: PassageFilter): Condition | undefined {
+  const labelled = labelCondition('o', labels);
+  if (parents === undefined) return labelled;
+  const own = { sql: 'o.parent = ANY (?::text[])', values: [{ list: parents.map(storable) }] };
+  return labelled === undefined
+    ? own
+    : { sql: `${labelled.sql} AND ${own.sql}`, values: [...labelled.values, ...own.values] };
+}
+
+/** On the labels of a row that is called so. */
+function labelCondition(row: string, labels: PassageFilter['labels'] = []): Condition | undefined {
+  if (labels.length === 0) return undefined;
   return {
-    sql: conditions.map(({ sql }) => sql).join(' AND '),
-    values: conditions.flatMap(({ values }) => values),
+    sql: labels.map(() => `${row}.labels && ?::text[]`).join(' AND '),
+    values: labels.map((group) => ({ list: group.map(storable) })),
   };
 }

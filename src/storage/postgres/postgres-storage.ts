@@ -7,6 +7,7 @@ import type { Transactions } from '../transactions.ts';
 import { type Connections, createConnections, type PostgresConfig } from './connections.ts';
 import { createPostgresDialect } from './dialect.ts';
 import { createFreshStatistics } from './fresh-statistics.ts';
+import { labelWords } from './label-words.ts';
 import { migrate } from './migrate.ts';
 import { createNearest } from './nearest.ts';
 import { createNotices } from './notices.ts';
@@ -33,6 +34,8 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
+    // In the background; whoever starts next tries again.
+    void labelWords(connections).catch(() => {});
     const nearest = await createNearest(connections, config);
     const shares = createWordShares(connections);
     const statistics = createFreshStatistics(connections, shares);

@@ -27,11 +27,13 @@ export interface Replica extends ReplicaWatch {
  * Where it is, and then a new transaction on the same server, also behind a pooler: what a statement sees is settled before
  * it could tell where the server is.
  */
-const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-  SELECT pg_is_in_recovery() AS follows, pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS at,
+const begin = [
+  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  `SELECT pg_is_in_recovery() AS follows, pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS at,
     (SELECT greatest(c.timeline_id, r.min_recovery_end_timeline) FROM pg_control_checkpoint() c, pg_control_recovery() r) AS timeline,
-    (SELECT system_identifier FROM pg_control_system()) AS cluster;
-  COMMIT AND CHAIN`;
+    (SELECT system_identifier FROM pg_control_system()) AS cluster`,
+  'COMMIT AND CHAIN',
+];
 
 /** A replica that is a moment behind is waited for, so long in all. */
 const waitsMs = [1, 2, 4, 8, 16];

@@ -7,8 +7,9 @@ import { checkSchema } from '../schema-version.ts';
 import { columnList, connectAlone, statementsOf, unbounded } from './back-up.ts';
 import type { PostgresConfig } from './connections.ts';
 import { type CopyIn, copyIn } from './copy.ts';
+import { labelRest } from './label-words.ts';
 import { applyStep, lockKey, prepare, schemaVersion } from './migrate.ts';
-import { migrations } from './migrations.ts';
+import { labelledSince, migrations } from './migrations.ts';
 import { storageError } from './storage-error.ts';
 import { readTables } from './tables.ts';
 import type { Connection } from './transaction.ts';
@@ -49,7 +50,11 @@ export async function replaceContent(
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await makeRoom(statements, force);
     await applySteps(statements, 0, schema);
-    await withoutIndexes(statements, () => fill(client, statements));
+    await withoutIndexes(statements, async () => {
+      await fill(client, statements);
+      // The backup may be of a database whose words were just getting their labels.
+      if (schema >= labelledSince) await statements.query(labelRest);
+    });
     onProgress('checking', 0, 0);
     await applySteps(statements, schema, migrations.length);
     // Whoever embedded something when the backup was made does so no more.

@@ -56,6 +56,6 @@ export function createStatementNames(): StatementNames {
 }
 
 /** One statement, and none of those that only set something. */
-function isPreparable(text: string): boolean {
+export function isPreparable(text: string): boolean {
   return /^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text);
 }

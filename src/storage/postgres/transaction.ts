@@ -4,7 +4,8 @@ import { CarrelError } from '../../base/errors.ts';
 import { givenUp } from '../contracts/read-options.ts';
 import type { Place } from '../dialect.ts';
 import type { Row } from '../rows.ts';
-import type { StatementNames } from './statement-names.ts';
+import { createExchange, type Exchange } from './exchange.ts';
+import { isPreparable, type StatementNames } from './statement-names.ts';
 import { createAssumptions, type SteadyReads } from './steady-reads.ts';
 import { isLost, isSilence, isUnsent } from './storage-error.ts';
 
@@ -15,8 +16,8 @@ export interface Connection {
 }
 
 export interface ReadCondition {
-  /** Several statements, the second of them a SELECT of one row. */
-  readonly begin: string;
+  /** The second of them is a SELECT of one row. */
+  readonly begin: readonly string[];
   accept(row: Row): boolean;
 }
 
@@ -38,7 +39,7 @@ export interface Attempt {
 
 /** How a transaction is run. */
 export interface Run {
-  readonly begin: string;
+  readonly begin: readonly string[];
   readonly accept?: ReadCondition['accept'] | undefined;
   /** The server stops a statement after this; 0 for never. */
   readonly statementMs: number;
@@ -47,7 +48,7 @@ export interface Run {
   readonly write?: { readonly afterCommit: AfterCommit | undefined };
 }
 
-/** How long a transaction may take to begin. A pooler accepts everybody, and has them wait while its server is busy or away. */
+/** How long a transaction may take to begin, where that is asked for by itself. A pooler accepts everybody, and has them wait while its server is busy or away. */
 const beginTimeoutMs = 10_000;
 
 /** What a transaction fails with whose condition does not hold. */
@@ -65,8 +66,30 @@ export function statementsOf(client: PoolClient, names: StatementNames, answerMs
   };
 }
 
+/** The same for a transaction that reads: what is asked for without waiting goes out together. */
+export function readsOf(client: PoolClient, names: StatementNames, answerMs: number): Connection & Exchange {
+  const exchange = createExchange(client, answerMs);
+  const apart = statementsOf(client, names, answerMs);
+  return {
+    ...exchange,
+    query(text, values = []) {
+      if (values.length > 0 || isPreparable(text)) return exchange.ask({ name: names.nameOf(text), text, values });
+      // It may be several statements.
+      exchange.flush();
+      return apart.query(text);
+    },
+  };
+}
+
+/**
+ * A statement of a transaction that ends when its client does. Otherwise the server notices a client that was killed only
+ * when it answers, and what takes minutes holds its locks for as long. On systems that cannot tell, it stays so.
+ */
+export const endedWithClient = `DO $$ BEGIN
+  PERFORM set_config('client_connection_check_interval', '1s', true); EXCEPTION WHEN OTHERS THEN NULL; END $$`;
+
 interface Running<T> extends Omit<Run, 'statementMs' | 'signal'> {
-  readonly statements: Connection;
+  readonly statements: Connection & Partial<Exchange>;
   readonly steady: SteadyReads;
   readonly work: (statements: Connection) => Promise<T>;
   readonly lose: (error: Error) => void;
@@ -78,12 +101,13 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
   let begun = begin(client, running);
   let ended: Promise<unknown> | undefined;
   const assumptions = createAssumptions(running.steady);
+  const end = (text: string): Promise<unknown> => running.statements.ask?.({ text, values: [] }) ?? client.query(text);
   const query: Connection['query'] = (sql, values, place) => {
     if (ended !== undefined) begun = begin(client, running);
     const answer = running.statements.query(sql, values);
     // Sent with it: a message by itself costs both sides as much as a short statement.
-    ended = place === 'last' && write === undefined ? client.query('COMMIT') : undefined;
-    ended?.catch(lose);
+    ended = place === 'last' && write === undefined ? end('COMMIT') : undefined;
+    ended?.catch(() => {});
     if (place !== 'steady' || write !== undefined) return answer;
     return assumptions.take(JSON.stringify([sql, values]), answer);
   };
@@ -93,12 +117,13 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
     let result = await work({ query });
     if (!(await assumptions.hold())) result = await work({ query });
     await begun;
-    if (write === undefined) await (ended ?? client.query('COMMIT'));
+    if (write === undefined) await (ended ?? end('COMMIT'));
     else await commit(client, write.afterCommit, attempt);
     return result;
   } catch (error) {
     const isMistaken = !(await assumptions.hold().catch(() => true));
-    await (ended ?? client.query('ROLLBACK')).catch(lose);
+    // Where the end was sent behind what failed, it was not done.
+    await end('ROLLBACK').catch(lose);
     throw isMistaken ? mistaken(error) : error;
   }
 }
@@ -109,12 +134,19 @@ function mistaken(cause: unknown): Error {
 }
 
 /** The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows. */
-function begin(client: PoolClient, { begin: text, lose }: Pick<Running<unknown>, 'begin' | 'lose'>): Promise<unknown> {
-  sendTogether(client);
-  const begun = client.query({ text, ...{ query_timeout: beginTimeoutMs } });
+function begin(client: PoolClient, { begin: texts, accept, statements, lose }: Beginning): Promise<unknown> {
+  const { ask, flush } = statements;
+  let begun: Promise<unknown>;
+  if (ask === undefined || accept !== undefined) {
+    flush?.();
+    sendTogether(client);
+    begun = client.query({ text: texts.join('; '), ...{ query_timeout: beginTimeoutMs } });
+  } else begun = Promise.all(texts.map((text) => ask({ text, values: [] })));
   begun.catch(lose);
   return begun;
 }
+
+type Beginning = Pick<Running<unknown>, 'begin' | 'accept' | 'statements' | 'lose'>;
 
 /** Statements that are sent one after the other without waiting go out as one. */
 function sendTogether(client: PoolClient): void {

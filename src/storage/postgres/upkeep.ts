@@ -26,6 +26,10 @@ export async function checkContent(on: Pick<Statements, 'query'>): Promise<strin
       problems.push(`The full-text index ${index.name}_words does not agree with what is stored.`);
     }
   }
+  const [row] = await on.query(
+    `SELECT 1 FROM carrel.kb_passage_words w JOIN carrel.kb_passages o ON o.key = w.key WHERE w.labels <> o.labels LIMIT 1`,
+  );
+  if (row !== undefined) problems.push('The labels in kb_passage_words are not those of the passages.');
   return problems;
 }
 

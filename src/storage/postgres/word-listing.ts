@@ -1,7 +1,7 @@
 import type { DocumentTerms } from '../../words/ranking/bm25.ts';
 import type { TermText } from '../../words/term-text.ts';
 import type { WordQuery } from '../../words/word-query.ts';
-import type { KeyFilter, ListRequest, Statements, WordIndex, WordListing } from '../dialect.ts';
+import type { FoundRequest, KeyFilter, ListRequest, Statements, WordIndex, WordListing } from '../dialect.ts';
 import { type Condition, numberOf, optionalTextOf, type Row } from '../rows.ts';
 import { countWords, listedMax } from './count-words.ts';
 import { bigintArray, bigintsOf } from './real-array.ts';
@@ -11,7 +11,11 @@ import { tsquery } from './render-words.ts';
 export type Finding = (index: WordIndex, query: WordQuery, filter: KeyFilter | undefined) => Condition;
 
 /** Lists what is found as arrays, of which the server sends and takes the bytes. */
-export function createWordListing(finding: Finding, hasMore: (index: WordIndex) => boolean): WordListing {
+export function createWordListing(
+  finding: Finding,
+  hasMore: (index: WordIndex) => boolean,
+  shareOf: WordListing['shareOf'],
+): WordListing {
   const notes = createNotes();
   return {
     max: listedMax,
@@ -26,18 +30,19 @@ export function createWordListing(finding: Finding, hasMore: (index: WordIndex) 
       // Before those that come several times are left out: there may be more behind them.
       return keys.length > listedMax ? undefined : { keys: eachOnce(keys), terms: termsOf(row) };
     },
-    async holding(on, index, queries) {
+    async holding(on, index, queries, filter) {
       // The words of one document may be in several rows, of which none has all.
       if (hasMore(index)) return undefined;
       if (queries.length === 0) return [];
-      const found = await countWords(on, index.name, queries, { documents: async () => 0, keys: true });
+      const found = await countWords(on, index.name, queries, { documents: async () => 0, keys: true, filter });
       return found.map(({ keys }) => keys);
     },
-    async finds(on, index, query, { documents, state }) {
-      const known = notes(index.name, state);
-      const note = noteOf(query, documents);
+    async finds(on, index, query, asked) {
+      const { documents, filter } = asked;
+      const known = notes(index.name, asked.state);
+      const note = noteOf(query, asked);
       if (known.has(note)) return true;
-      const { sql, values } = finding(index, query, undefined);
+      const { sql, values } = finding(index, query, filter);
       const [row = {}] = await on.query(`SELECT count(*) AS found FROM (SELECT 1 ${sql} LIMIT ?) AS matches`, [
         ...values,
         documents,
@@ -46,7 +51,8 @@ export function createWordListing(finding: Finding, hasMore: (index: WordIndex) 
       if (isFound) known.add(note);
       return isFound;
     },
-    isKnownToFind: ({ name }, query, { documents, state }) => notes(name, state).has(noteOf(query, documents)),
+    isKnownToFind: ({ name }, query, asked) => notes(name, asked.state).has(noteOf(query, asked)),
+    shareOf,
     async passing(on, filter, keys) {
       const among = { sql: '(SELECT ?::bigint[])::bigint[]', values: [bigintArray(keys)] };
       const row = await listKeys(on, arrayOf(passingOf(filter, among)));
@@ -55,8 +61,8 @@ export function createWordListing(finding: Finding, hasMore: (index: WordIndex) 
   };
 }
 
-function noteOf(query: WordQuery, documents: number): string {
-  return `${documents} ${tsquery(query)}`;
+function noteOf(query: WordQuery, { documents, filter }: FoundRequest): string {
+  return `${documents} ${tsquery(query)} ${filter ? JSON.stringify(filter.onWords) : ''}`;
 }
 
 /** Of common words, and lists of several. */

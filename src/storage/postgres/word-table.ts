@@ -5,7 +5,9 @@ import { type Condition, numberOf } from '../rows.ts';
 import { createVocabularyCache } from '../vocabulary-cache.ts';
 import { sumColumns } from '../word-sums.ts';
 import { countWords } from './count-words.ts';
+import { createFilterShares } from './filter-shares.ts';
 import type { FreshStatistics } from './fresh-statistics.ts';
+import { isLabelled } from './label-words.ts';
 import { hasInMore, type Rendering, renderWords, tsquery } from './render-words.ts';
 import type { TermRows, TermVectors } from './term-rows.ts';
 import type { TextCutter } from './text-cutter.ts';
@@ -44,12 +46,17 @@ export function createWordTable(cutter: TextCutter, statistics: FreshStatistics,
     },
     listing: createWordListing(
       (index, query, filter) =>
-        matching(index, query, { narrowed: filter && narrow(filter), isPlannedOnce: filter === undefined }),
+        matching(index, query, {
+          narrowed: filter && narrow(filter),
+          isPlannedOnce: filter === undefined || filter.onWords !== undefined,
+        }),
       ({ name }) => withMore.has(name),
+      createFilterShares(),
     ),
     async sums(on, { name }) {
       const [row = {}] = await on.query(
-        `SELECT ${sumColumns}, string_agg(xmin::text, ' ' ORDER BY part) AS state, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more
+        `SELECT ${sumColumns}, string_agg(xmin::text, ' ' ORDER BY part) AS state, (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_more_words LIMIT 1) m) AS more,
+           (${isLabelled})::integer AS labelled
          FROM carrel.${name}_statistics`,
         [],
         'steady',
@@ -105,7 +112,8 @@ interface Matching {
 }
 
 /** OFFSET keeps a subselect as it is written: each document that is found is tested. */
-function narrow({ sql, values, isWide, onKeys }: KeyFilter): Condition {
+function narrow({ sql, values, isWide, onKeys, onWords }: KeyFilter): Condition {
+  if (onWords !== undefined) return { sql: `AND ${onWords.sql}`, values: onWords.values };
   if (!isWide) return { sql: `AND w.key IN (${sql})`, values };
   if (onKeys === undefined)
     return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.key OFFSET 0)`, values };
@@ -143,7 +151,7 @@ export async function insertVectors(
   vectors: readonly TermVectors[],
 ): Promise<void> {
   await on.query(
-    `INSERT INTO carrel.${name}_words SELECT key, words::tsvector FROM unnest(?::bigint[], ?::text[]) AS fresh (key, words)`,
+    `INSERT INTO carrel.${name}_words (key, words) SELECT key, words::tsvector FROM unnest(?::bigint[], ?::text[]) AS fresh (key, words)`,
     [{ list: keys }, { list: vectors.map(({ words }) => words) }],
   );
   const more = vectors.flatMap((vector, place) =>

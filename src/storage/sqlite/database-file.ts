@@ -2,11 +2,13 @@ import {
   chmodSync,
   closeSync,
   linkSync,
+  lstatSync,
   openSync,
   readdirSync,
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
 } from 'node:fs';
 import { basename, dirname, extname } from 'node:path';
@@ -14,7 +16,8 @@ import { syncFolderSync } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { removeLeftovers, temporaryPath } from '../backup/own-files.ts';
-import { sqliteSuffixes } from './database-files.ts';
+import { databaseFiles, realDatabase, sqliteSuffixes } from './database-files.ts';
+import { isForbidden, notOurs } from './open-failure.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { storageError } from './storage-error.ts';
 
@@ -36,23 +39,32 @@ export function ensureDatabaseFile(place: DatabasePlace): FileIdentity {
   const known = identityOf(place.path);
   if (known !== undefined) return known;
   try {
-    makeFolder(dirname(place.path));
-    makeDatabase(place.path);
+    const real = realDatabase(place.path);
+    makeFolder(dirname(real));
+    makeDatabase(real);
   } catch (cause) {
     const explained = storageError(cause);
     if (isCarrelError(explained) && explained.code === 'storage_full') throw explained;
-    const message = 'The database cannot be created there. Check the path (DB_PATH, --data-dir) and its permissions.';
-    throw new CarrelError('invalid_config', message, { cause });
+    throw unusable(cause);
   }
   return identityOf(place.path) ?? lost();
 }
 
+function unusable(cause: unknown): CarrelError {
+  const message = 'The database cannot be created there. Check the path (DB_PATH, --data-dir) and its permissions.';
+  return new CarrelError('invalid_config', message, { cause });
+}
+
 /** Refuses a place whose database is gone, before an empty one hides it. */
 export function checkNotLost({ path, documentsDir }: DatabasePlace): void {
-  const found = statSync(path, { throwIfNoEntry: false });
+  const real = realDatabase(path);
+  const found = lookAt(real);
   if (found === undefined) {
-    const left = leftBehind(path, documentsDir);
-    if (left === undefined) return;
+    const left = leftBehind({ path, documentsDir }, real);
+    if (left === undefined) {
+      checkLink(path, real);
+      return;
+    }
     const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start anew.`;
     throw new CarrelError(
       'storage_lost',
@@ -68,10 +80,29 @@ export function checkNotLost({ path, documentsDir }: DatabasePlace): void {
   throw new CarrelError('storage_lost', `The database file is empty: what was in it is gone. ${choices}`);
 }
 
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (cause) {
+    throw isForbidden(cause) ? notOurs(cause) : unusable(cause);
+  }
+}
+
+/** Where even the folder is missing that a link leads to, its disk may be. */
+function checkLink(path: string, real: string): void {
+  if (real === path || !isLink(path) || identityOf(dirname(real)) !== undefined) return;
+  const choices = 'Make the folder or mount its disk, or remove the link.';
+  throw new CarrelError('invalid_config', `This is a link to ${real}, whose folder does not exist. ${choices}`);
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
 /** The first thing found that only a database leaves behind. */
-function leftBehind(path: string, documentsDir: string | undefined): string | undefined {
-  const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(path + suffix) !== undefined);
-  if (beside !== undefined) return basename(path) + beside;
+function leftBehind({ path, documentsDir }: DatabasePlace, real: string): string | undefined {
+  const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(real + suffix) !== undefined);
+  if (beside !== undefined) return basename(real) + beside;
   if (documentsDir === undefined || mayBeOfAnother(path, documentsDir)) return undefined;
   const isOriginal = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
   return namesIn(documentsDir).some(isOriginal) ? `the folder ${basename(documentsDir)}` : undefined;
@@ -81,7 +112,8 @@ function leftBehind(path: string, documentsDir: string | undefined): string | un
 function mayBeOfAnother(path: string, documentsDir: string): boolean {
   if (documentsDir.startsWith(path)) return false;
   const folder = dirname(path);
-  return dirname(documentsDir) !== folder || namesIn(folder).some((name) => extname(name) === extname(path));
+  if (dirname(documentsDir) !== folder) return true;
+  return namesIn(folder).some((name) => name !== basename(path) && extname(name) === extname(path));
 }
 
 /** Under another name first: of several that start at once one is first, and a kill leaves no half of it. */
@@ -164,7 +196,7 @@ function lost(moment: 'before' | 'after' = 'before'): never {
  * mistake keeps its mode. SQLite gives the log and its index the mode of the database file, when it makes them.
  */
 export function closeToOthers(path: string): void {
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+  for (const file of databaseFiles(path)) {
     try {
       const { mode } = statSync(file);
       if ((mode & 0o077) !== 0) chmodSync(file, 0o600);

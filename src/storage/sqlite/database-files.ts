@@ -6,9 +6,9 @@ import { CarrelError, systemCode } from '../../base/errors.ts';
 /** What SQLite writes under the name of a database, behind it: the database itself, its logs and their index. */
 export const sqliteSuffixes = ['', '-wal', '-shm', '-journal'] as const;
 
-/** Every file of a database, with our own. */
+/** Every file of a database, with our own, and a link to it. */
 export function databaseFiles(path: string): string[] {
-  return [...sqliteSuffixes, '-reserve'].map((suffix) => path + suffix);
+  return [path, ...[...sqliteSuffixes, '-reserve'].map((suffix) => realDatabase(path) + suffix)];
 }
 
 /** Where a database is that the path may be a link to: SQLite's files are beside it, and a new one goes there. */

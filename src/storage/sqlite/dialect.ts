@@ -70,8 +70,10 @@ export function createSqliteDialect(database: Database, { helper, documentsDir }
         for (const tag of tags) await on.query('INSERT INTO note_tags (tag, note) VALUES (?, ?)', [tag, note]);
       },
       tagged: (tags) => ({
-        sql: `SELECT note AS key FROM note_tags WHERE tag IN (SELECT value FROM json_each(?)) GROUP BY note HAVING count(*) = ?`,
-        values: [{ list: tags }, tags.length],
+        sql: tags
+          .map(() => 'SELECT DISTINCT note AS key FROM note_tags WHERE tag IN (SELECT value FROM json_each(?))')
+          .join(' INTERSECT '),
+        values: tags.map((list) => ({ list })),
       }),
     },
     passages: createPassageTable(database, keyLists),

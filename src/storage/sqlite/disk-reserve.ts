@@ -9,6 +9,7 @@ import { removeEntries } from '../stores/entries/remove-entries.ts';
 import { removePassages } from '../stores/passages/write-passages.ts';
 import { dropVectors, forgetModel } from '../stores/vectors/models.ts';
 import type { Database } from './database.ts';
+import { realDatabase } from './database-files.ts';
 
 /**
  * Room on the disk that is kept for the day when it is full. Removing something writes to the log first, so on a full disk
@@ -31,7 +32,9 @@ const reserveBytes = 32 * 1024 * 1024;
 /** A disk with less than this many times the reserve is left alone: there it would be missed. */
 const plenty = 6;
 
-export function createDiskReserve(path: string): DiskReserve {
+export function createDiskReserve(given: string): DiskReserve {
+  // A link may lead to another disk.
+  const path = realDatabase(given);
   const file = `${path}-reserve`;
   const size = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   return {

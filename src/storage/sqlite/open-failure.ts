@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { CarrelError, systemCode } from '../../base/errors.ts';
-import { sqliteSuffixes } from './database-files.ts';
+import { databaseFiles, sqliteSuffixes } from './database-files.ts';
 import { isUnopened } from './storage-error.ts';
 
 /**
@@ -11,12 +11,16 @@ export function openFailure(path: string, error: unknown): unknown {
   if (!isUnopened(error)) return error;
   try {
     openAsMany();
-    for (const suffix of sqliteSuffixes) if (existsSync(path + suffix)) accessSync(path + suffix, constants.R_OK);
+    for (const file of databaseFiles(path)) if (existsSync(file)) accessSync(file, constants.R_OK);
     return error;
   } catch (cause) {
     if (isOutOfFiles(cause)) return tooManyFiles(cause);
-    return ['EACCES', 'EPERM'].includes(systemCode(cause) ?? '') ? notOurs(cause) : error;
+    return isForbidden(cause) ? notOurs(cause) : error;
   }
+}
+
+export function isForbidden(error: unknown): boolean {
+  return ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
 }
 
 /** As many as SQLite has of a database. */
@@ -39,7 +43,7 @@ export function tooManyFiles(cause: unknown): CarrelError {
   return new CarrelError('unavailable', message, { cause, retryAfterSeconds: 1 });
 }
 
-function notOurs(cause: unknown): CarrelError {
+export function notOurs(cause: unknown): CarrelError {
   const message = 'The database may not be read by this user. Run Carrel as its owner, or give its files to this user.';
   return new CarrelError('invalid_config', message, { cause });
 }

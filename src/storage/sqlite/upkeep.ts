@@ -1,8 +1,10 @@
+import { isCarrelError } from '../../base/errors.ts';
 import type { StorageDescription } from '../contracts/storage.ts';
 import type { Statements } from '../dialect.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { wordIndexes } from '../stores/words/word-indexes.ts';
 import type { Database } from './database.ts';
+import { storageError } from './storage-error.ts';
 
 export async function describe(on: Statements): Promise<StorageDescription> {
   const [row = {}] = await on.query(
@@ -28,7 +30,10 @@ export function checkContent(database: Database): string[] {
     try {
       // Rank 1 has FTS5 compare the index with the terms that it was made from, too.
       database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
-    } catch {
+    } catch (error) {
+      // It takes a lock, and room. What keeps it from looking is nothing that it has found.
+      const explained = storageError(error);
+      if (isCarrelError(explained) && explained.code !== 'storage_corrupt') throw error;
       problems.push(`The full-text index ${name}_words does not agree with what is stored.`);
     }
   }

@@ -137,6 +137,10 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     assert.equal(shallow['node_count'], 2);
     assert.match(await fail('read_context_range', { context_id: id }), /Give one of/);
     assert.match(await fail('read_context_range', { context_id: id, node_id: 'no' }), /navigate_context/);
+    const refused = (range: object) => fail('read_context_range', { context_id: id, ...range });
+    assert.match(await refused({ start_line: 30, end_line: 40 }), /start_line must be at most 18, the last line/);
+    assert.match(await refused({ start_line: 40, end_line: 30 }), /end_line must not be before start_line/);
+    assert.match(await refused({ start_char: 9_999, end_char: 9_998 }), /end_char must not be before start_char/);
     assert.match(await fail('navigate_context', { context_id: 999_999 }), /Context entry with ID 999999 not found/);
   });
 

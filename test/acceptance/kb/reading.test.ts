@@ -15,6 +15,13 @@ onEachDatabase('kb: what is there', (kb) => {
   };
   const titles = async (input: Record<string, unknown>) => (await list(input)).documents.map(({ title }) => title);
 
+  const hint = async (tool: string, input: Record<string, unknown>) => String((await kb.call(tool, input))['hint']);
+
+  test('what is empty says why', async () => {
+    assert.match(await hint('kb_list', {}), /^There are no documents yet/);
+    assert.match(await hint('kb_search', { query: 'lease' }), /^There are no documents yet/);
+  });
+
   test('contract §8: kb_list gives documents, collections and tags', async () => {
     const path = '/home/anna/Überblick/lease.md';
     await kb.addNote('Signed in spring', {
@@ -66,6 +73,26 @@ onEachDatabase('kb: what is there', (kb) => {
     const page = await list({ limit: 1, offset: 1 });
     assert.deepEqual([page.documents.length, page.total], [1, 3]);
     assert.equal((await kb.fail('kb_list', { tag: 'collection:a', collection: 'b' })).code, 'invalid_arguments');
+  });
+
+  test('a list or search that shows nothing says why', async () => {
+    for (const [tool, more] of Object.entries({ kb_list: { tag: 'no' }, kb_search: { query: 'tea', tags: ['no'] } })) {
+      assert.match(
+        await hint(tool, { ...more, collection: 'home' }),
+        /^No document passes the filters \(collection, tags\)/,
+      );
+    }
+    assert.match(await hint('kb_list', { type: 'pdf' }), /\(type\)/);
+    assert.match(await hint('kb_list', { query: 'lease tea' }), /all of these words in its title or path; kb_search/);
+    assert.match(await hint('kb_list', { offset: 9 }), /^offset 9 is behind the last of 3 documents/);
+    const few = await hint('kb_search', { query: 'zebra', collection: 'trade', fts_only: true });
+    assert.match(few, /^Nothing in the one document has any of these words\. .* without fts_only/);
+    assert.match(
+      await hint('kb_search', { query: 'zebra', threshold: 0.99 }),
+      /3 documents reaches the threshold 0\.99/,
+    );
+    assert.equal(await hint('kb_search', { query: 'crates' }), 'undefined');
+    assert.equal(await hint('kb_list', {}), 'undefined');
   });
 
   test('an unknown collection is an error that names those there are, nearest first', async () => {

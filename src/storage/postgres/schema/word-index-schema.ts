@@ -57,6 +57,51 @@ export function wordIndexSchema(name: string, owner: string): string {
 }
 
 /**
+ * The labels of each passage once more, beside its words, so that one index tells what has words and labels: see `labelWords`, which
+ * fills in those of passages that are there already. Triggers keep them, so that older programs do, too. A change of labels touches the
+ * statistics: what is known of an index in one state is known of its labels.
+ */
+export function labelledWordsSchema(): string {
+  return `
+  ALTER TABLE carrel.kb_passage_words ADD COLUMN labels text[] COLLATE "C";
+  CREATE FUNCTION carrel.kb_passage_words_labelled() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    -- Nobody changes them before these words can be seen.
+    SELECT p.labels INTO NEW.labels FROM carrel.kb_passages p WHERE p.key = NEW.key FOR SHARE;
+    NEW.labels := coalesce(NEW.labels, '{}');
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER kb_passage_words_labelled BEFORE INSERT ON carrel.kb_passage_words
+    FOR EACH ROW EXECUTE FUNCTION carrel.kb_passage_words_labelled();
+  CREATE FUNCTION carrel.kb_passages_relabelled() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    UPDATE carrel.kb_passage_words w SET labels = f.labels FROM fresh f WHERE w.key = f.key AND w.labels IS DISTINCT FROM f.labels;
+    IF FOUND THEN
+      UPDATE carrel.kb_passage_statistics SET documents = documents WHERE part = pg_backend_pid() % 16;
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER kb_passages_relabelled AFTER UPDATE ON carrel.kb_passages
+    REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION carrel.kb_passages_relabelled();
+  DO $$ BEGIN
+    IF NOT EXISTS (SELECT 1 FROM carrel.kb_passage_words) THEN
+      CREATE INDEX ${labelledWords.index} ON ${labelledWords.table} USING gin (${labelledWords.columns});
+      DROP INDEX carrel.${labelledWords.former};
+    END IF;
+  END $$;
+  `;
+}
+
+/** While the index is not there and valid, not all words have their labels. */
+export const labelledWords = {
+  table: 'carrel.kb_passage_words',
+  index: 'kb_passage_words_by_label',
+  columns: 'words, labels',
+  /** Of words alone. */
+  former: 'kb_passage_words_index',
+} as const;
+
+/**
  * The terms of documents that have more of them than a tsvector holds, in rows that are short enough to be kept in the table
  * itself: what a scan costs is then what the planner takes it to cost. Whoever removes the document's row of words, as
  * programs do that do not know of this table, removes these too.

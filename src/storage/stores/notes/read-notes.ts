@@ -6,6 +6,7 @@ import type { ListedNote, Note, NoteListRequest, NotePage } from '../../contract
 import type { KeyFilter, Statements } from '../../dialect.ts';
 import { numberOf, type Row, textOf, textsOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';
+import { bothForms } from '../both-forms.ts';
 import { findWords, weighWords } from '../words/find-words.ts';
 import { noteWords } from '../words/word-indexes.ts';
 
@@ -20,8 +21,8 @@ export async function getNote(on: Statements, id: string): Promise<Note | undefi
 const passageUnits = 1_100;
 
 export async function listNotes(on: Statements, request: NoteListRequest): Promise<NotePage> {
-  const tags = [...new Set(request.tags?.map(storable))];
-  const filter = tags.length === 0 ? undefined : on.dialect.notes.tagged(tags);
+  const tags = new Map(request.tags?.map((tag) => [tag.normalize('NFC'), bothForms([storable(tag)])]));
+  const filter = tags.size === 0 ? undefined : on.dialect.notes.tagged([...tags.values()]);
   if (request.query === undefined) return newestNotes(on, filter, request);
   const query = plainQuery(request.query);
   const { found, total, scoreMax } = await findWords(on, noteWords, query, filter, request);

@@ -52,9 +52,12 @@ export async function findWords(
   filtering: KeyFilter | undefined | Promise<KeyFilter | undefined>,
   { limit, offset, counts = true, place }: FindRequest,
 ): Promise<FoundPage> {
-  const leaves = createLeafCounts(on, index);
-  const [query, filter] = await Promise.all([mendQuery(on, index, asked, leaves.count), filtering]);
+  const counted = createLeafCounts(on, index);
+  const [query, wanted] = await Promise.all([mendQuery(on, index, asked, counted.count), filtering]);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, mended: [] };
+  const { isLabelled } = await counted.count([]);
+  const filter = isLabelled ? wanted : wanted && { ...wanted, onWords: undefined };
+  const leaves = filter?.onWords === undefined ? counted : await counted.within(filter);
   const isInPool = offset + limit <= poolMax;
   const listed = await listMatches(on, index, query, filter, leaves, { isInPool, counts, place });
   const narrowed = filter && listed === undefined ? on.dialect.words.narrow(filter) : undefined;
@@ -66,13 +69,11 @@ export async function findWords(
     leaves,
     listed && { ...listed, place },
   );
-  const total =
-    known.total ??
-    (counts ? await countMatches(on, index, query, narrowed, await leaves.count(leavesOf(query))) : undefined);
+  const total = known.total ?? (counts ? await countMatches(on, index, query, narrowed, leaves) : undefined);
   const found = pool.slice(offset, offset + limit);
-  const wanted = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
-  if (wanted > 0) {
-    const missing = { limit: wanted, offset: Math.max(0, offset - pool.length) };
+  const behind = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
+  if (behind > 0) {
+    const missing = { limit: behind, offset: Math.max(0, offset - pool.length) };
     found.push(
       ...(listed === undefined
         ? await behindPool(on, index, query, narrowed, pool, missing)
@@ -135,8 +136,8 @@ async function findPool(
   for (const documentsMin of listed === undefined ? essentialDocuments(query, leaves) : [Number.POSITIVE_INFINITY]) {
     const plan = planCandidates(leaves, rarity, documentsMin);
     const isComplete = plan.optional.length === 0;
-    const isUnfiltered = listed === undefined && narrowed === undefined;
-    const rarest = isUnfiltered ? await rarestCandidates(on, index, query, leafCounts, known, plan) : undefined;
+    const isIndexed = listed === undefined && (narrowed === undefined || leafCounts.filter !== undefined);
+    const rarest = isIndexed ? await rarestCandidates(on, index, query, leafCounts, known, plan) : undefined;
     if (rarest && isOpen(documentsMin, query, plan, rarest.weightBehind, weightOf)) continue;
     const keys =
       rarest?.first ??
@@ -177,7 +178,7 @@ async function rarestCandidates(
   plan: CandidatePlan,
 ): Promise<RarestDocuments | undefined> {
   if (!isWordList(query)) return undefined;
-  const rows = plan.essential.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0);
+  const rows = leaves.share * plan.essential.reduce((sum, leaf) => sum + documentsOf(leaf, known.counts), 0);
   const cost = testingCost(rows, weighedWords(plan).length, known.statistics.documents);
   return firstOfRarest(on, index, leaves, known, { plan, limit: poolMax, cost });
 }

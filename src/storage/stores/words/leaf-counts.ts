@@ -1,6 +1,6 @@
 import { countedLeaves, type IndexStatistics } from '../../../words/ranking/bm25.ts';
 import { leafKey, type WordLeaf } from '../../../words/word-query.ts';
-import type { LeafCount, Statements, WordIndex } from '../../dialect.ts';
+import type { KeyFilter, LeafCount, Statements, WordIndex } from '../../dialect.ts';
 import { numberOf, optionalTextOf } from '../../rows.ts';
 import type { WordLists } from './listed-matches.ts';
 
@@ -10,6 +10,8 @@ export interface KnownWords {
   readonly counts: ReadonlyMap<string, number>;
   /** Of the index; see `WordTable.sums`. */
   readonly state: string | undefined;
+  /** Whether the index tells labels, too; see `KeyFilter.onWords`. */
+  readonly isLabelled: boolean;
 }
 
 export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
@@ -17,12 +19,18 @@ export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
 /** The words of one search, each looked up once. */
 export interface LeafCounts {
   readonly count: CountLeaves;
+  /** What all that is listed passes: one that words are indexed with. What is counted need not. */
+  readonly filter: KeyFilter | undefined;
+  /** Of documents that pass it, about. */
+  readonly share: number;
   /** Of those that were counted or listed, where the database told. */
   readonly lists: WordLists;
   /** Whether these are in few enough documents to be listed. */
   canList(leaves: readonly WordLeaf[], max: number, sumMax?: number): Promise<boolean>;
   /** Has all of these listed. False where one of them is in more than `max` documents, or all together in too many. */
   list(leaves: readonly WordLeaf[], max: number, sumMax?: number): Promise<boolean>;
+  /** The same counts, for lists of what passes a filter. */
+  within(filter: KeyFilter): Promise<LeafCounts>;
 }
 
 /** Documents that are put together here, of all words. */
@@ -53,38 +61,44 @@ export function createLeafCounts(on: Statements, index: WordIndex): LeafCounts {
       read = first;
       note(wanted, found, words.counts(index.name, read.statistics));
     }
-    const { statistics, state } = read;
+    const { statistics, ...rest } = read;
     const { documents } = statistics;
     const counts = words.counts(index.name, statistics);
     const wanted = uncounted(counts);
     note(wanted, await look(wanted, async () => documents), counts);
-    return { statistics, counts, state };
+    return { statistics, counts, ...rest };
   };
   const canList = async (leaves: readonly WordLeaf[], max: number, sumMax = listedSumMax) => {
     const { counts } = await count(leaves);
     const totals = leaves.map((leaf) => counts.get(leafKey(leaf)) ?? 0);
     return Math.max(...totals) <= max && totals.reduce((sum, total) => sum + total, 0) <= sumMax;
   };
-  return {
-    lists,
-    count,
-    canList,
-    async list(leaves, max, sumMax) {
+  const listedIn = (own: Map<string, Float64Array>, filter: KeyFilter | undefined): LeafCounts['list'] => {
+    return async (leaves, max, sumMax) => {
       if (!(await canList(leaves, max, sumMax))) return false;
       const { statistics } = await count(leaves);
-      const unlisted = leaves.filter((leaf) => !lists.has(leafKey(leaf)));
+      const unlisted = leaves.filter((leaf) => !own.has(leafKey(leaf)));
       if (unlisted.length > 0) {
         const documents = async () => statistics.documents;
-        const found = await words.count(on, index, unlisted, { documents, keys: true });
+        const found = await words.count(on, index, unlisted, { documents, keys: true, filter });
         // What was known of their number stays, even if it was an estimate: the same search must always score the same.
         unlisted.forEach((leaf, place) => {
           const keys = found[place]?.keys;
-          if (keys !== undefined) lists.set(leafKey(leaf), keys);
+          if (keys !== undefined) own.set(leafKey(leaf), keys);
         });
       }
-      return leaves.every((leaf) => lists.has(leafKey(leaf)));
+      return leaves.every((leaf) => own.has(leafKey(leaf)));
+    };
+  };
+  const all: LeafCounts = {
+    ...{ count, canList, lists, filter: undefined, share: 1, list: listedIn(lists, undefined) },
+    async within(filter) {
+      const own = new Map<string, Float64Array>();
+      const share = (await words.listing?.shareOf(on, index, filter)) ?? 1;
+      return { ...all, lists: own, filter, share, list: listedIn(own, filter) };
     },
   };
+  return all;
 }
 
 type CountedLeaves = ReadonlyMap<string, number>;
@@ -97,5 +111,6 @@ async function readStatistics(on: Statements, index: WordIndex): Promise<Omit<Kn
   return {
     statistics: { documents, averageLengths },
     state: 'state' in row ? optionalTextOf(row, 'state') : undefined,
+    isLabelled: 'labelled' in row && numberOf(row, 'labelled') === 1,
   };
 }

@@ -1,6 +1,6 @@
 import { documentsOf } from '../../../words/ranking/bm25.ts';
 import { type CandidatePlan, isConjunction, planCandidates } from '../../../words/ranking/candidates.ts';
-import { leafKey, leavesOf, type WordQuery } from '../../../words/word-query.ts';
+import { leafKey, leavesOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
 import type { KeyFilter, ListedDocuments, Statements, WordIndex } from '../../dialect.ts';
 import { type Condition, numberOf } from '../../rows.ts';
 import type { KnownWords, LeafCounts } from './leaf-counts.ts';
@@ -54,12 +54,12 @@ export async function listMatches(
     return found && { ...found, total: found.keys.length };
   }
   if (!(await leaves.canList(listable, listing.max))) return undefined;
-  const rarest =
-    filter === undefined && isInPool ? await listRarest(on, index, query, leaves, known, countsAll) : undefined;
+  const isIndexed = filter === leaves.filter;
+  const rarest = isIndexed && isInPool ? await listRarest(on, index, query, leaves, known, countsAll) : undefined;
   if (rarest !== undefined) return rarest;
   if (!(await leaves.list(listable, listing.max))) return undefined;
   const matches = listedMatches(query, leaves.lists);
-  if (filter === undefined || matches.length === 0) return whole(matches);
+  if (filter === undefined || isIndexed || matches.length === 0) return whole(matches);
   if (isInPool && !countsAll && matches.length > 2 * testedFirst) {
     const heaviest = firstByWeight(
       matches,
@@ -87,13 +87,14 @@ async function listRarest(
   known: KnownWords,
   counts: boolean,
 ): Promise<ListedMatches | undefined> {
-  const commonest = counts ? commonestOf(query, known, index.totalMax) : undefined;
+  const commonest = counts ? commonestOf(query, known, index.totalMax, leaves) : undefined;
   if (!isWordList(query) || (counts && commonest === undefined)) return undefined;
-  const asked = { documents: index.totalMax, state: known.state };
+  const asked = { documents: index.totalMax, state: known.state, filter: leaves.filter };
   const isKnown = commonest && on.dialect.words.listing?.isKnownToFind(index, commonest.query, asked);
   const unlisted = leavesOf(query).filter((leaf) => !leaves.lists.has(leafKey(leaf)));
   const { documents } = known.statistics;
-  const cost = unlisted.reduce((sum, leaf) => sum + readingCost(documentsOf(leaf, known.counts), documents), 0);
+  const read = (leaf: WordLeaf) => readingCost(documentsOf(leaf, known.counts) * leaves.share, documents);
+  const cost = unlisted.reduce((sum, leaf) => sum + read(leaf), 0);
   const rarest = await firstOfRarest(on, index, leaves, known, {
     plan: allEssential(query, known),
     limit: poolMax,
@@ -101,7 +102,7 @@ async function listRarest(
     total: counts && !isKnown ? index.totalMax : undefined,
   });
   if (rarest === undefined || !counts) return rarest && { ...rarest, total: undefined };
-  const isFull = rarest.keys.length >= index.totalMax || (await hasMany(on, index, query, known));
+  const isFull = rarest.keys.length >= index.totalMax || (await hasMany(on, index, query, known, leaves));
   return isFull ? { ...rarest, total: index.totalMax } : undefined;
 }
 
@@ -111,19 +112,30 @@ export async function countMatches(
   index: WordIndex,
   query: WordQuery,
   narrowed: Condition | undefined,
-  known: KnownWords,
+  leaves: LeafCounts,
 ): Promise<number> {
-  if (narrowed === undefined && (await hasMany(on, index, query, known))) return index.totalMax;
+  const isIndexed = narrowed === undefined || leaves.filter !== undefined;
+  const known = await leaves.count(leavesOf(query));
+  if (isIndexed && (await hasMany(on, index, query, known, leaves))) return index.totalMax;
   return countUpToMax(on, index, query, narrowed);
 }
 
 /** Whether so many documents have one of the commonest words that the others need not be looked up. */
-async function hasMany(on: Statements, index: WordIndex, query: WordQuery, known: KnownWords): Promise<boolean> {
-  const { listing } = on.dialect.words;
-  const commonest = commonestOf(query, known, index.totalMax);
+async function hasMany(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  known: KnownWords,
+  leaves: LeafCounts,
+): Promise<boolean> {
+  const { listing, narrow } = on.dialect.words;
+  const { filter } = leaves;
+  const commonest = commonestOf(query, known, index.totalMax, leaves);
   if (listing === undefined || commonest === undefined) return false;
-  if (commonest.areEverywhere) return (await countUpToMax(on, index, commonest.query, undefined)) === index.totalMax;
-  return listing.finds(on, index, commonest.query, { documents: index.totalMax, state: known.state });
+  if (commonest.areEverywhere) {
+    return (await countUpToMax(on, index, commonest.query, filter && narrow(filter))) === index.totalMax;
+  }
+  return listing.finds(on, index, commonest.query, { documents: index.totalMax, state: known.state, filter });
 }
 
 async function countUpToMax(

@@ -37,9 +37,12 @@ export async function firstOfRarest(
 ): Promise<RarestDocuments | undefined> {
   const { listing } = on.dialect.words;
   const weighed = weighedWordsOf(plan, known);
-  const rarest = rarestOf(plan.essential, sharesOf(weighed, known, leaves), known.statistics.documents, asked);
+  const all = { documents: known.statistics.documents, passing: leaves.share };
+  const rarest = rarestOf(plan.essential, sharesOf(weighed, known, leaves), all, asked);
   if (listing === undefined || rarest === undefined) return undefined;
-  if (!(await leaves.canList(rarest, listing.max, listedSumMax))) return undefined;
+  // Only what passes is listed.
+  const max = [listing.max / leaves.share, listedSumMax / leaves.share] as const;
+  if (!(await leaves.canList(rarest, ...max))) return undefined;
   const isRarest = new Set(rarest.map(leafKey));
   const others = weighed.filter(({ leaf }) => !isRarest.has(leafKey(leaf)));
   const query = anyOf(rarest);
@@ -47,8 +50,9 @@ export async function firstOfRarest(
     on,
     index,
     others.map(({ leaf }) => allOf([query, leaf])),
+    leaves.filter,
   );
-  if (held === undefined || !(await leaves.list(rarest, listing.max, listedSumMax))) return undefined;
+  if (held === undefined || !(await leaves.list(rarest, ...max))) return undefined;
   const lists = new Map(leaves.lists);
   for (const [place, { leaf }] of others.entries()) {
     const keys = held[place];
@@ -99,11 +103,17 @@ export function testingCost(rows: number, words: number, documents: number): num
 /** Of which all combinations are gone through. */
 const combinedMax = 10;
 
+interface Documents {
+  readonly documents: number;
+  /** The share of them that passes. */
+  readonly passing: number;
+}
+
 /** The fewest of the essential words that are likely to decide. */
 function rarestOf(
   essential: readonly WordLeaf[],
   shares: ReadonlyMap<string, SharedWord>,
-  documents: number,
+  all: Documents,
   { limit, cost, total = 0 }: Omit<RarestRequest, 'plan'>,
 ): WordLeaf[] | undefined {
   const others = new Map(shares);
@@ -114,9 +124,10 @@ function rarestOf(
     rarest.push(word);
     others.delete(leafKey(leaf));
     const isAll = rarest.length === essential.length;
-    const isDeciding = () => documents * shareAbove(rarest, weightOf([...others.values()])) >= limit * spare.first;
+    const wanted = (limit * spare.first) / (all.documents * all.passing);
+    const isDeciding = () => shareAbove(rarest, weightOf([...others.values()])) >= wanted;
     if (!isAll && !isDeciding()) continue;
-    const own = listingCost(rarest, [...others.values()], documents, total);
+    const own = listingCost(rarest, [...others.values()], all, total);
     return own < cost ? rarest.map((each) => each.leaf) : undefined;
   }
   return undefined;
@@ -125,14 +136,15 @@ function rarestOf(
 function listingCost(
   rarest: readonly SharedWord[],
   others: readonly SharedWord[],
-  documents: number,
+  { documents, passing }: Documents,
   total: number,
 ): number {
   const share = rarest.reduce((sum, word) => sum + word.share, 0);
+  const reading = (had: number) => readingCost(documents * passing * had, documents);
   let cost = costs.statement + documents * share * others.length * costs.indexed;
-  for (const word of rarest) cost += word.isListed ? 0 : readingCost(documents * word.share, documents);
-  for (const word of others) cost += readingCost(documents * word.share * share, documents);
-  return cost + (documents * share < total * spare.total ? readingCost(total, documents) : 0);
+  for (const word of rarest) cost += word.isListed ? 0 : reading(word.share);
+  for (const word of others) cost += reading(word.share * share);
+  return cost + (documents * passing * share < total * spare.total ? readingCost(total, documents) : 0);
 }
 
 interface SharedWord extends WeighedWord {
@@ -180,8 +192,16 @@ export interface CommonWords {
   readonly areEverywhere: boolean;
 }
 
-/** The fewest of the words of a list, the commonest, that so many documents are likely to have. Undefined if all have fewer. */
-export function commonestOf(query: WordQuery, known: KnownWords, wanted: number): CommonWords | undefined {
+/**
+ * The fewest of the words of a list, the commonest, that so many of the documents that pass are likely to have. Undefined if all
+ * have fewer.
+ */
+export function commonestOf(
+  query: WordQuery,
+  known: KnownWords,
+  wanted: number,
+  { share: passing }: Pick<LeafCounts, 'share'>,
+): CommonWords | undefined {
   if (!isWordList(query)) return undefined;
   const { documents } = known.statistics;
   const byShare = leavesOf(query)
@@ -191,9 +211,9 @@ export function commonestOf(query: WordQuery, known: KnownWords, wanted: number)
   for (const [place, { share }] of byShare.entries()) {
     without *= 1 - share;
     const found = documents * (1 - without);
-    if (found < wanted * spare.total) continue;
+    if (found * passing < wanted * spare.total) continue;
     const words = byShare.slice(0, place + 1).map(({ leaf }) => leaf);
-    return { query: anyOf(words), areEverywhere: found * found * entryShare > wanted * documents };
+    return { query: anyOf(words), areEverywhere: found * found * passing * entryShare > wanted * documents };
   }
   return undefined;
 }

@@ -94,22 +94,26 @@ function rangeOf(
   if ([byChars, byLines, byNode].filter(Boolean).length !== 1) {
     throw fault('Give one of start_char/end_char, start_line/end_line, or node_id');
   }
+  checkOrder('char', wanted.start_char, wanted.end_char);
+  checkOrder('line', wanted.start_line, wanted.end_line);
   if (byChars) {
     const start = Math.min(wanted.start_char ?? 0, total);
-    const end = Math.min(wanted.end_char ?? total, total);
-    if (end < start) throw fault('end_char must not be before start_char');
-    return { start, end };
+    return { start, end: Math.max(start, Math.min(wanted.end_char ?? total, total)) };
   }
   if (byNode) {
     if (section === undefined) throw fault('No part of this entry has this node_id; navigate_context lists them');
     return { start: section.char_start, end: section.char_end };
   }
   const lines = text.split('\n').map((line) => countCharacters(line) + 1);
-  const first = Math.min(wanted.start_line ?? 1, lines.length);
+  const first = wanted.start_line ?? 1;
+  if (first > lines.length) throw fault(`start_line must be at most ${lines.length}, the last line of this entry`);
   const last = Math.min(wanted.end_line ?? lines.length, lines.length);
-  if (last < first) throw fault('end_line must not be before start_line');
   const before = (count: number) => lines.slice(0, count).reduce((sum, length) => sum + length, 0);
   return { start: Math.min(before(first - 1), total), end: Math.min(before(last), total) };
+}
+
+function checkOrder(unit: 'char' | 'line', start = 0, end = Number.POSITIVE_INFINITY): void {
+  if (end < start) throw fault(`end_${unit} must not be before start_${unit}`);
 }
 
 function fault(message: string): CarrelError {

@@ -5,6 +5,7 @@ import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../collections.ts';
+import { type Narrowing, noneLeft } from '../empty-hint.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
 import { checkCollection, overview } from '../overview.ts';
 import { leftOut } from '../shapes.ts';
@@ -52,12 +53,24 @@ export function createKbListTool(engine: Pick<Engine, 'documents' | 'tagOverview
         ...names,
         ...(shown.length < documents.length
           ? { truncated: true, next_offset: next, hint: `The answer is full: kb_list(offset=${next}) goes on.` }
-          : {}),
+          : hintFor({ total, shown: shown.length }, { tags, type, query, offset })),
         ...omitted('collections_omitted', there.collections.total),
         ...omitted('tags_omitted', there.tags.total),
       };
     },
   });
+}
+
+/** Why nothing is shown, and what to do. */
+function hintFor(
+  { total, shown }: { total: number; shown: number },
+  { query, offset, ...narrowing }: Narrowing & { query: string | undefined; offset: number },
+): { hint?: string } {
+  if (shown > 0) return {};
+  if (total > 0)
+    return { hint: `offset ${offset} is behind the last of ${total} documents; start again with offset 0.` };
+  if (query === undefined) return { hint: noneLeft(narrowing) };
+  return { hint: 'No document here has all of these words in its title or path; kb_search looks into the texts.' };
 }
 
 function row(document: EngineDocument) {

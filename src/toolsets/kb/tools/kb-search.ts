@@ -8,6 +8,7 @@ import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budg
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { weakHint } from '../../../tools/weak-hint.ts';
 import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
+import { nothingFound } from '../empty-hint.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
 import { checkCollection } from '../overview.ts';
 import { type ShownHit, showHit } from '../shapes.ts';
@@ -59,7 +60,13 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
         },
         { signal },
       );
-      if (answer.results.length === 0) await checkCollection(engine, tags, { signal });
+      const isEmpty = answer.results.length === 0;
+      if (isEmpty) await checkCollection(engine, tags, { signal });
+      const { doc_type: type, fts_only: ftsOnly, threshold } = input;
+      const hint =
+        isEmpty && answer.weak_omitted === undefined
+          ? await nothingFound(engine, { tags, type, ftsOnly, threshold }, { signal })
+          : undefined;
       const hits = answer.results.map(showHit);
       const held = fitItems(hits, answerRoom(call));
       const { items, report } = fitBudget(held, input.budget_tokens, shape);
@@ -69,6 +76,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
         total_matches: answer.total_matches,
         returned: items.length,
         ...weakFields(answer),
+        ...(hint === undefined ? {} : { hint }),
         ...rerankingField(answer.reranking),
         ...(answer.degraded === undefined ? {} : { degraded: answer.degraded }),
         ...report,

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { serveTcp } from '../../test/fakes/loopback-server.ts';
+import { createServiceClient } from './service-client.ts';
+
+test('half of a body that ends with its connection is not taken for the whole when that breaks', async (t) => {
+  let connection: Socket | undefined;
+  const { origin } = await serveTcp(t, (socket) => {
+    connection = socket;
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nhalf of it'));
+  });
+  const client = createServiceClient({ baseUrl: origin, headers: {}, timeoutMs: 200, answerBytesMax: 1000 });
+  const asked = { method: 'GET', path: '/' };
+  await assert.rejects(client.request(asked), { fault: 'timeout' });
+  const read = async (use: () => void) => {
+    const { content } = await client.open(asked);
+    use();
+    for await (const _part of content);
+  };
+  await assert.rejects(
+    read(() => {}),
+    { fault: 'timeout' },
+  );
+  await assert.rejects(
+    read(() => connection?.resetAndDestroy()),
+    { fault: 'incomplete' },
+  );
+});

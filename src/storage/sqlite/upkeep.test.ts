@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openDatabase } from './database.ts';
+import { createSqliteStorage } from './sqlite-storage.ts';
+import { storageError } from './storage-error.ts';
+import { checkContent } from './upkeep.ts';
+
+test('docs/troubleshooting.md: a check that may not look is not taken for one that found damage', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-upkeep-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'carrel.db');
+  const storage = await createSqliteStorage({ path });
+  await storage.notes.save({ title: 'a', content: 'lantern', tags: [], sourceUrls: [] });
+  await storage.close();
+  const open = () => openDatabase({ path, role: 'writer', busyTimeoutMs: 0 });
+  const [database, other] = [open(), open()];
+  t.after(() => {
+    for (const each of [database, other]) each.close();
+  });
+  const refused = () => {
+    try {
+      return checkContent(database);
+    } catch (error) {
+      return Reflect.get(Object(storageError(error)), 'code');
+    }
+  };
+  other.exec('BEGIN IMMEDIATE');
+  assert.equal(refused(), 'storage_busy');
+  other.exec('ROLLBACK');
+  database.exec('PRAGMA query_only = ON');
+  assert.equal(refused(), 'storage_read_only');
+  database.exec('PRAGMA query_only = OFF');
+  assert.deepEqual(checkContent(database), []);
+  database.exec("INSERT INTO note_words (note_words) VALUES ('delete-all')");
+  assert.match(String(checkContent(database)), /index note_words does not agree/);
+});
