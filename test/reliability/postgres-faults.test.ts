@@ -218,8 +218,16 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.equal((await kept()).length, 1);
     await run(other.url, 'ALTER TABLE kept ADD COLUMN y integer; INSERT INTO kept VALUES (1, 2)');
     for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), [{ x: 1, y: 2 }]);
+    await run(other.url, 'ALTER TABLE kept ADD COLUMN z integer');
+    await connections.read(async (statements) => {
+      const named = "statement LIKE 'SELECT * FROM kept%' AND name LIKE 'carrel_1%'";
+      const [row] = await statements.query(`SELECT name FROM pg_prepared_statements WHERE ${named}`);
+      const name = String(row?.['name']);
+      await statements.query(`DEALLOCATE ${name}; PREPARE ${name} AS SELECT * FROM kept WHERE x > $1`);
+    });
+    for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), [{ x: 1, y: 2, z: null }]);
     await connections.read((statements) => statements.query('DEALLOCATE ALL'));
-    for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), [{ x: 1, y: 2 }]);
+    for (let time = 0; time < 3; time += 1) assert.deepEqual(await read(), [{ x: 1, y: 2, z: null }]);
     assert.deepEqual(await kept(), []);
     await connections.close();
     await other.drop();

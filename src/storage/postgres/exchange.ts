@@ -83,7 +83,10 @@ interface Wire {
   sync(): void;
 }
 
-/** Of statements that a connection keeps: the server refuses one whose columns have changed since it was parsed. */
+/**
+ * Of statements that a connection keeps: the server refuses one whose columns have changed since it was parsed. Behind a pooler another
+ * server may have parsed it anew.
+ */
 const columnsKept = new WeakMap<object, Map<string, readonly Column[]>>();
 
 function keptColumns(client: PoolClient): Map<string, readonly Column[]> {
@@ -143,12 +146,18 @@ function batchOf(client: PoolClient, members: readonly Member[], answerMs: numbe
 }
 
 function rowOf(columns: readonly Column[], fields: readonly (string | null)[]): Row {
+  if (fields.length !== columns.length) throw changedColumns();
   const row: Record<string, unknown> = {};
   for (const [place, { name, read }] of columns.entries()) {
     const text = fields[place] ?? null;
     row[name] = text === null ? null : read(text);
   }
   return row;
+}
+
+/** What the server says itself where it knows; see `StatementNames`. */
+function changedColumns(): Error {
+  return Object.assign(new Error('cached plan must not change result type'), { code: '0A000' });
 }
 
 function wireOf(client: PoolClient): Wire {
