@@ -73,6 +73,29 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await fails(createPostgresStorage({ url: 'postgres://carrel@127.0.0.1:1/none' }), 'unavailable');
   });
 
+  test('what a search still asks for once it has failed gets no connection, and ends nothing of others', async () => {
+    const connections = createConnections({ url, connectionsMax: 1 });
+    await connections.write((on) => on.query('CREATE TABLE carrel.held (x integer)'));
+    const [failed, held] = [new Error('nothing of the database'), Promise.withResolvers<void>()];
+    const late = Promise.withResolvers<unknown>();
+    const searching = connections.read(async (on) => {
+      await on.query('SELECT 1');
+      held.promise.then(() => on.query('SELECT 2', [], 'last')).then(late.reject, late.resolve);
+      throw failed;
+    });
+    await assert.rejects(searching, failed);
+    const writing = connections.write(async (on) => {
+      await on.query('INSERT INTO carrel.held VALUES (1)');
+      held.resolve();
+      assert.match(String(await late.promise), /has ended/);
+      throw failed;
+    });
+    await assert.rejects(writing, failed);
+    assert.deepEqual(await connections.write((on) => on.query('SELECT x FROM carrel.held')), []);
+    await connections.write((on) => on.query('DROP TABLE carrel.held'));
+    await connections.close();
+  });
+
   test('a write waits for others longer than a search may take, and then says that it is they who are in the way', async () => {
     const storage = await createPostgresStorage({ url, queryTimeoutMs: 200, lockTimeoutMs: 1_000 });
     const holder = new Client({ connectionString: url });

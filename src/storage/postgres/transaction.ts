@@ -100,9 +100,12 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
   const { accept, write, work, lose, attempt } = running;
   let begun = begin(client, running);
   let ended: Promise<unknown> | undefined;
+  let isOver = false;
   const assumptions = createAssumptions(running.steady);
   const end = (text: string): Promise<unknown> => running.statements.ask?.({ text, values: [] }) ?? client.query(text);
   const query: Connection['query'] = (sql, values, place) => {
+    // Of several things that are done at the same time, one has failed and another goes on: the connection is somebody else's soon.
+    if (isOver) return Promise.reject(new Error('The transaction has ended.'));
     if (ended !== undefined) begun = begin(client, running);
     const answer = running.statements.query(sql, values);
     // Sent with it: a message by itself costs both sides as much as a short statement.
@@ -116,11 +119,13 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
     if (accept && !accept(((await begun) as unknown as { rows: Row[] }[])[1]?.rows[0] ?? {})) throw unaccepted;
     let result = await work({ query });
     if (!(await assumptions.hold())) result = await work({ query });
+    isOver = true;
     await begun;
     if (write === undefined) await (ended ?? end('COMMIT'));
     else await commit(client, write.afterCommit, attempt);
     return result;
   } catch (error) {
+    isOver = true;
     const isMistaken = !(await assumptions.hold().catch(() => true));
     // Where the end was sent behind what failed, it was not done.
     await end('ROLLBACK').catch(lose);
