@@ -138,35 +138,16 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
     const other = await createTestDatabase(server);
     const earlier = createConnections({ url: other.url });
     await migrate(earlier, migrations.slice(0, 6));
-    const insert = (key: number, label: string) =>
-      earlier.write(async (on) => {
-        await on.query(
-          `INSERT INTO carrel.kb_passages (key, id, parent, position, title, headings, body, labels)
-           OVERRIDING SYSTEM VALUE VALUES ($1, $2, '1', 0, '', '{}', 'heron', ARRAY[$3])`,
-          [key, `p${key}`, label],
-        );
-        await on.query(`INSERT INTO carrel.kb_passage_terms VALUES ($1, '', '', '', '', ' heron ', '', 0, 0, 1)`, [
-          key,
-        ]);
-        await on.query(`INSERT INTO carrel.kb_passage_words SELECT $1::bigint, 'heron'::tsvector`, [key]);
-      });
-    const indexes = () =>
-      earlier.read(async (on) => {
-        const rows = await on.query(
-          `SELECT relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
-           WHERE indrelid = 'carrel.kb_passage_words'::regclass AND NOT indisprimary`,
-        );
-        return rows.map((row) => row['relname']);
-      });
-    await insert(1, 'lake');
-    await insert(2, 'river');
+    const indexes = () => wordIndexes(earlier);
+    await insert(earlier, [1], 'lake');
+    await insert(earlier, [2], 'river');
     await migrate(earlier);
     const all = { limit: 10, offset: 0 };
     const search = async () => (await findWith(context, [], [], earlier)('heron', { labels: [['lake']] }, all)).found;
     const writing = holdPassage(earlier, 2);
     await writing.isHeld;
     const labelling = labelWords(earlier);
-    await insert(3, 'lake');
+    await insert(earlier, [3], 'lake');
     assert.deepEqual([(await search()).map(({ key }) => key), await indexes()], [[1, 3], ['kb_passage_words_index']]);
     await writing.relabel('lake');
     await labelling;
@@ -174,8 +155,41 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
       [(await search()).map(({ key }) => key), await indexes()],
       [[1, 2, 3], ['kb_passage_words_by_label']],
     );
-    const unlabelled = 'SELECT key FROM carrel.kb_passage_words WHERE labels IS NULL';
     assert.deepEqual(await earlier.read((on) => on.query(unlabelled)), []);
+    await earlier.close();
+    await other.drop();
+  });
+
+  test('none is left out where others come in between, and the former index goes though somebody was interrupted', async () => {
+    const other = await createTestDatabase(server);
+    const earlier = createConnections({ url: other.url });
+    await migrate(earlier, migrations.slice(0, 6));
+    await insert(
+      earlier,
+      Array.from({ length: 2001 }, (_, place) => 2 * place + 2),
+      'lake',
+    );
+    await migrate(earlier);
+    let added: Promise<void> | undefined;
+    await labelWords({
+      ...earlier,
+      write: (work, options) =>
+        earlier.write(async (on) => {
+          const query: typeof on.query = async (...asked) => {
+            const rows = await on.query(...asked);
+            if (asked[0].includes('max(key)')) added ??= insert(earlier, [1], 'lake');
+            await added;
+            return rows;
+          };
+          return work({ query });
+        }, options),
+    });
+    assert.ok(added);
+    assert.deepEqual(await earlier.read((on) => on.query(unlabelled)), []);
+    const former = 'CREATE INDEX kb_passage_words_index ON carrel.kb_passage_words USING gin (words)';
+    await earlier.alone((on) => on.query(former));
+    await labelWords(earlier);
+    assert.deepEqual(await wordIndexes(earlier), ['kb_passage_words_by_label']);
     await earlier.close();
     await other.drop();
   });
@@ -187,6 +201,7 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
     await connections.write((statements) =>
       statements.query('UPDATE carrel.kb_passage_words SET labels = NULL WHERE key % 2 = 0'),
     );
+    assert.match(String(await storage.check()), /labels/);
     await backUp(place(database.url), `${folder}/words.tar`, quiet);
     await restore(place(target.url), `${folder}/words.tar`, quiet);
     await connections.write((statements) => statements.query(labelRest));
@@ -221,6 +236,36 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
       });
   }
 });
+
+const unlabelled = 'SELECT key FROM carrel.kb_passage_words WHERE labels IS NULL';
+
+/** As a program of an earlier version does it. */
+function insert(connections: Connections, keys: readonly number[], label: string): Promise<void> {
+  return connections.write(async (on) => {
+    await on.query(
+      `INSERT INTO carrel.kb_passages (key, id, parent, position, title, headings, body, labels)
+       OVERRIDING SYSTEM VALUE SELECT key, 'p' || key, '1', 0, '', '{}', 'heron', ARRAY[$2] FROM unnest($1::bigint[]) key`,
+      [keys, label],
+    );
+    await on.query(
+      `INSERT INTO carrel.kb_passage_terms SELECT key, '', '', '', '', ' heron ', '', 0, 0, 1 FROM unnest($1::bigint[]) key`,
+      [keys],
+    );
+    await on.query(`INSERT INTO carrel.kb_passage_words SELECT key, 'heron'::tsvector FROM unnest($1::bigint[]) key`, [
+      keys,
+    ]);
+  });
+}
+
+function wordIndexes(connections: Connections): Promise<unknown[]> {
+  return connections.read(async (on) => {
+    const rows = await on.query(
+      `SELECT relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+       WHERE indrelid = 'carrel.kb_passage_words'::regclass AND NOT indisprimary`,
+    );
+    return rows.map((row) => row['relname']);
+  });
+}
 
 /** Somebody who has changed a passage and is not done yet, so that whoever wants its labels waits. */
 function holdPassage(connections: Connections, key: number) {

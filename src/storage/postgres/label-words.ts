@@ -1,4 +1,4 @@
-import { numberOf, type Row } from '../rows.ts';
+import { numberOf } from '../rows.ts';
 import type { Connections } from './connections.ts';
 import { labelledWords } from './schema/word-index-schema.ts';
 import type { Connection } from './transaction.ts';
@@ -12,11 +12,15 @@ const labelledAtOnce = 2_000;
 /** What earlier versions of rows took is free again after so many. */
 const cleanedEvery = 50 * labelledAtOnce;
 
-/** The keys of the rows that follow, as a statement. */
-const next = `SELECT key FROM ${table} WHERE key > $1 ORDER BY key LIMIT ${labelledAtOnce}`;
+/** The last key of those that follow. */
+const next = `SELECT max(key) AS last FROM (SELECT key FROM ${table} WHERE key > $1 ORDER BY key LIMIT ${labelledAtOnce}) s`;
 
-/** Whoever changes labels has the passage first, and then its words. */
-const label = `WITH locked AS MATERIALIZED (SELECT key, labels FROM carrel.kb_passages WHERE key IN (${next}) ORDER BY key FOR SHARE)
+/**
+ * Of all up to that one, however many they are by now: others may have added some in between. Whoever changes labels has the
+ * passage first, and then its words.
+ */
+const label = `WITH locked AS MATERIALIZED (
+    SELECT key, labels FROM carrel.kb_passages WHERE key IN (SELECT key FROM ${table} WHERE key > $1 AND key <= $2) ORDER BY key FOR SHARE)
   UPDATE ${table} w SET labels = locked.labels FROM locked WHERE w.key = locked.key AND w.labels IS NULL`;
 
 /** All at once, where nobody else is at it. */
@@ -27,28 +31,35 @@ export const labelRest = `UPDATE ${table} w SET labels = p.labels FROM carrel.kb
  * write. Goes on where somebody was interrupted.
  */
 export async function labelWords(connections: Connections): Promise<void> {
-  if (await connections.read(areLabelled)) return;
+  const isSo = async (condition: string) =>
+    (await connections.read((statements) => statements.query(`SELECT 1 WHERE ${condition}`))).length > 0;
+  if (await isSo(`${isLabelled} AND to_regclass('carrel.${former}') IS NULL`)) return;
   await inTurn(connections, `carrel.${index}`, async () => {
-    if (await connections.read(areLabelled)) return;
-    let uncleaned = 0;
-    for (let last: number | undefined = 0; last !== undefined; ) {
-      const after: number = last;
-      last = await connections.write((statements) => labelSome(statements, after), { isLong: true });
-      uncleaned += labelledAtOnce;
-      if (uncleaned < cleanedEvery) continue;
-      uncleaned = 0;
-      await connections.alone((statements) => statements.query(`VACUUM ${table}`));
-    }
-    await connections.alone(makeIndex);
+    if (!(await isSo(isLabelled))) await labelAll(connections);
+    await connections.alone((statements) => statements.query(`DROP INDEX CONCURRENTLY IF EXISTS carrel.${former}`));
   });
+}
+
+async function labelAll(connections: Connections): Promise<void> {
+  let uncleaned = 0;
+  for (let last: number | undefined = 0; last !== undefined; ) {
+    const after: number = last;
+    last = await connections.write((statements) => labelSome(statements, after), { isLong: true });
+    uncleaned += labelledAtOnce;
+    if (uncleaned < cleanedEvery) continue;
+    uncleaned = 0;
+    await connections.alone((statements) => statements.query(`VACUUM ${table}`));
+  }
+  await connections.alone(makeIndex);
 }
 
 /** Of the words from the one after this on; the last one, or undefined if there are no more. */
 async function labelSome(statements: Connection, after: number): Promise<number | undefined> {
-  const [row = {}] = await statements.query(`SELECT max(key) AS last FROM (${next}) s`, [after]);
+  const [row = {}] = await statements.query(next, [after]);
   if (row['last'] === null) return undefined;
-  await statements.query(label, [after]);
-  return numberOf(row, 'last');
+  const last = numberOf(row, 'last');
+  await statements.query(label, [after, last]);
+  return last;
 }
 
 /** One that is not valid was left by somebody who was interrupted. */
@@ -61,12 +72,6 @@ async function makeIndex(statements: Connection): Promise<void> {
   } finally {
     await statements.query('RESET maintenance_work_mem');
   }
-  await statements.query(`DROP INDEX CONCURRENTLY IF EXISTS carrel.${former}`);
-}
-
-async function areLabelled(statements: Connection): Promise<boolean> {
-  const rows: Row[] = await statements.query(`SELECT 1 WHERE ${isLabelled}`);
-  return rows.length > 0;
 }
 
 /** Of what a transaction sees: whoever sees the index sees the labels. */

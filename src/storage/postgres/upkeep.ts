@@ -2,6 +2,7 @@ import type { StorageDescription } from '../contracts/storage.ts';
 import type { Statements, WordIndex } from '../dialect.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { wordIndexes } from '../stores/words/word-indexes.ts';
+import { isLabelled } from './label-words.ts';
 import { schemaVersion } from './migrate.ts';
 
 export async function describe(on: Statements): Promise<StorageDescription> {
@@ -27,7 +28,8 @@ export async function checkContent(on: Pick<Statements, 'query'>): Promise<strin
     }
   }
   const [row] = await on.query(
-    `SELECT 1 FROM carrel.kb_passage_words w JOIN carrel.kb_passages o ON o.key = w.key WHERE w.labels <> o.labels LIMIT 1`,
+    `SELECT 1 FROM carrel.kb_passage_words w JOIN carrel.kb_passages o ON o.key = w.key
+     WHERE w.labels <> o.labels OR (w.labels IS NULL AND ${isLabelled}) LIMIT 1`,
   );
   if (row !== undefined) problems.push('The labels in kb_passage_words are not those of the passages.');
   return problems;

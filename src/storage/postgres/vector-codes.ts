@@ -135,15 +135,19 @@ export function createVectorCodes(connections: Connections, extension: string): 
       AS $$ BEGIN RETURN (${above.join(' || ')})::bit(${3 * dimensions}); END $$`;
   }
 
-  /** From the vector after this one on; the last one, or undefined if there are no more. */
+  /** From the vector after this one on, with those that others add meanwhile; the last one, or undefined if there are no more. */
   async function fill(statements: Connection, model: number, after: number): Promise<number | undefined> {
-    const some = `SELECT v.key, v.owner, v.vector FROM carrel.kb_vectors v WHERE v.model = ${model} AND v.key > $1
-      ORDER BY v.key LIMIT ${filledAtOnce}`;
-    const [row = {}] = await statements.query(`SELECT max(key) AS last FROM (${some}) s`, [after]);
+    const following = `FROM carrel.kb_vectors v WHERE v.model = ${model} AND v.key > $1`;
+    const [row = {}] = await statements.query(
+      `SELECT max(key) AS last FROM (SELECT v.key ${following} ORDER BY v.key LIMIT ${filledAtOnce}) s`,
+      [after],
+    );
     if (row['last'] === null) return undefined;
-    await statements.query(`${addCodes(`(${some} FOR KEY SHARE)`)} FOR SHARE OF o${intoCodes(model)}`, [after]);
-    await statements.query(list(model, `(${unlisted(model, some)}) c`, 'c.members'), [after]);
-    return numberOf(row, 'last');
+    const last = numberOf(row, 'last');
+    const some = `SELECT v.key, v.owner, v.vector ${following} AND v.key <= $2 ORDER BY v.key`;
+    await statements.query(`${addCodes(`(${some} FOR KEY SHARE)`)} FOR SHARE OF o${intoCodes(model)}`, [after, last]);
+    await statements.query(list(model, `(${unlisted(model, some)}) c`, 'c.members'), [after, last]);
+    return last;
   }
 }
 
