@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
 import type { Storage } from '../../src/storage/contracts/storage.ts';
@@ -194,6 +194,21 @@ onEachBackend(
       if (own[0] !== undefined) symlinkSync(own[0], join(folder, 'alias'));
       const others = [...own, ...(own.length > 0 ? [join(folder, 'alias'), join(place.originals, 'x')] : []), folder];
       for (const other of others) await refused(backUp(place, other, { ...quiet, force: true }), 'invalid_usage');
+      if (place.storage.backend === 'sqlite') {
+        const { path } = place.storage;
+        symlinkSync(dirname(path), join(folder, 'folder'));
+        const linked = join(folder, 'folder', basename(path));
+        const byLink = { ...place, storage: { ...place.storage, path: linked } };
+        for (const [by, wal] of [
+          [byLink, linked],
+          [byLink, path],
+          [place, linked],
+        ] as const) {
+          for (const suffix of ['-wal', '-journal']) {
+            await refused(backUp(by, wal + suffix, { ...quiet, force: true }), 'invalid_usage');
+          }
+        }
+      }
       await backUp(place, file, { ...quiet, force: true });
       // With the name of the database at the start, as people name copies of it.
       if (own[0] !== undefined) await backUp(place, `${own[0]}-monday`, quiet);

@@ -7,7 +7,7 @@ import { makeFolder } from '../../base/make-folder.ts';
 import { version } from '../../base/package-info.ts';
 import type { MoveReport } from '../move/move-report.ts';
 import type { StoragePlace } from '../open-storage.ts';
-import { databaseFiles } from '../sqlite/database-files.ts';
+import { databaseFiles, realDatabase } from '../sqlite/database-files.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
 import { format, type Manifest, readManifest, writeManifest } from './manifest.ts';
@@ -71,8 +71,11 @@ function checkTarget({ storage, originals }: BackupPlace, file: string, force: b
     const database = statSync(storage.path, { throwIfNoEntry: false });
     // By whatever name.
     const isDatabase = there !== undefined && there.dev === database?.dev && there.ino === database.ino;
-    const isBeside = databaseFiles(storage.path).includes(file) || file.startsWith(`${originals}${sep}`);
-    if (isDatabase || isBeside) throw refuse('belongs to the database. Choose another name.');
+    const own = databaseFiles(storage.path);
+    const folders = [originals, realDatabase(originals)].map((folder) => `${folder}${sep}`);
+    const isOwn = (name: string) => own.includes(name) || folders.some((folder) => name.startsWith(folder));
+    if (isDatabase || isOwn(file) || isOwn(realDatabase(file)))
+      throw refuse('belongs to the database. Choose another name.');
   }
   if (there === undefined) return;
   if (!force) throw refuse('exists already. Choose another name, or overwrite it with --force.');

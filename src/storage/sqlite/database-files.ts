@@ -1,6 +1,6 @@
 import { readlinkSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { CarrelError, systemCode } from '../../base/errors.ts';
 
 /** What SQLite writes under the name of a database, behind it: the database itself, its logs and their index. */
@@ -24,11 +24,13 @@ export function realDatabase(path: string): string {
 
 /** Nothing may be there yet, behind however many links. */
 function linkedTo(path: string): string {
-  let target: string;
+  let target = path;
   try {
-    target = resolve(realpathSync(dirname(path)), readlinkSync(path));
+    const folder = realpathSync(dirname(path));
+    target = join(folder, basename(path));
+    target = resolve(folder, readlinkSync(path));
   } catch {
-    return path;
+    return target;
   }
   return realDatabase(target);
 }
