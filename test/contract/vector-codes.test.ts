@@ -226,6 +226,18 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
       assert.equal((await client.query('SELECT to_regclass($1) AS it', [table])).rows[0].it, null);
       await other.close();
     });
+
+    test('are found without their table when a process of an earlier version makes the codes anew', async (context) => {
+      const other = await createPostgresStorage(config());
+      context.after(() => other.close());
+      const table = await widened(other, 'third');
+      const all = `carrel.kb_codes_wide_${await modelNumber()}`;
+      const expected = await search(storage, 'third', randomUnitVector(dimensions, randomNumbers(5)));
+      await client.query(
+        `DROP FUNCTION ${all}_added() CASCADE; DROP FUNCTION ${all}_removed() CASCADE; DROP TABLE ${all}, ${table}`,
+      );
+      assert.deepEqual(await search(other, 'third', randomUnitVector(dimensions, randomNumbers(5))), expected);
+    });
   });
 
   test('are complete where a process of an earlier version, which lists none, has filled some in', async () => {
@@ -241,7 +253,7 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
     assert.deepEqual(await differences(), []);
   });
 
-  test('find the ten nearest of what passes, with 0.99 and more of them right, whatever the filter asks', async () => {
+  test('find the ten nearest of what passes, with 0.99 and more of them right, whatever the filter asks', async (context) => {
     const own = await createTestDatabase(server);
     const [other, rows] = [await createPostgresStorage({ url: own.url }), new Pool({ connectionString: own.url })];
     const numbers = randomNumbers(11);
@@ -275,7 +287,7 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
         { labels: [['fifth0', 'fifth1', 'fifth2', 'fifth3'], ['half0']] },
         { labels: [['half0']], parents: Array.from({ length: 60 }, (_, at) => `d${at}`) },
       ];
-      for (const { limit = 10, ...filter } of filters) {
+      const findsRight = async (by: Storage, { limit = 10, ...filter }: (typeof filters)[number]) => {
         const passing = documents.flatMap(({ parent, passages: own }) =>
           own.filter(({ labels }) => passes(filter, parent, labels)),
         );
@@ -287,14 +299,25 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
             score: product(query, vectors.windows[0]?.vector ?? query),
           }));
           const best = scored.sort((a, b) => b.score - a.score).slice(0, limit);
-          const found = (await other.vectors.kb.nearest?.({ model, query, limit, filter }))?.map(({ owner }) =>
+          const found = (await by.vectors.kb.nearest?.({ model, query, limit, filter }))?.map(({ owner }) =>
             ids.get(owner),
           );
           assert.equal(new Set(found).size, found?.length, 'each once');
           right += best.filter(({ id }) => found?.slice(0, limit).includes(id)).length;
         }
         assert.ok(right >= 0.99 * 25 * limit, `${right} of ${25 * limit} with ${JSON.stringify(filter)}`);
+      };
+      for (const filter of filters) await findsRight(other, filter);
+      const wide = await createPostgresStorage({ url: own.url, wideLabelMin: 1_000 });
+      context.after(() => wide.close());
+      const ready = 'SELECT 1 FROM carrel.kb_codes_wide_1 WHERE is_ready';
+      const large = ['half1', 'all'].map((label) => ({ labels: [[label]] }));
+      for (let tables = 0; tables < large.length; await delay(20)) {
+        const query = randomUnitVector(dimensions, random);
+        for (const filter of large) await wide.vectors.kb.nearest?.({ model, query, limit: 10, filter });
+        tables = (await rows.query(ready).catch(() => ({ rows: [] }))).rows.length;
       }
+      for (const filter of large) await findsRight(wide, filter);
       // What is not among the codes is not found: it was they that were asked.
       await rows.query("DELETE FROM carrel.kb_codes_labels_1 WHERE label = hashtextextended('half1', 0)");
       const query = randomUnitVector(dimensions, numbers);

@@ -7,8 +7,8 @@ import { passageCondition } from './passage-table.ts';
 import { realArray } from './real-array.ts';
 import { type IndexedModel, scoredVector, scoreSql } from './scored-vectors.ts';
 import { addSums, isSettled, noSums, type Sums, sumsOf, sumsSql } from './settling.ts';
-import { areComplete, nearestCodes } from './vector-codes.ts';
-import type { WideLabels } from './wide-labels.ts';
+import { areComplete, distanceOf, keyOf, nearestCodes } from './vector-codes.ts';
+import { type WideLabels, wideLabelMin } from './wide-labels.ts';
 
 /** Finds the nearest by their codes, among what a filter lets through. */
 export interface CodedSearch<Filter> {
@@ -37,6 +37,8 @@ interface Compared {
   readonly size: number;
 }
 
+const nothing: Compared = { best: [], sums: noSums, size: 0 };
+
 /** The vectors whose codes are nearest, so many of them, as a statement. */
 interface Near extends Condition {
   readonly limit: number;
@@ -44,8 +46,12 @@ interface Near extends Condition {
   readonly isBounded: boolean;
 }
 
-/** For so many owners, the vectors that are compared after their codes were, at first; and how many times as many then. */
+/**
+ * For so many owners, the vectors that are compared after their codes were, at first; and how many times as many then. Where the
+ * codes give an estimate, a part of them is as sure.
+ */
 const comparedFor = (limit: number) => 200 + 10 * limit;
+const estimatedShare = 0.75;
 const times = 2;
 
 /**
@@ -62,23 +68,33 @@ const bestPerOwner = 4;
 
 export function createCodedSearch(extension: string, wide: WideLabels): CodedSearch<PassageFilter> {
   return {
-    isReady: areComplete,
+    isReady: (on, model) => areComplete(on, model, 'steady'),
     isLong: ({ parents = [] }) => parents.length > listMax,
-    lookedAtMeanwhile: ({ filter: { parents }, limit, owned }) =>
-      owned / (parents === undefined ? 130 : 60) + comparedFor(limit) / 3,
+    lookedAtMeanwhile({ filter: { labels = [], parents }, limit, owned }) {
+      if (parents !== undefined) return owned / 60 + comparedFor(limit) / 3;
+      // Of one label, there is a table of its own, or will be.
+      if (labels.flat().length === 1 && owned >= wideLabelMin) return owned / 500 + comparedFor(limit) / 5;
+      return owned / 130 + comparedFor(limit) / 3;
+    },
     async search(on, model, request) {
-      const read = await createReading(on, model, request);
-      let compared: Compared = { best: [], sums: noSums, size: 0 };
-      let near: Near | undefined;
-      for (let size = comparedFor(request.limit); ; ) {
-        if (near === undefined || near.limit < size) near = read(size);
+      const { read, first } = await createReading(on, model, request);
+      let compared = nothing;
+      let near = read(first);
+      for (let size = first; ; ) {
+        if (near.limit < size) {
+          // Estimates put more of them in another order.
+          if (near.isBounded) compared = nothing;
+          near = read(size, near);
+        }
         const found = await compare(on, model, request, { near, compared, size });
         compared = found.compared;
         near = found.near;
         if (compared.size === size) {
-          if (isSettled(compared.best, compared.sums, request.limit)) return [...compared.best];
+          const by = near.isBounded ? 'estimate' : 'apart';
+          if (isSettled(compared.best, compared.sums, { limit: request.limit, by })) return [...compared.best];
           size *= times;
         } else if (near.isBounded) {
+          compared = nothing;
           near = read(size, { isBounded: false });
         } else {
           return [...compared.best];
@@ -87,22 +103,27 @@ export function createCodedSearch(extension: string, wide: WideLabels): CodedSea
     },
   };
 
-  /** How the codes of what passes are read. */
+  /** How the codes of what passes are read, and how many vectors are compared at first. */
   async function createReading(
     on: Statements,
     model: IndexedModel,
     request: CodedRequest<PassageFilter>,
-  ): Promise<(size: number, options?: { readonly isBounded: boolean }) => Near> {
+  ): Promise<{
+    readonly read: (size: number, options?: Pick<Near, 'isBounded'>) => Near;
+    readonly first: number;
+  }> {
     const { filter, rows } = await narrowestFirst(on, request);
-    const [first = [], ...others] = filter.labels ?? [];
-    const tables = filter.parents === undefined ? await wide.find(on, model, first, rows) : undefined;
-    const query = realArray(request.query);
+    const [group = [], ...others] = filter.labels ?? [];
+    const tables = filter.parents === undefined ? await wide.find(on, model, group, rows) : undefined;
     const mayBeBounded = tables?.length === 1 && others.length === 0;
-    return (size, { isBounded } = { isBounded: mayBeBounded }) => {
-      const limit = request.owned > keptFrom * keptTimes * size ? keptTimes * size : size;
-      const codes = nearestCodes(model.key, filter, { query, limit, extension, tables, isBounded });
+    const first = Math.ceil(comparedFor(request.limit) * (mayBeBounded ? estimatedShare : 1));
+    const read = (size: number, { isBounded } = { isBounded: mayBeBounded }): Near => {
+      const ordered = Math.ceil(size / (isBounded ? estimatedShare : 1));
+      const limit = request.owned > keptFrom * keptTimes * ordered ? keptTimes * ordered : ordered;
+      const codes = nearestCodes(model.key, filter, { query: request.query, limit, extension, tables, isBounded });
       return { ...codes, limit, isBounded };
     };
+    return { read, first };
   }
 
   /** Besides those that have been compared, as many more as there are to be in all. */
@@ -115,26 +136,27 @@ export function createCodedSearch(extension: string, wide: WideLabels): CodedSea
     const passes = passing(filter);
     const rows = await on.query(
       `WITH near AS MATERIALIZED (${near.sql}), more AS MATERIALIZED (
-         SELECT * FROM near ORDER BY apart, key OFFSET ${compared.size} LIMIT ${size - compared.size}),
+         SELECT * FROM near ORDER BY place OFFSET ${compared.size} LIMIT ${size - compared.size}),
        scored AS MATERIALIZED (
-         SELECT v.key, v.owner, v.start_at, v.end_at, n.apart, ${scoreSql(extension, model)} AS score
-         FROM more n JOIN carrel.kb_vectors v ON v.key = n.key),
+         SELECT v.key, v.owner, v.start_at, v.end_at, ${distanceOf('n.place')} AS apart,
+           ${scoreSql(extension, model)} AS score
+         FROM more n JOIN carrel.kb_vectors v ON v.key = ${keyOf('n.place')}),
        best AS MATERIALIZED (SELECT * FROM scored ORDER BY score DESC, key LIMIT ${limit * bestPerOwner})
-       SELECT b.key, b.owner, b.start_at, b.end_at, b.score, NULL AS sums, NULL AS more, NULL AS keys, NULL AS apart
+       SELECT b.key, b.owner, b.start_at, b.end_at, b.score, NULL AS sums, NULL AS more, NULL AS places
        FROM best b JOIN carrel.kb_passages o ON o.key = b.owner WHERE ${passes.sql}
        UNION ALL
        SELECT NULL, NULL, NULL, NULL, NULL, (SELECT ${sumsSql} FROM scored), (SELECT count(*) FROM more),
-         (SELECT array_agg(key)::text FROM near), (SELECT array_agg(apart)::text FROM near)`,
+         (SELECT array_agg(place)::text FROM near)`,
       [...near.values, realArray(query), ...passes.values],
     );
     const [last = {}] = rows.splice(-1);
     const best = [...compared.best, ...rows.map(scoredVector)].sort((a, b) => b.score - a.score || a.key - b.key);
     const sums = addSums(compared.sums, sumsOf(last['sums']));
     // All whose codes were asked for, compared or not: so the codes need not be read again.
-    const values = [last['keys'] ?? '{}', last['apart'] ?? '{}'].map(String);
+    const values = [String(last['places'] ?? '{}')];
     return {
       compared: { best: best.slice(0, limit * bestPerOwner), sums, size: compared.size + numberOf(last, 'more') },
-      near: { ...near, sql: 'SELECT * FROM unnest(?::bigint[], ?::float8[]) AS n (key, apart)', values },
+      near: { ...near, sql: 'SELECT * FROM unnest(?::bigint[]) AS n (place)', values },
     };
   }
 }

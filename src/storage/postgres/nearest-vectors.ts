@@ -155,8 +155,9 @@ export function createNearestVectors<Filter>(
     const ahead = among && (await searchAhead(on, indexed, among, request));
     if (ahead !== undefined) return ahead;
     if (isCoded && filter !== undefined && owned > codesMin) {
-      await on.query(`${openSettings}; ${plainSettings}`);
-      return (await coded?.search(on, indexed, { filter, owned, ...request })) ?? [];
+      const set = on.query(`${openSettings}; ${plainSettings}`);
+      const [found = []] = await Promise.all([coded?.search(on, indexed, { filter, owned, ...request }), set]);
+      return found;
     }
     const source = sourceOf(narrowed, owned, indexed);
     return enough(request.limit, Math.max(source.foundMin, request.limit * vectorsPerOwner), (limit) =>

@@ -121,10 +121,16 @@ export async function transaction<T>(client: PoolClient, running: Running<T>): P
     else await commit(client, write.afterCommit, attempt);
     return result;
   } catch (error) {
+    const isMistaken = !(await assumptions.hold().catch(() => true));
     // Where the end was sent behind what failed, it was not done.
     await end('ROLLBACK').catch(lose);
-    throw error;
+    throw isMistaken ? mistaken(error) : error;
   }
+}
+
+/** What failed because something was assumed that is so no longer is done again, like what another transaction was in the way of. */
+function mistaken(cause: unknown): Error {
+  return Object.assign(new Error('what was assumed is not so any more', { cause }), { code: '40001' });
 }
 
 /** The first statement is sent behind it at once. If this fails, the connection is lost, and so is what follows. */

@@ -1,10 +1,11 @@
 import type { PassageFilter } from '../contracts/passages.ts';
-import type { Statements } from '../dialect.ts';
+import type { Place, Statements } from '../dialect.ts';
 import { type Condition, numberOf, type Row } from '../rows.ts';
 import { storable } from '../storable.ts';
+import { estimateSql } from './code-estimate.ts';
 import type { Connections } from './connections.ts';
 import { passageCondition } from './passage-table.ts';
-import { realsOf } from './real-array.ts';
+import { realArray, realsOf } from './real-array.ts';
 import type { Connection } from './transaction.ts';
 
 export interface CodedModel {
@@ -252,23 +253,30 @@ export function trigger(name: string, event: string, rows: string): string {
 }
 
 /** Whether all vectors of the model have their codes, and new ones get theirs: somebody may have made the table of vectors anew. */
-export async function areComplete(on: Connection | Statements, model: number): Promise<boolean> {
-  return isThere(on, `indexrelid = to_regclass('carrel.${namesOf(model).index}') AND indisvalid`, model);
+export async function areComplete(on: Connection | Statements, model: number, place?: Place): Promise<boolean> {
+  return isThere(on, `indexrelid = to_regclass('carrel.${namesOf(model).index}') AND indisvalid`, model, place);
 }
 
 function areDefined(on: Connection, model: number): Promise<boolean> {
   return isThere(on, `indrelid = to_regclass('${namesOf(model).listed}')`, model);
 }
 
-async function isThere(on: Connection | Statements, index: string, model: number): Promise<boolean> {
+async function isThere(on: Connection | Statements, index: string, model: number, place?: Place): Promise<boolean> {
   const rows: Row[] = await on.query(
     `SELECT 1 FROM pg_index WHERE ${index} AND ${triggerExists('carrel.kb_vectors', namesOf(model).added)} LIMIT 1`,
+    [],
+    place,
   );
   return rows.length > 0;
 }
 
-export async function hasTrigger(on: Connection | Statements, table: string, name: string): Promise<boolean> {
-  const rows: Row[] = await on.query(`SELECT 1 WHERE ${triggerExists(table, name)}`);
+export async function hasTrigger(
+  on: Connection | Statements,
+  table: string,
+  name: string,
+  place?: Place,
+): Promise<boolean> {
+  const rows: Row[] = await on.query(`SELECT 1 WHERE ${triggerExists(table, name)}`, [], place);
   return rows.length > 0;
 }
 
@@ -277,21 +285,25 @@ function triggerExists(table: string, name: string): string {
 }
 
 export interface CodesRequest {
-  readonly query: Buffer;
+  readonly query: Float32Array;
   readonly limit: number;
   readonly extension: string;
   /** Tables of the labels of the first group. */
   readonly tables?: readonly string[] | undefined;
-  /** Leaves out, before the rest is put in order, what is farther than a sample says the last one is; there may be too few then. */
+  /**
+   * Leaves out, before the rest is put in order, what is farther than a sample says the last one is; there may be too few then.
+   * Those that are left are put in order by `estimateSql`.
+   */
   readonly isBounded?: boolean;
 }
 
 /**
- * The vectors that pass and whose codes are nearest, and in how many bits they differ, as a statement. What the first group of
- * labels lets through is read, or what is in the documents, and the rest of the filter is asked about each combination of labels.
+ * The vectors that pass and whose codes are nearest, as a statement: the `place` of each is its distance and its key. What the
+ * first group of labels lets through is read, or what is in the documents, and the rest of the filter is asked about each
+ * combination of labels.
  */
 export function nearestCodes(model: number, { labels = [], parents }: PassageFilter, request: CodesRequest): Condition {
-  const { query, limit, extension, tables } = request;
+  const { query, limit, extension, tables, isBounded = false } = request;
   const { table, sets, listed, code } = namesOf(model);
   const [first, ...others] = labels;
   const isListed = parents === undefined && first !== undefined;
@@ -308,25 +320,26 @@ export function nearestCodes(model: number, { labels = [], parents }: PassageFil
   }
   conditions.push(...[passageCondition({ parents })].filter((condition) => condition !== undefined));
   const [own, ...rest] = tables ?? [isListed ? listed : table];
-  if (own !== undefined && request.isBounded)
+  if (own !== undefined && isBounded)
     conditions.push({ sql: `${apart} <= (${boundOf(own, apart, limit)})`, values: [] });
   const from =
     rest.length === 0 ? own : `(${[own, ...rest].map((name) => `SELECT * FROM ${name}`).join(' UNION ALL ')})`;
   // A passage with several labels of the group is listed as often.
   const copies = isListed ? first.length : 1;
+  const estimate = isBounded ? estimateSql(query, extension) : undefined;
   return {
     sql: `WITH query AS MATERIALIZED (SELECT ${code}(?::real[]) AS code)
-      SELECT ${copies > 1 ? 'DISTINCT' : ''} n.place >> ${keyBits} AS apart, n.place & ${2n ** keyBits - 1n} AS key FROM (
-        SELECT (${apart}::bigint << ${keyBits}) | o.key AS place
+      SELECT ${copies > 1 ? 'DISTINCT' : ''} ${estimate ? placeOf('n.estimate', 'n.place') : 'n.place'} AS place FROM (
+        SELECT ${placeOf(apart, 'o.key')} AS place ${estimate ? `, ${estimate.sql} AS estimate` : ''}
         FROM ${from} o WHERE ${['TRUE', ...conditions.map(({ sql }) => sql)].join(' AND ')}
         ORDER BY place LIMIT ${limit * copies}) n
-      ORDER BY apart, key LIMIT ${limit}`,
-    values: [query, ...conditions.flatMap(({ values }) => values)],
+      ORDER BY place LIMIT ${limit}`,
+    values: [realArray(query), ...(estimate?.values ?? []), ...conditions.flatMap(({ values }) => values)],
   };
 }
 
 /** Of the pages of a table. */
-const sampledShare = 1 / 16;
+const sampledShare = 1 / 48;
 
 /** How far so many of a table are at most, with four deviations to spare, since rows of a page are alike. */
 function boundOf(table: string, apart: string, limit: number): string {
@@ -335,5 +348,17 @@ function boundOf(table: string, apart: string, limit: number): string {
     ORDER BY apart LIMIT ${Math.ceil(expected + 4 * Math.sqrt(expected) + 4)}) s`;
 }
 
-/** Distance and key are sorted as one number, which takes half as long as rows do. */
-const keyBits = 48n;
+/**
+ * Distance and key are sorted as one number, which takes half as long as rows do. The largest estimate, of 4,000 dimensions, has 18
+ * bits.
+ */
+const keyBits = 44n;
+const keyMask = 2n ** keyBits - 1n;
+
+/** Of a key, or of a place whose distance is replaced. */
+function placeOf(distance: string, key: string): string {
+  return `((${distance})::bigint << ${keyBits}) | (${key} & ${keyMask})`;
+}
+
+export const keyOf = (place: string) => `(${place} & ${keyMask})`;
+export const distanceOf = (place: string) => `(${place} >> ${keyBits})::float8`;

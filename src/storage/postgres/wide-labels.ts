@@ -69,7 +69,7 @@ export function createWideLabels(connections: Connections, rowsMin = wideLabelMi
   };
 
   async function ready(on: Statements, model: number, labels: readonly string[]): Promise<string[] | undefined> {
-    if (!(await hasTrigger(on, namesOf(model).listed, namesOf(model).wideAdded))) return undefined;
+    if (!(await hasTrigger(on, namesOf(model).listed, namesOf(model).wideAdded, 'steady'))) return undefined;
     const rows: Row[] = await on.query(
       `SELECT number FROM ${namesOf(model).wide} WHERE is_ready AND left_at IS NULL
            AND label = ANY (ARRAY(SELECT ${labelHash('l')} FROM unnest(?::text[]) l))`,
