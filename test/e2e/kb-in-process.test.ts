@@ -36,7 +36,7 @@ test('carrel kb without an engine elsewhere has one inside, whose documents surv
 
 test('in carrel serve, find asks the knowledge base, and its documents are resources (contract §8)', async (t) => {
   const { client, call } = await serve(t, makeFolder(t), {});
-  const nothing = /^Nothing in context, kb, notes fits this\. Try other words, or other sources \(web\)\.$/;
+  const nothing = /^Nothing in context, notes, kb fits this\. Try other words, or other sources \(web\)\.$/;
   assert.match(String((await call('find', { query: 'zirconium' }))['hint']), nothing);
   const id = await ingested(
     { call },
