@@ -1,9 +1,12 @@
+import { lstatSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { openConfiguredStorage } from '../app/open-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { diskError, writeNewFile } from '../base/durable-files.ts';
+import { diskError, moveFile, writeNewFile } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
+import { removeLeftovers, temporaryPath } from '../storage/backup/own-files.ts';
 import type { Storage } from '../storage/contracts/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
@@ -20,14 +23,30 @@ export async function exportCommand(line: CommandLine): Promise<void> {
     const lines = exportLines(entries, new AbortController().signal);
     try {
       if (file === undefined) await pipeline(lines, process.stdout, { end: false });
-      // Only the owner may read a memory. An existing file is not overwritten.
-      else await writeNewFile(file, bytesOf(lines));
+      else await writeExport(file, lines);
     } catch (error) {
       // A reader of the standard output that has seen enough.
       if (file === undefined && systemCode(error) === 'EPIPE') return;
       throw fileFault(error, file);
     }
   });
+}
+
+/** The file appears only when it is complete. Only the owner may read a memory. */
+async function writeExport(file: string, lines: AsyncIterable<string>): Promise<void> {
+  if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
+    throw new CarrelError('invalid_usage', `${file} exists already. Name another.`);
+  }
+  removeLeftovers(file);
+  const unfinished = temporaryPath(file);
+  // In a container every process may have the same number.
+  await rm(unfinished, { force: true });
+  try {
+    await writeNewFile(unfinished, bytesOf(lines));
+    await moveFile(unfinished, file);
+  } finally {
+    await rm(unfinished, { force: true });
+  }
 }
 
 /** `carrel import <file>`: adds the entries of a file in any known format. What is skipped is named on standard error. */
@@ -86,8 +105,6 @@ function fileFault(error: unknown, file = 'The standard output'): unknown {
   const code = systemCode(error);
   if (code === 'ENOENT')
     return new CarrelError('invalid_usage', `${file} does not exist. Check its path.`, { cause: error });
-  if (code === 'EEXIST')
-    return new CarrelError('invalid_usage', `${file} exists already. Name another.`, { cause: error });
   if (code === 'EISDIR') return new CarrelError('invalid_usage', `${file} is a folder. Name a file.`, { cause: error });
   if (code === 'EACCES') {
     return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its permissions.`, {

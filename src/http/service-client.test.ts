@@ -27,3 +27,15 @@ test('half of a body that ends with its connection is not taken for the whole wh
     { fault: 'incomplete' },
   );
 });
+
+test('a whole body is given even if the connection breaks before it is read', async (t) => {
+  const { origin } = await serveTcp(t, (socket) => {
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more'));
+  });
+  const client = createServiceClient({ baseUrl: origin, headers: {}, timeoutMs: 10_000, answerBytesMax: 1000 });
+  assert.equal(String((await client.request({ method: 'GET', path: '/' })).body), 'hello');
+  const { content } = await client.open({ method: 'GET', path: '/' });
+  let read = '';
+  for await (const part of content) read += Buffer.from(part).toString();
+  assert.equal(read, 'hello');
+});

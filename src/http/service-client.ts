@@ -184,8 +184,11 @@ function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], wat
     let isAnswered = false;
     request.once('response', (response) => {
       isAnswered = true;
-      // A body without a length ends with its connection, and Node takes a broken one for its end.
-      request.on('error', (error) => response.destroy(error));
+      // A body without a length ends with its connection, and Node takes a broken one for its end. What breaks behind
+      // the last byte of a whole one takes nothing from it.
+      request.on('error', (error) => {
+        if (!response.complete) response.destroy(error);
+      });
       resolve(response);
     });
     // Stays for good: an error after the response is also reported on the response, and must not be unhandled here.

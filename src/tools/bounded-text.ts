@@ -15,7 +15,7 @@ export interface TextBounds {
 export function boundedText({ required = false, max, trim = false }: TextBounds) {
   const base = trim ? z.string().trim() : z.string();
   return base
-    .refine((text) => !required || visible.test(text), { error: 'must not be blank' })
+    .refine((text) => !required || !isBlank(text), { error: 'must not be blank' })
     .refine((text) => text.length <= max || countCharacters(text) <= max, {
       error: ({ input }) => `must have at most ${max} characters, and has ${countCharacters(String(input))}`,
     })
@@ -23,7 +23,9 @@ export function boundedText({ required = false, max, trim = false }: TextBounds)
 }
 
 /** What is drawn as nothing is left out of answers. */
-const visible = /[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u;
+export function isBlank(text: string): boolean {
+  return !/[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text);
+}
 
 /** Counted without making an array of them: the text may be as long as a message. */
 function countCharacters(text: string): number {

@@ -38,8 +38,11 @@ export function exchange(
     outgoing.on('error', reject);
     outgoing.on('close', () => reject(failure('ECONNRESET', 'closed before an answer')));
     outgoing.on('response', (response) => {
-      // A body without a length ends with its connection, and Node takes a broken one for its end.
-      outgoing.on('error', (error) => response.destroy(error));
+      // A body without a length ends with its connection, and Node takes a broken one for its end. What breaks behind
+      // the last byte of a whole one takes nothing from it.
+      outgoing.on('error', (error) => {
+        if (!response.complete) response.destroy(error);
+      });
       resolve(response);
     });
     outgoing.end();

@@ -201,6 +201,19 @@ test('half of a body that ends with its connection is not taken for the whole wh
   await assert.rejects(reset, { code: 'fetch_failed', data: { host: '127.0.0.1', reason: 'no_answer' } });
 });
 
+test('a whole body stays whole, whatever comes behind its last byte (T082)', async (t) => {
+  const heads = ['HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\nConnection: close\r\n'];
+  const bodies = ['Content-Length: 5\r\n\r\nhello', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'];
+  for (const head of heads) {
+    for (const body of bodies) {
+      const { origin } = await serveTcp(t, (socket) => {
+        socket.once('data', () => socket.end(`${head}${body} and more`));
+      });
+      assert.equal(text.decode((await fetcher()(origin)).body), 'hello');
+    }
+  }
+});
+
 test('silence runs out of time at every stage: lookup, answer, header lines (T068, T082)', async (t) => {
   const lookup = () => new Promise<never>(() => {});
   await assert.rejects(createSafeFetch({ timeoutMs: 50 }, { lookup })('http://silent.example/'), {

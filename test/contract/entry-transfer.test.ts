@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { EntryStore, NewEntry } from '../../src/storage/contracts/entries.ts';
@@ -307,7 +308,10 @@ describe('carrel export and carrel import (contract §9)', () => {
     writeFileSync(memory, '{"type":"entity","name":"Ada","entityType":"Person","observations":["likes tea"]}\n');
     assert.equal(run('a', 'import', memory).stdout, '1 entries added, 0 already present, 0 skipped\n');
     const file = join(folder, 'out.jsonl');
+    const ofAnotherThatWasKilled = `${file}.999999999.tmp`;
+    writeFileSync(ofAnotherThatWasKilled, '{');
     assert.equal(run('a', 'export', file).status, 0);
+    assert.ok(!existsSync(ofAnotherThatWasKilled));
     assert.match(
       readFileSync(file, 'utf8'),
       /^\{"type":"carrel.context","id":1,.*"text":"Ada \(Person\)\\n- likes tea".*\}\n$/,
@@ -320,5 +324,20 @@ describe('carrel export and carrel import (contract §9)', () => {
     assert.match(run('a', 'import', folder).stderr, /is a folder/);
     assert.equal(run('a', 'import').status, 2);
     assert.ok(!existsSync(join(folder, 'absent')));
+  });
+
+  test('a file has its name only when it is complete', { skip: process.platform !== 'linux' }, async () => {
+    const exports = join(folder, 'exports');
+    mkdirSync(exports);
+    const watcher = watch(exports);
+    const begun = once(watcher, 'change');
+    const program = spawn(process.execPath, [carrelProgram, 'export', join(exports, 'out')], {
+      env: cleanEnv(join(folder, 'a')),
+    });
+    await once(program, 'exit');
+    const [, name] = await begun;
+    watcher.close();
+    assert.match(String(name), /^out\.\d+\.tmp$/);
+    assert.deepEqual(readdirSync(exports), ['out']);
   });
 });

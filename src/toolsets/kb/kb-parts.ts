@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Engine, EngineCall, SubmitOutcome } from '../../engine/engine.ts';
+import { isBlank } from '../../tools/bounded-text.ts';
 import { storedText } from '../../tools/stored-text.ts';
 import { collectionInput, tagListInput } from './collections.ts';
 import { showOutcome } from './shapes.ts';
@@ -20,7 +21,7 @@ export const queryInput = shortText(10_000);
 function shortText(max: number) {
   return z
     .string()
-    .refine((text) => /\S/.test(text), { error: 'must not be blank' })
+    .refine((text) => !isBlank(text), { error: 'must not be blank' })
     .refine((text) => text.length <= max, { error: `must have at most ${max} characters` });
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { test } from 'node:test';
 import { verifies } from '../../support/verifies.ts';
 import { type Hit, onEachDatabase } from './kb-fixture.ts';
 
@@ -49,6 +50,12 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     const error = await kb.fail('kb_addnote', { text: 'In two places', collection: 'a', tags: ['collection:b'] });
     assert.equal(error.code, 'invalid_arguments');
     assert.equal(mark(), since);
+  });
+
+  test('a text or title that is drawn as nothing is refused', async () => {
+    for (const given of [{ text: '\u200b' }, { text: 'Something', title: '\u2060 ' }]) {
+      assert.match((await kb.fail('kb_addnote', given)).message, /must not be blank/);
+    }
   });
 
   verifies('003 addnote/default', 'the same text again is told as what it is, not as a failure', async () => {

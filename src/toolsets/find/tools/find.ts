@@ -7,7 +7,7 @@ import type { SearchSource } from '../../../tools/search-source.ts';
 import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { weakHint } from '../../../tools/weak-hint.ts';
-import { askSources } from '../ask-sources.ts';
+import { askSources, type SourceReport } from '../ask-sources.ts';
 import { byRelevance, type FoundHit } from '../by-relevance.ts';
 import { judgeHits } from '../judge-hits.ts';
 
@@ -53,11 +53,22 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
         sources: asked.reports,
         omitted: ordered.length - hits.length,
         ...(weak > 0 ? { weak_omitted: weak } : {}),
-        ...(weak > 0 && hits.length === 0 ? { hint: weakHint(weak, 'hit', 'hits') } : {}),
+        ...(hits.length === 0 ? { hint: emptyHint(asked.reports, weak) } : {}),
         ...rerankingField(reranking),
       };
     },
   });
+}
+
+/** Why nothing is shown, and what to do. */
+function emptyHint(reports: readonly SourceReport[], weak: number): string {
+  if (weak > 0) return weakHint(weak, 'hit', 'hits');
+  const named = (...states: SourceReport['status'][]): string =>
+    reports.flatMap(({ source, status }) => (states.includes(status) ? [source] : [])).join(', ');
+  const [failed, skipped] = [named('failed'), named('skipped')];
+  if (failed !== '') return `Nothing was found, but it is not known what these have: ${failed}. Ask again later.`;
+  const others = skipped === '' ? '' : `, or other sources (${skipped})`;
+  return `Nothing in ${named('searched', 'degraded')} fits this. Try other words${others}.`;
 }
 
 function shown(hit: FoundHit) {
