@@ -73,7 +73,7 @@ export function createCodedSearch(extension: string, wide: WideLabels): CodedSea
     lookedAtMeanwhile({ filter: { labels = [], parents }, limit, owned }) {
       if (parents !== undefined) return owned / 60 + comparedFor(limit) / 3;
       // Of one label, there is a table of its own, or will be.
-      if (labels.flat().length === 1 && owned >= wideLabelMin) return owned / 500 + comparedFor(limit) / 5;
+      if (labels.flat().length === 1 && owned >= wideLabelMin) return owned / 300 + comparedFor(limit) / 5;
       return owned / 130 + comparedFor(limit) / 3;
     },
     async search(on, model, request) {
