@@ -287,7 +287,7 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
         { labels: [['fifth0', 'fifth1', 'fifth2', 'fifth3'], ['half0']] },
         { labels: [['half0']], parents: Array.from({ length: 60 }, (_, at) => `d${at}`) },
       ];
-      const findsRight = async (by: Storage, { limit = 10, ...filter }: (typeof filters)[number]) => {
+      const findsRight = async (by: Storage, { limit = 10, ...filter }: (typeof filters)[number], share = 0.99) => {
         const passing = documents.flatMap(({ parent, passages: own }) =>
           own.filter(({ labels }) => passes(filter, parent, labels)),
         );
@@ -305,7 +305,7 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
           assert.equal(new Set(found).size, found?.length, 'each once');
           right += best.filter(({ id }) => found?.slice(0, limit).includes(id)).length;
         }
-        assert.ok(right >= 0.99 * 25 * limit, `${right} of ${25 * limit} with ${JSON.stringify(filter)}`);
+        assert.ok(right >= share * 25 * limit, `${right} of ${25 * limit} with ${JSON.stringify(filter)}`);
       };
       for (const filter of filters) await findsRight(other, filter);
       const wide = await createPostgresStorage({ url: own.url, wideLabelMin: 1_000 });
@@ -317,7 +317,8 @@ describe('codes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, 
         for (const filter of large) await wide.vectors.kb.nearest?.({ model, query, limit: 10, filter });
         tables = (await rows.query(ready).catch(() => ({ rows: [] }))).rows.length;
       }
-      for (const filter of large) await findsRight(wide, filter);
+      // Another sample in each search bounds what is put in order, and codes of 16 numbers tell less than those of hundreds.
+      for (const filter of large) await findsRight(wide, filter, 0.95);
       // What is not among the codes is not found: it was they that were asked.
       await rows.query("DELETE FROM carrel.kb_codes_labels_1 WHERE label = hashtextextended('half1', 0)");
       const query = randomUnitVector(dimensions, numbers);
