@@ -3,11 +3,12 @@ import type { ScoredVector } from '../contracts/vectors.ts';
 import type { Statements } from '../dialect.ts';
 import { type Condition, numberOf } from '../rows.ts';
 import { estimate } from './estimate.ts';
+import { distanceOf, keyOf, nearestCodes } from './nearest-codes.ts';
 import { passageCondition } from './passage-table.ts';
 import { realArray } from './real-array.ts';
 import { type IndexedModel, scoredVector, scoreSql } from './scored-vectors.ts';
 import { addSums, isSettled, noSums, type Sums, sumsOf, sumsSql } from './settling.ts';
-import { areComplete, distanceOf, keyOf, nearestCodes } from './vector-codes.ts';
+import { areComplete } from './vector-codes.ts';
 import { type WideLabels, wideLabelMin } from './wide-labels.ts';
 
 /** Finds the nearest by their codes, among what a filter lets through. */
