@@ -2,7 +2,12 @@ import { countedLeaves, type IndexStatistics } from '../../../words/ranking/bm25
 import { leafKey, type WordLeaf } from '../../../words/word-query.ts';
 import type { KeyFilter, LeafCount, Statements, WordIndex } from '../../dialect.ts';
 import { numberOf, optionalTextOf } from '../../rows.ts';
-import type { WordLists } from './listed-matches.ts';
+
+/**
+ * The documents that have each word, of which what a query finds is put together. Keys are in typed arrays, ascending: sets
+ * of thousands of numbers cost more to collect as garbage than to make.
+ */
+export type WordLists = ReadonlyMap<string, Float64Array>;
 
 /** In how many documents words are. */
 export interface KnownWords {

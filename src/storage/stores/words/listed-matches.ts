@@ -1,13 +1,7 @@
 import { leafWeight } from '../../../words/ranking/bm25.ts';
 import { type CandidatePlan, weighedWords } from '../../../words/ranking/candidates.ts';
 import { leafKey, membersOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
-import type { KnownWords } from './leaf-counts.ts';
-
-/**
- * What a query finds, put together from the documents that have each of its words. Keys are in typed arrays, ascending: sets
- * of thousands of numbers cost more to collect as garbage than to make.
- */
-export type WordLists = ReadonlyMap<string, Float64Array>;
+import type { KnownWords, WordLists } from './leaf-counts.ts';
 
 /** The words by whose documents alone it can be told what a query finds. Undefined where more has to be known: phrases. */
 export function listedLeaves(query: WordQuery): WordLeaf[] | undefined {
