@@ -8,7 +8,7 @@ if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
       needed.join('.') +
       ' or newer, and this is ' +
       process.versions.node +
-      '. Install a newer Node and try again.\n',
+      '. Install a newer Node (nodejs.org, nvm or fnm: Debian and Ubuntu ship an older one) and try again.\n',
   );
   process.exitCode = 78;
 } else {

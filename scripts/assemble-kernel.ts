@@ -1,5 +1,5 @@
 /**
- * Assembles src/search/vectors/scan-kernel.wat into the bytes in scan-kernel-bytes.ts.
+ * Assembles src/search/scan/scan-kernel.wat into the bytes in scan-kernel-bytes.ts.
  * Run it after editing the .wat: `node scripts/assemble-kernel.ts`. A test compares both files.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import createWabt from 'wabt';
 
 /** The module as bytes. A mistake in the source is an error with its line; one in its types, with its offset. */
 export async function assembleKernel(source: string): Promise<Uint8Array> {
-  const features = { simd: true, relaxed_simd: true, threads: true };
+  const features = { simd: true, threads: true };
   const module = (await createWabt()).parseWat('scan-kernel.wat', source, features);
   try {
     const bytes = new Uint8Array(module.toBinary({}).buffer);
@@ -19,26 +19,13 @@ export async function assembleKernel(source: string): Promise<Uint8Array> {
   }
 }
 
-/** The same module with the relaxed product written out. It needs the locals $left, $right and $added in each function. */
-export function withoutRelaxed(source: string): string {
-  const half = (part: 'low' | 'high') => `local.get $left i16x8.extend_${part}_i8x16_s
-    local.get $right i16x8.extend_${part}_i8x16_s i32x4.dot_i16x8_s i32x4.add`;
-  return source.replaceAll(
-    'i32x4.relaxed_dot_i8x16_i7x16_add_s',
-    `local.set $added local.set $right local.set $left local.get $added ${half('low')} ${half('high')}`,
-  );
-}
-
 if (process.argv[1] === import.meta.filename) {
-  const folder = new URL('../src/search/vectors/', import.meta.url);
+  const folder = new URL('../src/search/scan/', import.meta.url);
   const source = readFileSync(new URL('scan-kernel.wat', folder), 'utf8');
   writeFileSync(
     new URL('scan-kernel-bytes.ts', folder),
     `/** scan-kernel.wat, assembled by scripts/assemble-kernel.ts. */
 export const scanKernelBase64 = ${literal(await assembleKernel(source))};
-
-/** The same without relaxed SIMD. */
-export const plainKernelBase64 = ${literal(await assembleKernel(withoutRelaxed(source)))};
 `,
   );
 }

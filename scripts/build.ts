@@ -3,56 +3,38 @@
  * fraction of a millisecond, and hundreds of them more than their code does; parts that are needed later are
  * in the same file and do not run before. The other workers share chunks, and load heavy ones when needed.
  */
-import { execFileSync } from 'node:child_process';
-import { hash } from 'node:crypto';
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { keptCode, shippedCode } from '../src/app/compiled-code.ts';
-import type { SharingFacts } from '../src/app/owner/owner-key.ts';
 import { programSlices } from '../src/app/program.ts';
 import { roles } from '../src/app/roles.ts';
+import type { SharingFacts } from '../src/sharing/process-key.ts';
 import { productOptions } from './bundle-options.ts';
 
 rmSync('dist', { recursive: true, force: true });
 
 const whole = [
-  { in: 'src/cli/launch.ts', out: 'carrel' },
-  { in: 'src/cli/relay.ts', out: 'relay' },
+  { in: 'src/cli/carrel.ts', out: 'carrel' },
+  { in: 'src/cli/main.ts', out: 'main' },
   { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];
 const workers = globSync('src/**/*-worker.ts').map((file) => ({ in: file, out: workerName(file) }));
 const others = workers.filter(({ out }) => whole.every((each) => each.out !== out));
 const options = { ...productOptions, outdir: 'dist', metafile: true } as const;
-/** The program is a script (see src/app/compiled-code.ts), which gets its own address from whoever runs it. */
-const scriptOptions = {
-  ...options,
-  format: 'cjs',
-  splitting: false,
-  banner: {},
-  outExtension: { '.js': '.cjs' },
-  define: { 'import.meta.url': 'programUrl' },
-  supported: { 'dynamic-import': false },
-} as const;
 const apart = new Map<string, string>();
 const plugins = [packagesApart(apart), ...productOptions.plugins];
-const wholeResults = await Promise.all([
-  build({ ...scriptOptions, plugins, entryPoints: [{ in: 'src/cli/main.ts', out: 'main' }] }),
-  ...whole.map((entry) => build({ ...options, plugins, splitting: false, entryPoints: [entry] })),
-]);
+const wholeResults = await Promise.all(
+  whole.map((entry) => build({ ...options, plugins, splitting: false, entryPoints: [entry] })),
+);
 const packages = [...apart].map(([file, out]) => ({ in: file, out }));
-const otherResults = await Promise.all([
-  build({ ...scriptOptions, entryPoints: packages }),
-  build({ ...options, entryPoints: others }),
-]);
+const otherResult = await build({ ...options, entryPoints: [...others, ...packages] });
 
-const inputs = [...wholeResults, ...otherResults].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const inputs = [...wholeResults, otherResult].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeNotices(bundledPackages(inputs));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
 
 writeFileSync('dist/sharing.json', JSON.stringify(sharingFacts()));
-shipCompiledCode('dist/main.cjs');
+writeFileSync('dist/main.js', escaped(readFileSync('dist/main.js', 'utf8')));
 
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
@@ -71,7 +53,7 @@ function packagesApart(found: Map<string, string>): Plugin {
         if (kind !== 'dynamic-import' || path.startsWith('node:')) return undefined;
         const name = path.replaceAll(/[^a-z0-9]+/g, '-').replace(/^-/, '');
         found.set(path, name);
-        return { path: `./${name}.cjs`, external: true };
+        return { path: `./${name}.js`, external: true };
       });
     },
   };
@@ -101,26 +83,6 @@ function writeNotices(folders: string[]): void {
   writeFileSync(join(dirname('dist/carrel.js'), 'THIRD-PARTY-NOTICES.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
 }
 
-/** What a first start compiles up to its list of tools is shipped with the program, so that no user has to wait for it. */
-function shipCompiledCode(program: string): void {
-  const source = escaped(readFileSync(program, 'utf8'));
-  writeFileSync(program, `// ${hash('sha256', source)}\n${source}`);
-  const dataDir = mkdtempSync(join(tmpdir(), 'carrel-build-'));
-  const clientInfo = { name: 'build', version: '1' };
-  const messages = [
-    { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } },
-    { method: 'notifications/initialized' },
-    { id: 2, method: 'tools/list' },
-  ];
-  execFileSync(process.execPath, ['bin/carrel.js', 'serve', '--alone', '--transport', 'stdio', '--data-dir', dataDir], {
-    input: messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''),
-    env: {},
-  });
-  // Not copied: what is kept is for its owner alone.
-  writeFileSync(shippedCode(program), readFileSync(keptCode(dataDir, 'serve')));
-  rmSync(dataDir, { recursive: true });
-}
-
 /**
  * V8 keeps a text with a single character beyond Latin-1 in two bytes for each: 10 MB more in every process. esbuild leaves
  * them in regular expressions and templates, which take the same escapes as strings.
@@ -141,12 +103,11 @@ function sharingFacts(): SharingFacts {
   return {
     variables: [...new Set([...fields.flatMap(({ env }) => env), ...own])].sort(),
     roles: Object.fromEntries(
-      shared.map(({ name, envFile, overrides: { 'http.transport': override } }) => [
+      shared.map(({ name, overrides: { 'http.transport': override } }) => [
         name,
         {
           transport: String(override?.default ?? transport.default),
           transportVariables: override?.env ?? transport.env,
-          readsFolder: envFile,
         },
       ]),
     ),

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { essentialTools } from '../src/app/essential-tools.ts';
 import { loadRoleConfig, prepareRole, programSlices } from '../src/app/program.ts';
 import type { Role } from '../src/app/role.ts';
 import { createRoleOffer } from '../src/app/role-offer.ts';
@@ -17,10 +18,11 @@ import { type CommandDescription, type CommandGroup, groups } from '../src/cli/c
 import { commands } from '../src/cli/commands/commands.ts';
 import { everywhere, type FlagDescription } from '../src/cli/flags.ts';
 import { flagUsage, usageOf } from '../src/cli/help.ts';
+import { tokensOf } from '../src/cli/tools.ts';
+import { typicalAnswers } from '../src/cli/typical-answers.ts';
 import type { Slice } from '../src/config/field.ts';
 import { createCallJobs } from '../src/jobs/call-jobs.ts';
 import type { ToolListing } from '../src/tools/catalogue.ts';
-import { estimateTokens } from '../src/tools/token-estimate.ts';
 import { bounds } from '../src/toolsets/context/bounds.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -48,11 +50,6 @@ function withBounds(page: string): string {
   return `${page.slice(0, before)}${table}${page.slice(after)}`;
 }
 
-/** What a model pays for the tools of a role, in estimated tokens. */
-export function tokensOf(listings: readonly ToolListing[]): number {
-  return listings.reduce((sum, listing) => sum + estimateTokens(JSON.stringify(listing)), 0);
-}
-
 /** A bridge to Fess has a domain in every name and description: the pages show one called `finance`. */
 const exampleFess = {
   fessBaseUrl: 'http://127.0.0.1:9',
@@ -75,7 +72,7 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
   const role = await prepareRole(chosen, flags, env);
   const config = loadRoleConfig(role, flags, env);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config));
+  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config, silentLogger));
   try {
     return createRoleOffer(role, config, silentLogger, toolsets, { jobs }).catalogue.listings;
   } finally {
@@ -177,13 +174,26 @@ function serveRole(): Role {
 }
 
 function toolsPage(listings: readonly ToolListing[], usual: readonly ToolListing[]): string {
+  const essential = usual.filter(({ name }) => essentialTools.has(name));
   return `# Tools
 
 *Generated from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`: ${usual.length}, which together cost a model about
-${tokensOf(usual)} tokens, and ${listings.length - usual.length} more for each domain of a Fess server that is configured. \`carrel tools\` shows what
-each costs.
+${tokensOf(usual).toLocaleString('en')} tokens, and ${listings.length - usual.length} more for each domain of a Fess server that is configured. \`--tools essential\`
+(\`CARREL_TOOLS\`) lists the ${essential.length} that are marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. Counted is the list as
+\`tools/list\` sends it: names, descriptions, the schemas of arguments and answers, annotations. Many clients hand a model
+only part of it. \`carrel tools\` shows what each tool costs, and a typical answer of it.
+
+| tool | tokens | tokens of a typical answer |
+|---|---|---|
+${usual.map(costRow).join('\n')}
 
 ${listings.map(toolSection).join('\n')}`;
+}
+
+function costRow(listing: ToolListing): string {
+  const { name } = listing;
+  const star = essentialTools.has(name) ? ' *' : '';
+  return `| [${name}](#${name})${star} | ${tokensOf([listing])} | ${typicalAnswers[name] ?? ''} |`;
 }
 
 function toolSection({ name, title, description, inputSchema, annotations }: ToolListing): string {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
 import { openBrowser } from '../test/support/browser.ts';
-import { startCarrel } from '../test/support/child-program.ts';
+import { startCarrel, withModels } from '../test/support/child-program.ts';
 import { pause } from '../test/support/pause.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -20,7 +20,7 @@ const owner = { after: (end: () => unknown) => void endings.push(end) };
 
 try {
   mkdirSync(images, { recursive: true });
-  const { url } = await startCarrel(owner, ['serve', '--transport', 'http']);
+  const { url } = await startCarrel(owner, ['serve', '--transport', 'http'], { env: withModels });
   const { origin } = new URL(url);
   const client = new Client({ name: 'my-editor', version: '1.4' });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));

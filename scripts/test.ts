@@ -1,69 +1,123 @@
 /**
- * Runs the tests in the given folders or files: `node scripts/test.ts src test/e2e`.
- * Every file runs in a process of its own; the last line is `N passed, N failed[, N skipped]`.
+ * Runs the tests in the given folders or files: `node scripts/test.ts src test/e2e`. See docs/testing.md.
+ *
+ * --checks   also runs the type checker and the linter, beside the tests
+ * --only     runs only the tests whose names match this pattern
+ * --record   writes how long each file took to test/durations.json and docs/testing.md
+ *
+ * The last line is `N passed, N failed[, N skipped]`.
  */
+import { spawn } from 'node:child_process';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { parseArgs } from 'node:util';
+import { startSharedPostgres } from '../test/support/shared-postgres.ts';
+import { type FileTimes, planTests, recordDurations, slowest } from './test-plan.ts';
 
-/** The folders with the longest files, longest first, so that no core is without work at the end. Unit tests are short. */
-const longest = ['reliability', 'security', 'fuzz', 'e2e', 'acceptance', 'conformance', 'contract', ''].map(
-  (folder) => `test/${folder}`,
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    checks: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    record: { type: 'boolean', default: false },
+  },
+});
+const places = positionals.length > 0 ? positionals : ['test', 'src'];
+const files = places.flatMap((place) =>
+  statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`) : [relative('.', place)],
 );
-
-const places = process.argv.slice(2);
-const files = (places.length > 0 ? places : ['test', 'src'])
-  .flatMap((place) => (statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`) : [place]))
-  .sort((left, right) => turnOf(left) - turnOf(right) || left.localeCompare(right));
 
 // Each file is a process that compiles the same modules, and so does each of its threads.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/carrel-test');
 
 const count = { passed: 0, failed: 0, skipped: 0 };
+const failures: string[] = [];
+const times: FileTimes = new Map();
 const cores = Math.max(1, availableParallelism());
 const startedMs = performance.now();
-// Two more files than cores, because some mostly wait. Not with `forceExit`: a file's process would end before its last results
-// are through the pipe, and they would be lost. A file that a failed test keeps from ending fails by its time.
-const tests = run({ files, concurrency: cores + 2, timeout: 600_000 });
 
-tests.on('test:pass', (event) => {
-  if (event.details.type === 'suite') return;
-  if (event.skip !== undefined && event.skip !== false) count.skipped += 1;
+const checks = flags.checks ? [check('types'), check('lint')] : [];
+const plan = planTests(files);
+const postgres = await startSharedPostgres(files);
+// Two more processes than cores, because some mostly wait. Not with `forceExit`: a process would end before its last results
+// are through the pipe, and they would be lost. A file that a failed test keeps from ending fails by its time.
+const tests = run({
+  files: plan.entries,
+  concurrency: cores + 2,
+  timeout: 600_000,
+  testNamePatterns: flags.only === '' ? [] : [new RegExp(flags.only)],
+});
+
+tests.on('test:pass', ({ details, skip, nesting, file }) => {
+  if (nesting === 0) addTime(file, details.duration_ms);
+  if (details.type === 'suite') return;
+  if (skip !== undefined && skip !== false) count.skipped += 1;
   else count.passed += 1;
 });
-tests.on('test:fail', (event) => {
-  if (event.details.type !== 'suite') count.failed += 1;
+tests.on('test:fail', ({ details, name, nesting, file }) => {
+  if (nesting === 0) addTime(file, details.duration_ms);
+  if (details.type === 'suite') return;
+  count.failed += 1;
+  failures.push(`${file === undefined ? '' : relative('.', file)}: ${name}`);
 });
-
-const failures: string[] = [];
-tests.on('test:fail', (event) => {
-  if (event.details.type !== 'suite') failures.push(`${event.file ?? ''}: ${event.name}`);
+tests.on('test:summary', ({ file, duration_ms }) => {
+  if (file === undefined) return;
+  const batch = plan.batches.get(file);
+  // Of a process with one file, the whole time counts: before the first test it loads modules, after the last one it ends.
+  if (batch === undefined) times.set(relative('.', file), duration_ms / 1000);
+  for (const name of batch ?? [relative('.', file)]) console.log(`${seconds(times.get(name))}  ${name}`);
 });
 
 const report = tests.compose(new spec());
 report.pipe(process.stdout, { end: false });
-report.on('end', () => {
-  for (const failure of failures) console.log(`failed: ${failure}`);
-  const [cpuSeconds, seconds] = [childrenCpuSeconds(), (performance.now() - startedMs) / 1000];
-  if (cpuSeconds !== undefined)
-    console.log(`${cpuSeconds} s of CPU time in ${Math.round(seconds)} s on ${cores} cores`);
-  const skipped = count.skipped > 0 ? `, ${count.skipped} skipped` : '';
-  console.log(`${count.passed} passed, ${count.failed} failed${skipped}`);
-  process.exitCode = count.failed > 0 || count.passed === 0 ? 1 : 0;
-});
+await new Promise((ended) => report.on('end', ended));
+await Promise.all(checks);
+await postgres?.stop();
+plan.remove();
+if (flags.record) recordDurations(times);
 
-function turnOf(file: string): number {
-  const turn = longest.findIndex((folder) => file.startsWith(folder));
-  return turn === -1 ? longest.length : turn;
+console.log(`\nThe slowest of ${times.size} files:`);
+for (const [name, time] of slowest(times)) console.log(`${seconds(time)}  ${name}`);
+for (const failure of failures) console.log(`failed: ${failure}`);
+const cpuSeconds = childrenCpuSeconds();
+if (cpuSeconds !== undefined) {
+  const wallSeconds = Math.round((performance.now() - startedMs) / 1000);
+  console.log(`${cpuSeconds} s of CPU time in ${wallSeconds} s on ${cores} cores`);
+}
+console.log(`${count.passed} passed, ${count.failed} failed${count.skipped > 0 ? `, ${count.skipped} skipped` : ''}`);
+process.exitCode = count.failed > 0 || count.passed === 0 ? 1 : 0;
+
+function addTime(file: string | undefined, durationMs: number): void {
+  if (file === undefined) return;
+  const name = relative('.', file);
+  // A helper that declares tests is no file of its own.
+  if (files.includes(name)) times.set(name, (times.get(name) ?? 0) + durationMs / 1000);
 }
 
-/** Of the processes that have ended, with theirs. Only Linux tells it. */
+function seconds(time = 0): string {
+  return `${time.toFixed(1).padStart(6)} s`;
+}
+
+/** Runs a script of package.json, prints its output when it ends, and counts its failure as that of a test. */
+async function check(script: string): Promise<void> {
+  const child = spawn('npm', ['run', '--silent', script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(chunk));
+  const code = await new Promise((ended) => child.on('close', ended));
+  process.stdout.write(Buffer.concat(output));
+  if (code === 0) return;
+  count.failed += 1;
+  failures.push(`npm run ${script}`);
+}
+
+/** Of the processes that have ended, with their own children. Only Linux reports it. */
 function childrenCpuSeconds(): number | undefined {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // Behind the name in parentheses; in hundredths of a second.
+    // Follows the name in parentheses; in hundredths of a second.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return Math.round((Number(fields[13]) + Number(fields[14])) / 100);
   } catch {

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { listTools } from '../scripts/docs.ts';
+import { estimateTokens } from '../src/answers/token-estimate.ts';
 import { roles } from '../src/app/roles.ts';
-import { estimateTokens } from '../src/tools/token-estimate.ts';
 
 const root = join(import.meta.dirname, '..');
 const vocabulary = new Tiktoken(o200k);

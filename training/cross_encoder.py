@@ -58,8 +58,8 @@ class CrossEncoder(nn.Module):
 
     def vectors(self, ids, mask):
         """As the embedding model: the mean over the word pieces, of unit length."""
-        x = self.states(ids, mask, torch.zeros_like(ids))
-        weights = mask[..., None].to(x.dtype)
+        x = self.states(ids, mask, torch.zeros_like(ids)).float()
+        weights = mask[..., None].float()
         return F.normalize((x * weights).sum(1) / weights.sum(1), dim=-1)
 
 
@@ -85,7 +85,7 @@ OTHERS = {
 }
 
 
-def load_quantised(path, layers=12):
+def load_quantised(path, layers=12, drop=0.05):
     """gte-small in fp32, from its dynamically quantised ONNX model. The head is new."""
     import onnx
     from onnx import numpy_helper
@@ -113,7 +113,7 @@ def load_quantised(path, layers=12):
     for at in range(12):
         for theirs, ours in OTHERS.items():
             state[f"layers.{at}.{ours}"] = held[f"encoder.layer.{at}.{theirs}"]
-    model = CrossEncoder(layers)
+    model = CrossEncoder(layers, drop)
     result = model.load_state_dict({name: torch.tensor(np.array(value)) for name, value in state.items()}, strict=False)
     missing = [name for name in result.missing_keys if not name.startswith(("pool", "head"))]
     assert not missing, missing
@@ -128,37 +128,3 @@ def student_of(teacher, kept):
     for at, layer in enumerate(kept):
         student.layers[at].load_state_dict(teacher.layers[layer].state_dict())
     return student
-
-
-def load_exported(path):
-    """A student in fp32, from the int8 model that export.py made of it."""
-    import onnx
-    from onnx import numpy_helper
-
-    held = {each.name: numpy_helper.to_array(each) for each in onnx.load(path).graph.initializer}
-
-    def floats(name):
-        return (held[f"{name}_quantized"].astype(np.float32) - held[f"{name}_zero_point"].astype(np.float32)) * held[f"{name}_scale"]
-
-    state = {
-        "words.weight": held["words"].astype(np.float32) * held["word_scales"],
-        "places.weight": held["places"],
-        "types.weight": held["types"],
-    }
-    for part in ("pool", "head"):
-        weight = held[f"{part}.w"] if f"{part}.w" in held else floats(f"{part}.w")
-        state[f"{part}.weight"], state[f"{part}.bias"] = weight.T, held[f"{part}.b"]
-    parts = {"norm": "norm"}
-    layers = sum(name.endswith("norm1.w") for name in held)
-    for at in range(layers):
-        weights, biases = np.split(floats(f"l{at}.qkv"), 3, axis=1), np.split(held[f"l{at}.qkv.b"], 3)
-        for part, weight, bias in zip(("query", "key", "value"), weights, biases):
-            state[f"layers.{at}.{part}.weight"], state[f"layers.{at}.{part}.bias"] = weight.T, bias
-        for part in ("out", "up", "down"):
-            state[f"layers.{at}.{part}.weight"], state[f"layers.{at}.{part}.bias"] = floats(f"l{at}.{part}").T, held[f"l{at}.{part}.b"]
-        parts |= {f"l{at}.{part}": f"layers.{at}.{part}" for part in ("norm1", "norm2")}
-    for theirs, ours in parts.items():
-        state[f"{ours}.weight"], state[f"{ours}.bias"] = held[f"{theirs}.w"], held[f"{theirs}.b"]
-    model = CrossEncoder(layers)
-    model.load_state_dict({name: torch.tensor(np.array(value, order="C")) for name, value in state.items()})
-    return model

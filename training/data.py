@@ -19,12 +19,14 @@ def part_of(text, share):
 class Collection:
     """Passages, and questions as (text, {passage: gain}, split, group). A question sees the passages of its group.
 
-    `before`: for each passage the one before it in the same session, or None.
+    `before`: for each passage the one before it in the same session, or None. `conversations`: the conversation that each
+    passage belongs to, or -1, where a question sees those of others too.
     """
 
-    def __init__(self, name, passages, groups, questions, before=None):
+    def __init__(self, name, passages, groups, questions, before=None, conversations=None):
         self.name, self.passages, self.groups, self.questions = name, passages, groups, questions
         self.before = before or [None] * len(passages)
+        self.conversations = conversations or [-1] * len(passages)
         self.members = {}
         for at, group in enumerate(groups):
             self.members.setdefault(group, []).append(at)
@@ -88,7 +90,7 @@ def in_context(collection):
 
 
 def save(collections, path):
-    with lzma.open(path, "wt", preset=6) as file:
+    with lzma.open(path, "wt", preset=3) as file:
         for each in collections:
             json.dump([each.name, each.passages, each.groups, each.questions, each.before], file, ensure_ascii=False)
             file.write("\n")
@@ -114,45 +116,10 @@ def shuffled(items, seed):
     return items
 
 
-def measured(rows, logits, top, weight, fused=1):
-    """{set: (nDCG@10, recall@5)} of the product's candidates, the best of them reranked."""
-    by_set = {}
-    for row, own in zip(rows, logits):
-        best = [(number, fused * score + weight * logit) for (number, score), logit in zip(row["candidates"][:top], own)]
-        ranking = [number for number, _ in sorted(best, key=lambda each: -each[1])] + [number for number, _ in row["candidates"][top:]]
-        relevant = {int(at): gain for at, gain in row["relevant"].items()}
-        by_set.setdefault(row["name"], []).append((ndcg(ranking, relevant), sum(at in relevant for at in ranking[:5]) / len(relevant)))
-    return {name: [round(sum(each) / len(each), 3) for each in zip(*own)] for name, own in sorted(by_set.items())}
+MEASURED_ONLY = ("locomo", "long-messages")  # their licences permit no more
 
 
 def chosen_by(figures):
-    """What chooses the weights: the mean nDCG@10 of the sets. LoCoMo is measured only, and the chats count as one set."""
-    sets = {}
-    for name, (value, _) in figures.items():
-        if not name.startswith("locomo"):
-            sets.setdefault(name.split(" ")[0], []).append(value)
-    return sum(sum(own) / len(own) for own in sets.values()) / len(sets)
-
-
-def found_for_training(path):
-    """What the product's hybrid finds for the questions that are trained on, {(set, question): passages}."""
-    rows = [json.loads(line) for line in lzma.open(path, "rt")]
-    return {(row["set"], row["text"]): [number for number, _ in row["candidates"]] for row in rows if is_trained(row)}
-
-
-def is_trained(row):
-    return row["set"] in PARTLY_TRAINED and not part_of(row["id"], KEPT_OUT)
-
-
-def candidates(path, sets):
-    """The questions that choose the model, once with passages as they are and once in context."""
-    rows = []
-    for line in lzma.open(path, "rt"):
-        row = json.loads(line)
-        if is_trained(row):
-            continue
-        kind = f" {row['group'].split('-')[0]}" if row["set"] == "chats" else ""
-        for context in ("", " in context"):
-            if row["set"] + context in sets:
-                rows.append({**row, "from": row["set"] + context, "name": row["set"] + kind + context})
-    return rows
+    """What chooses the weights: the mean nDCG@10 of the sets that may."""
+    chosen = [value for name, value in figures.items() if name not in MEASURED_ONLY]
+    return sum(chosen) / len(chosen)

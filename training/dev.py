@@ -1,64 +1,98 @@
-"""Figures on the questions that are kept out of training, over what the product's hybrid finds for them."""
-
-import json
-import lzma
+"""Figures on the questions that are kept out of training: by vectors alone, and by what a model makes of the hybrid's best."""
 
 import numpy as np
 import torch
 
 import data
-from machine import SMALL, say
-from texts import Texts, logits_of, plan
+from hybrid import Words, fused
+from machine import DEVICE, SMALL, say
+from texts import logits_of, plan, vectors_of
 
 WEIGHTS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
-TOP = 20
+TOP = 20  # that are reranked
+READ = 320  # word pieces of a passage, beside a question
 AT_ONCE = 20000  # pairs
 
 
 class Dev:
-    def __init__(self, path, offsets, tokenizer, passages, question_pieces):
-        rows = data.candidates(path, offsets)
-        self.rows, self.offsets, self.passages = rows[::201] if SMALL else rows, offsets, passages
-        self.texts = Texts([row["text"] for row in self.rows], tokenizer, question_pieces)
+    def __init__(self, collections, offsets, q_offsets, passages, questions):
+        self.passages, self.questions, self.offsets = passages, questions, offsets
+        self.sets = []
+        for each in collections:
+            asked = [at for at, question in enumerate(each.questions) if question[2] == "dev"]
+            if asked:
+                self.sets.append((each, asked[:2] if SMALL else asked, offsets[each.name], q_offsets[each.name]))
+        self.rows = []
 
-    def logits(self, model, passages, rows):
-        asked = np.array([number for number in rows for _ in self.rows[number]["candidates"][:TOP]])
-        shown = np.array([at + self.offsets[self.rows[number]["from"]] for number in rows for at, _ in self.rows[number]["candidates"][:TOP]])
-        with torch.no_grad():
-            parts = [logits_of(model, self.texts, passages, plan(self.texts, passages, asked[at : at + AT_ONCE], shown[at : at + AT_ONCE])) for at in range(0, len(asked), AT_ONCE)]
-        flat, found = torch.cat(parts).float().cpu().tolist(), []
-        for number in rows:
-            count = len(self.rows[number]["candidates"][:TOP])
-            found.append([round(each, 3) for each in flat[:count]])
-            flat = flat[count:]
-        return found
+    def groups(self):
+        """(set, questions, numbers of their texts, members, numbers of their texts) for everything that is searched by itself."""
+        for each, asked, offset, q_offset in self.sets:
+            groups = {}
+            for at in asked:
+                groups.setdefault(each.questions[at][3], []).append(at)
+            for group, some in groups.items():
+                members = np.array(each.members[group])
+                yield each, some, np.array(some) + q_offset, members, members + offset
 
-    def quick(self, model, name):
-        """The best mean of the sets over the weights, short turns in their context as the product lets the model read them."""
-        read = set(row["from"] for row in self.rows)
-        rows = [number for number, row in enumerate(self.rows) if f"{row['from']} in context" not in read]
+    @torch.no_grad()
+    def by_vectors(self, model, name):
+        """nDCG@10 of each set, one vector for each text."""
+        found = {}
         was = model.training
         model.eval()
-        logits = self.logits(model, self.passages, rows)
+        for each, some, numbers, members, places in self.groups():
+            cosines = vectors_of(model, self.questions, numbers) @ vectors_of(model, self.passages, places).T
+            top = cosines.topk(min(10, len(members)), 1).indices.cpu().numpy()
+            for at, row in zip(some, top):
+                found.setdefault(each.name, []).append(data.ndcg(list(members[row]), each.questions[at][1]))
         model.train(was)
-        figures = {weight: data.measured([self.rows[number] for number in rows], logits, TOP, weight) for weight in WEIGHTS}
-        weight, best = max(figures.items(), key=lambda each: data.chosen_by(each[1]))
-        say(name, "dev", round(data.chosen_by(best), 4), "at", weight, {name: own[0] for name, own in best.items()})
+        figures = {name: round(sum(own) / len(own), 4) for name, own in found.items()}
+        say(name, "dev", round(data.chosen_by(figures), 4), figures)
+        return data.chosen_by(figures)
+
+    @torch.no_grad()
+    def find(self, model):
+        """What the hybrid with this embedding model finds for each question: what is reranked."""
+        self.rows = []
+        for each, some, numbers, members, places in self.groups():
+            cosines = vectors_of(model, self.questions, numbers) @ vectors_of(model, self.passages, places).T
+            best = fused(Words(self.passages, places).shares(self.questions, numbers), cosines).topk(min(50, len(members)), 1)
+            read = self.offsets.get(f"{each.name} in context", self.offsets[each.name])
+            for at, number, row, scores in zip(some, numbers, best.indices.cpu().numpy(), best.values.cpu().tolist()):
+                self.rows.append((each.name, number, each.questions[at][1], members[row], scores, members[row] + read))
+
+    @torch.no_grad()
+    def by_logits(self, model, name):
+        """nDCG@10 of each set with the best reranked, at the weight that is best for their mean."""
+        was = model.training
+        model.eval()
+        asked = np.concatenate([np.full(len(row[3][:TOP]), row[1]) for row in self.rows])
+        shown = np.concatenate([row[5][:TOP] for row in self.rows])
+        passages = self.passages.up_to(READ)
+        parts = [logits_of(model, self.questions, passages, plan(self.questions, passages, asked[at : at + AT_ONCE], shown[at : at + AT_ONCE])) for at in range(0, len(asked), AT_ONCE)]
+        logits = torch.cat(parts).float().cpu().numpy()
+        model.train(was)
+        by_weight = {weight: self.ranked(logits, weight) for weight in (0, *WEIGHTS)}
+        weight, best = max(by_weight.items(), key=lambda each: data.chosen_by(each[1]))
+        say(name, "dev", round(data.chosen_by(best), 4), "at", weight, best, "hybrid", by_weight[0])
         return data.chosen_by(best)
 
-    def report(self, model, name, out, lengths):
-        """Everything, with passages of each length; the best weight is told, and the logits of the first length are kept."""
-        everything, figures = range(len(self.rows)), {}
-        for longest in lengths:
-            logits = self.logits(model, self.passages.up_to(longest), everything)
-            if longest == lengths[0]:
-                figures["hybrid"] = data.measured(self.rows, logits, 0, 0)
-                say("hybrid", round(data.chosen_by(figures["hybrid"]), 4), figures["hybrid"])
-                with lzma.open(out / f"{name}-logits.json.xz", "wt") as file:
-                    json.dump([[row["from"], row["id"], own] for row, own in zip(self.rows, logits)], file)
-            figures[f"alone, {longest} pieces"] = data.measured(self.rows, logits, TOP, 1, fused=0)
-            weighed = {f"{weight}, {longest} pieces": data.measured(self.rows, logits, TOP, weight) for weight in WEIGHTS}
-            best, own = max(weighed.items(), key=lambda each: data.chosen_by(each[1]))
-            say(name, best, round(data.chosen_by(own), 4), own)
-            figures |= weighed
-        return figures
+    def ranked(self, logits, weight):
+        figures, start = {}, 0
+        for name, _, relevant, members, scores, _ in self.rows:
+            own = logits[start : start + min(TOP, len(members))]
+            start += len(own)
+            order = np.argsort(-(np.array(scores[: len(own)]) + weight * own), kind="stable")
+            figures.setdefault(name, []).append(data.ndcg([*members[: len(own)][order], *members[len(own) :]], relevant))
+        return {name: round(sum(own) / len(own), 4) for name, own in figures.items()}
+
+    def sureness(self, model, name):
+        """Mean chance that the model gives right and wrong passages among the best, by its logits alone."""
+        right, wrong, passages = [], [], self.passages.up_to(READ)
+        with torch.no_grad():
+            for _, number, relevant, members, _, places in self.rows[::3]:
+                asked = np.full(len(places[:TOP]), number)
+                chances = torch.sigmoid(logits_of(model, self.questions, passages, plan(self.questions, passages, asked, places[:TOP])).float()).cpu().numpy()
+                for member, chance in zip(members, chances):
+                    (right if member in relevant else wrong).append(chance)
+        say(name, "sure of right", round(float(np.mean(right)), 3), "of wrong", round(float(np.mean(wrong)), 3), "right above .5", round(float(np.mean(np.array(right) > 0.5)), 3))

@@ -1,32 +1,30 @@
-"""Writes the student as an int8 ONNX model.
+"""Writes a trained model as an int8 ONNX model: a small graph, and its weights in OUT.onnx.data.
 
-python3 export.py STUDENT.pt OUT.onnx [--fp32] [--reduce-range] [--keep NODE,NODE] [--level GTE_FOLDER DATA_FOLDER]
+python3 export.py WEIGHTS.pt OUT.onnx vectors|logits DATA_FOLDER BASE_FOLDER
 
-The graph is built by hand from ONNX Runtime's fused operators. The word embeddings have a scale for each row, the weights
-one for each column; pooling and head stay fp32, and so does every node named with --keep. What a matrix reads has one scale, which
-a single channel ten times as wide as the others spoils: with --level such channels are divided before `up` and `down`, and the
+`vectors`: the graph of the model in BASE_FOLDER with the trained weights, each matrix with a scale for each column. `logits`: a graph
+built by hand from ONNX Runtime's fused operators, one number for a pair. Its word embeddings have a scale for each row, its matrices
+one for each column, in 7 bits, so that processors without VNNI don't saturate; pooling and head stay fp32. What a matrix reads has one
+scale, which a single channel ten times as wide as the others would spoil: such channels are divided before `up` and `down`, and the
 matrix has the factors.
 """
 
-import argparse
 import hashlib
-import json
-import lzma
 import os
+import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import onnx
-import torch
 from onnx import TensorProto, helper, numpy_helper
 
-import data
-import measure
+from cross_encoder import LINEARS, OTHERS
 
 HEADS = 12
-LEVELLED_BY = 80  # questions
+LEVELLED_BY = 120  # pairs
 WIDEST = 2  # times the median of the channels
-MAPPED = 4096  # bytes of weights that the product maps (src/search/models/mapped-weights.ts)
+APART = 4096  # bytes: smaller weights stay in the graph
 HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # the quantiser makes a MatMul of a Gemm
 
 
@@ -90,67 +88,113 @@ def build(state, factors=None):
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
 
 
-def factors_of(model, path, gte, folder):
-    """What the channels that `up` and `down` read are divided by, from passages of questions that are trained on."""
+def filled(base, state):
+    """The base model with other weights."""
+    model = onnx.load(base)
+    held = {each.name: each for each in model.graph.initializer}
+    get = lambda name: state[name].float().numpy()
+
+    def put(name, values):
+        was = numpy_helper.to_array(held[name])
+        held[name].CopyFrom(numpy_helper.from_array(np.array(values, dtype=was.dtype, order="C").reshape(was.shape), name))
+
+    for node in model.graph.node:
+        found = re.search(r"layer\.(\d+)/(.+?)/MatMul", node.name)
+        if node.op_type == "MatMulInteger" and found and found[2] in LINEARS:
+            name, weights = node.input[1].removesuffix("_quantized"), get(f"layers.{found[1]}.{LINEARS[found[2]]}.weight").T
+            scales = np.abs(weights).max(0) / 127
+            put(f"{name}_scale", scales)
+            put(f"{name}_zero_point", np.zeros(len(scales)))
+            put(f"{name}_quantized", np.rint(weights / scales))
+    for at in range(12):
+        for theirs, ours in OTHERS.items():
+            put(f"encoder.layer.{at}.{theirs}", get(f"layers.{at}.{ours}"))
+    put("embeddings.LayerNorm.weight", get("norm.weight"))
+    put("embeddings.LayerNorm.bias", get("norm.bias"))
+    for theirs, ours in {"word": "words", "position": "places", "token_type": "types"}.items():
+        name, rows = f"embeddings.{theirs}_embeddings.weight", get(f"{ours}.weight")
+        scale = (rows.max() - rows.min()) / 255
+        zero = np.rint(-rows.min() / scale)
+        put(f"{name}_scale", scale)
+        put(f"{name}_zero_point", zero)
+        put(f"{name}_quantized", np.clip(np.rint(rows / scale) + zero, 0, 255))
+    return model
+
+
+def pairs_to_read(folder, base):
+    """What the model reads, as inputs: questions that are trained on, with a passage that answers them."""
+    import data
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(Path(base) / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    pieces = lambda text, most: tokenizer.encode(text[: most * 12], add_special_tokens=False).ids[:most]
+    asked = [(text, each.passages[next(iter(relevant))]) for each in data.load(Path(folder) / "judged.xz") for text, relevant, split, _ in each.questions if split == "train"]
+    for question, passage in data.shuffled(asked, data.SEED)[:LEVELLED_BY]:
+        head = [101, *pieces(question, 64), 102]
+        ids = np.array([[*head, *pieces(passage, 256), 102]])
+        types = (np.arange(ids.shape[1])[None] >= len(head)).astype(np.int64)
+        yield {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": types}
+
+
+def factors_of(model, path, inputs):
+    """What the channels that `up` and `down` read are divided by."""
+    import onnxruntime
+
     sources = {node.name: node.input[0] for node in model.graph.node if node.name.startswith(("up", "down"))}
     shown = onnx.ModelProto()
     shown.CopyFrom(model)
     shown.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in sources.values())
     onnx.save(shown, path)
-    measure.start(path, gte, folder)
-    rows = [json.loads(line) for line in lzma.open(Path(folder) / "candidates.jsonl.xz", "rt")]
-    rows = data.shuffled([row for row in rows if data.is_trained(row)], data.SEED)[:LEVELLED_BY]
+    session = onnxruntime.InferenceSession(path)
     widest = {name: 0 for name in sources}
-    for row in rows:
-        found = measure.held["session"].run([*sources.values()], measure.pair({**row, "from": row["set"]}, row["candidates"][0][0]))
-        widest = {name: np.maximum(widest[name], np.abs(each[0]).max(0)) for name, each in zip(sources, found)}
+    for each in inputs:
+        found = session.run([*sources.values()], each)
+        widest = {name: np.maximum(widest[name], np.abs(states[0]).max(0)) for name, states in zip(sources, found)}
     return {name: np.maximum(1, each / (WIDEST * np.median(each))) for name, each in widest.items()}
 
 
-def quantise(source, target, reduce_range, kept):
+def quantise(source, target):
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    quantize_dynamic(source, target, op_types_to_quantize=["MatMul", "Attention"], per_channel=True, reduce_range=reduce_range, weight_type=QuantType.QInt8, nodes_to_exclude=[*HEAD, *kept], extra_options={"DefaultTensorType": TensorProto.FLOAT})
+    quantize_dynamic(source, target, op_types_to_quantize=["MatMul", "Attention"], per_channel=True, reduce_range=True, weight_type=QuantType.QInt8, nodes_to_exclude=HEAD, extra_options={"DefaultTensorType": TensorProto.FLOAT})
 
 
-def align(path):
-    """Moves large weights of four bytes to places that are multiples of four, so that the product can map them from the file."""
-    model = onnx.load(path)
-    held = model.graph.initializer
-    for before, each in zip(held, held[1:]):
-        if each.data_type != TensorProto.FLOAT or len(each.raw_data) < MAPPED:
-            continue
-        for padding in range(5):
-            before.doc_string = " " * padding
-            if model.SerializeToString().find(each.raw_data) % 4 == 0:
-                break
-        else:
-            raise ValueError(f"{each.name} cannot be aligned")
-    onnx.save(model, path)
+def save(model, path):
+    """Saves the large weights beside the graph. The runtime maps them from there, so threads and processes share one copy."""
+    weights = Path(path + ".data")
+    with open(weights, "wb") as file:
+        # Float weights first: the runtime maps only aligned ones.
+        for each in sorted(model.graph.initializer, key=lambda each: each.data_type != TensorProto.FLOAT):
+            each.doc_string = ""
+            if len(each.raw_data) < APART:
+                continue
+            place = {"location": weights.name, "offset": file.tell(), "length": len(each.raw_data)}
+            file.write(each.raw_data)
+            each.ClearField("raw_data")
+            each.data_location = TensorProto.EXTERNAL
+            each.external_data.extend(onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items())
+    # Shapes of intermediate results, which the runtime infers.
+    del model.graph.value_info[:]
+    Path(path).write_bytes(model.SerializeToString())
+    for each in (Path(path), weights):
+        print(each, each.stat().st_size, hashlib.sha256(each.read_bytes()).hexdigest())
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("student")
-    parser.add_argument("out")
-    parser.add_argument("--fp32", action="store_true")
-    parser.add_argument("--reduce-range", action="store_true")
-    parser.add_argument("--keep", default="")
-    parser.add_argument("--level", nargs=2, metavar=("GTE", "DATA"))
-    told = parser.parse_args()
-    state = torch.load(told.student, map_location="cpu")
-    model = build(state)
-    if told.level:
-        model = build(state, factors_of(model, told.out, *told.level))
-    if told.fp32:
-        onnx.save(model, told.out)
-    else:
-        onnx.save(model, told.out + ".tmp")
-        quantise(told.out + ".tmp", told.out, told.reduce_range, [each for each in told.keep.split(",") if each])
-        os.remove(told.out + ".tmp")
-        align(told.out)
-    whole = Path(told.out).read_bytes()
-    print(told.out, len(whole), hashlib.sha256(whole).hexdigest())
+    import torch
+
+    weights, out, kind, folder, base = sys.argv[1:6]
+    state = torch.load(weights, map_location="cpu")
+    if kind == "vectors":
+        save(filled(str(Path(base) / "model.onnx"), state), out)
+        return
+    model = build(state, factors_of(build(state), out, pairs_to_read(folder, base)))
+    onnx.save(model, out + ".tmp")
+    quantise(out + ".tmp", out)
+    os.remove(out + ".tmp")
+    save(onnx.load(out), out)
 
 
 main()

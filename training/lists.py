@@ -9,19 +9,25 @@ import numpy as np
 import torch
 
 import data
+from hybrid import Words
 from machine import DEVICE, SMALL, say
 from texts import plan
 
 NEGATIVES, RANDOM_NEGATIVES = 6, 1
+HARD = 2  # wrong passages of its own that a question has when vectors are trained
 LISTED = 1 + NEGATIVES + RANDOM_NEGATIVES
 
 # How often a question is drawn from each source.
 SHARES = {
-    "chats": 0.14, "chats in context": 0.13, "made": 0.03, "made in context": 0.03,
-    "docstring": 0.11, "faq": 0.06, "heading": 0.08, "cloze": 0.06, "prose": 0.02, "describe": 0.02, "gloss": 0.01,
-    "scifact": 0.09, "cosqa": 0.09, "chroma-chunking": 0.04, "title": 0.04, "own sentence": 0.05, "own docstring": 0.03,
+    "chats": 0.12, "made": 0.03, "sgd": 0.05, "topical": 0.06, "qmsum": 0.02, "molweni": 0.01, "dstc9": 0.03,
+    "docstring": 0.08, "faq": 0.03, "heading": 0.04, "cloze": 0.03, "describe": 0.01, "doc": 0.07, "tldr": 0.03,
+    "elife": 0.05, "scitldr": 0.02, "covidqa": 0.01, "pubmedqa": 0.01, "medquad": 0.03, "selqa": 0.02, "qamr": 0.02, "policyqa": 0.02, "ni": 0.06,
+    "scifact": 0.06, "cosqa": 0.07, "chroma-chunking": 0.03, "title": 0.03, "own sentence": 0.04, "own docstring": 0.03,
 }
+# Short turns are read behind the one before them too; vectors are made of turns alone.
+IN_CONTEXT = {"chats in context": 0.08, "made in context": 0.02}
 CHATS = ("chats", "chats in context", "made", "made in context")
+JUDGED = (*CHATS, "scifact", "chroma-chunking")
 
 
 def read_pairs(path):
@@ -32,6 +38,19 @@ def read_pairs(path):
         kinds.setdefault(pair["kind"], []).append((pair["q"], pair["p"]))
     for kind, pairs in kinds.items():
         yield of_pairs(kind, pairs[:60] if SMALL else pairs)
+
+
+def read_public(path):
+    """Collections of public questions. Those of one kind share a pool of passages."""
+    kinds = {}
+    for line in lzma.open(path, "rt"):
+        row = json.loads(line)
+        passages, questions, conversations = kinds.setdefault(row["kind"], ([], [], []))
+        questions.extend((text, {len(passages): 1}, "train", row["kind"]) for text in row["q"])
+        passages.append(row["p"])
+        conversations.append(row["g"])
+    for kind, (passages, questions, conversations) in kinds.items():
+        yield data.Collection(kind, passages, [kind] * len(passages), questions, conversations=conversations)
 
 
 def of_pairs(name, pairs):
@@ -70,54 +89,61 @@ def from_corpora(judged):
 class Lists:
     """Draws a question with one right passage and wrong ones, all as numbers into the texts."""
 
-    def __init__(self, collections, offsets, q_vectors, p_vectors, q_offsets, found):
-        """`found`: what the product's hybrid finds, {(set, question): passages}."""
+    def __init__(self, collections, offsets, q_offsets, passages, questions, p_vectors, q_vectors):
         self.sources, self.names = [], []
+        self.texts, self.asked, self.p_vectors, self.q_vectors = passages, questions, p_vectors, q_vectors
         for each in collections:
             asked = [at for at, question in enumerate(each.questions) if question[2] == "train"]
-            if each.name not in SHARES or not asked:
+            if each.name not in SHARES | IN_CONTEXT or not asked:
                 continue
-            self.sources.append(self.prepare(each, asked, offsets[each.name], q_offsets[each.name], q_vectors, p_vectors, found))
-            self.names.append(each.name)
-            say("lists", each.name, len(asked), "questions")
+            ready = self.prepare(each, asked, offsets[each.name], q_offsets[each.name])
+            say("lists", each.name, len(ready), "questions")
+            if ready:
+                self.sources.append(ready)
+                self.names.append(each.name)
+        del self.texts, self.asked, self.p_vectors, self.q_vectors
         self.turns = [[] for _ in self.sources]
 
-    def prepare(self, each, asked, offset, q_offset, q_vectors, p_vectors, found):
-        ready = []
-        groups = {}
+    def prepare(self, each, asked, offset, q_offset):
+        """Of each question: itself, the right passages, wrong ones that are near by meaning or words, those beside it, all others."""
+        ready, groups = [], {}
         for at in asked:
             groups.setdefault(each.questions[at][3], []).append(at)
-        chat = each.name in CHATS
         unseen = data.held_out(each) if each.name in data.PARTLY_TRAINED else set()
+        talks = {}
+        for at, talk in enumerate(each.conversations):
+            talks.setdefault(talk, []).append(at + offset)
         for group, questions in groups.items():
             members = np.array([at for at in each.members[group] if at not in unseen]) + offset
-            pool = p_vectors[torch.tensor(members, device=DEVICE)]
+            if len(members) < 2 * LISTED:
+                continue
+            pool = self.p_vectors[torch.tensor(members, device=DEVICE)]
+            words = Words(self.texts, members) if len(members) > 100 else None
             for start in range(0, len(questions), 512):
                 some = questions[start : start + 512]
-                near = q_vectors[torch.tensor(some, device=DEVICE) + q_offset] @ pool.T
-                top = near.float().topk(min(64, len(members)), dim=1)
-                firsts = torch.tensor(np.searchsorted(members, [next(iter(each.questions[at][1])) + offset for at in some]), device=DEVICE)
-                right_cosines = near.gather(1, firsts[:, None]).float().cpu().numpy()[:, 0]
-                likeness = torch.einsum("qtd,qd->qt", pool[top.indices], pool[firsts]).float().cpu().numpy()
-                top_at, top_cosine = top.indices.cpu().numpy(), top.values.cpu().numpy()
+                numbers = [at + q_offset for at in some]
+                cosines = self.q_vectors[torch.tensor(numbers, device=DEVICE)] @ pool.T
+                near = cosines.float().topk(min(48, len(members)), dim=1).indices
+                top = near if words is None else torch.cat([near, words.shares(self.asked, numbers).topk(24, dim=1).indices], 1)
+                first = [next(iter(each.questions[at][1])) + offset for at in some]
+                firsts = torch.tensor(np.searchsorted(members, first), device=DEVICE)
+                nearer = (cosines.gather(1, top) >= cosines.gather(1, firsts[:, None])).cpu().numpy()
+                copies = (torch.einsum("qtd,qd->qt", pool[top], pool[firsts]) > 0.96).cpu().numpy()
+                top = top.cpu().numpy()
                 for row, at in enumerate(some):
                     right = np.array([number + offset for number in each.questions[at][1]])
-                    wrong = members[top_at[row]]
-                    keep = ~np.isin(wrong, right)
-                    if each.name not in (*CHATS, "scifact", "chroma-chunking"):
-                        # Not judged: what is nearer than the right one is often right too, and so is its near copy.
-                        keep &= likeness[row] < 0.96
-                        keep &= (top_cosine[row] < right_cosines[row]) | (np.random.random(len(wrong)) < 0.3)
-                    wrong = wrong[keep][: 24 if chat else 48]
-                    # What the hybrid finds is what will be reranked.
-                    hybrid = [number for number in found.get((each.name, each.questions[at][0]), []) if number not in unseen]
-                    hybrid = np.setdiff1d(np.array(hybrid[:30], dtype=np.int64) + offset, np.concatenate([right, members[top_at[row]][~keep]]))
-                    ready.append((at + q_offset, right, np.union1d(wrong, hybrid), beside(right, members) if chat else [], members))
+                    talk = talks[each.conversations[right[0] - offset]] if each.conversations[right[0] - offset] >= 0 else []
+                    doubtful = np.zeros(top.shape[1], bool)
+                    if each.name not in JUDGED:
+                        # What is nearer than the right one is often right too, and so is its near copy.
+                        doubtful = copies[row] | (nearer[row] & (np.random.random(top.shape[1]) > 0.3))
+                    wrong = np.union1d(members[top[row]][~doubtful], np.array(talk, dtype=np.int64))
+                    wrong = np.setdiff1d(wrong, right)
+                    ready.append((at + q_offset, right, wrong, beside(right, talk or (members if each.name in CHATS else [])), members))
         return ready
 
-    def draw(self, shares):
+    def draw(self, source):
         """The turns beside the answer speak of the same, and one behind it is read in its context: they are drawn often."""
-        source = np.random.choice(len(self.sources), p=shares)
         if not self.turns[source]:
             self.turns[source] = list(np.random.permutation(len(self.sources[source])))
         asked, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]
@@ -131,17 +157,47 @@ class Lists:
                 chosen.append(one)
         return asked, chosen
 
-    def batch(self, count):
-        shares = np.array([SHARES[name] for name in self.names])
-        drawn = [self.draw(shares / shares.sum()) for _ in range(count)]
-        asked = np.repeat([each[0] for each in drawn], LISTED)
-        return asked, np.concatenate([each[1] for each in drawn]).astype(np.int64)
+    def batch(self, count, shares, of_one=False):
+        """Questions and their passages, [count] and [count, LISTED]; of one source if told."""
+        chances = np.array([shares.get(name, 0) * (len(own) >= count or not of_one) for name, own in zip(self.names, self.sources)])
+        sources = np.random.choice(len(chances), 1 if of_one else count, p=chances / chances.sum())
+        drawn = [self.draw(source) for source in np.resize(sources, count)]
+        return np.array([each[0] for each in drawn]), np.array([each[1] for each in drawn], dtype=np.int64)
 
 
 def beside(right, members):
     """The turns before and behind an answer, two at most."""
     near = {each + step for each in right for step in (-1, 1)} - set(right)
-    return [each for each in sorted(near) if members[0] <= each <= members[-1]][:2]
+    return [each for each in sorted(near) if len(members) and members[0] <= each <= members[-1]][:2]
+
+
+class PairSteps(torch.utils.data.IterableDataset):
+    """For a model that reads a question and a passage together."""
+
+    def __init__(self, lists, questions, passages, count, seed):
+        self.lists, self.questions, self.passages, self.count, self.seed = lists, Places(questions), Places(passages), count, seed
+
+    def __iter__(self):
+        seed_worker(self.seed)
+        while True:
+            asked, shown = self.lists.batch(self.count, SHARES | IN_CONTEXT)
+            yield plan(self.questions, self.passages, np.repeat(asked, LISTED), shown.reshape(-1))
+
+
+class VectorSteps(PairSteps):
+    """For a model that reads each by itself. Half of the steps have questions of one source: harder to tell apart."""
+
+    def __iter__(self):
+        seed_worker(self.seed)
+        while True:
+            asked, shown = self.lists.batch(self.count, SHARES, of_one=np.random.random() < 0.5)
+            shown = shown[:, : 1 + HARD]
+            yield asked, shown, plan(self.questions, self.passages, np.repeat(asked, 1 + HARD), shown.reshape(-1))
+
+
+def seed_worker(seed):
+    worker = torch.utils.data.get_worker_info()
+    np.random.seed(seed + (worker.id if worker else 0))
 
 
 class Places:
@@ -149,14 +205,3 @@ class Places:
 
     def __init__(self, texts):
         self.starts, self.lengths = texts.starts, texts.lengths
-
-
-class Steps(torch.utils.data.IterableDataset):
-    def __init__(self, lists, questions, passages, count, seed):
-        self.lists, self.questions, self.passages, self.count, self.seed = lists, Places(questions), Places(passages), count, seed
-
-    def __iter__(self):
-        worker = torch.utils.data.get_worker_info()
-        np.random.seed(self.seed + (worker.id if worker else 0))
-        while True:
-            yield plan(self.questions, self.passages, *self.lists.batch(self.count))

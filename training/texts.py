@@ -72,17 +72,22 @@ def logits_of(model, questions, passages, planned):
     return torch.cat(found)[back.to(DEVICE, non_blocking=True)]
 
 
-@torch.no_grad()
-def vectors_of(model, texts):
-    if SMALL:
-        return torch.randn(len(texts.lengths), 384, device=DEVICE)
-    order = np.argsort(texts.lengths, kind="stable")
-    found = torch.empty(len(order), 384, device=DEVICE, dtype=LOW)
-    for start in range(0, len(order), 512):
-        chosen = order[start : start + 512]
-        starts, lengths = torch.tensor(texts.starts[chosen], device=DEVICE)[:, None], torch.tensor(texts.lengths[chosen], device=DEVICE)[:, None]
-        places = torch.arange(-(-(int(texts.lengths[chosen].max()) + 2) // 16) * 16, device=DEVICE)[None]
-        ids, _ = texts.at(starts, lengths, places - 1)
-        ids = torch.where(places == 0, CLS, torch.where(places == lengths + 1, SEP, ids))
-        found[torch.tensor(chosen, device=DEVICE)] = model.vectors(ids, (places < lengths + 2).long()).to(LOW)
-    return found
+def vectors_of(model, texts, numbers=None, pieces=MOST_TOKENS):
+    """Vectors of these texts, or of all, in their order: [texts, 384]."""
+    if SMALL and not torch.is_grad_enabled():
+        return torch.nn.functional.normalize(torch.randn(len(texts.lengths if numbers is None else numbers), 384, device=DEVICE), dim=-1)
+    numbers = np.arange(len(texts.lengths)) if numbers is None else numbers
+    lengths = texts.lengths[numbers] + 2
+    order, parts, start = np.argsort(lengths, kind="stable"), [], 0
+    while start < len(order):
+        end = start + 1
+        while end < len(order) and (end - start + 1) * (lengths[order[end]] + 15) <= pieces:
+            end += 1
+        own = numbers[order[start:end]]
+        starts, inner = (torch.tensor(each[own], device=DEVICE)[:, None] for each in (texts.starts, texts.lengths))
+        places = torch.arange(int(-(-lengths[order[end - 1]] // 16) * 16), device=DEVICE)[None]
+        ids, _ = texts.at(starts, inner, places - 1)
+        ids = torch.where(places == 0, CLS, torch.where(places == inner + 1, SEP, ids))
+        parts.append(model.vectors(ids, (places < inner + 2).long()))
+        start = end
+    return torch.cat(parts)[torch.tensor(np.argsort(order, kind="stable"), device=DEVICE)]

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startCarrel } from '../../test/support/child-program.ts';
+import { startCarrel, withModels } from '../../test/support/child-program.ts';
 import { engineClient, formOf } from '../../test/support/engine-client.ts';
 import { cpuMicroseconds } from '../protocol/process-meter.ts';
 import { createManual } from './manual.ts';
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 });
 const file = chosenFile();
 const closings: (() => void | Promise<void>)[] = [];
-const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine']);
+const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine'], { env: withModels });
 const engine = engineClient(program);
 try {
   for (let index = 0; index < 20; index += 1) {

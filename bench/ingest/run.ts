@@ -12,7 +12,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startCarrel } from '../../test/support/child-program.ts';
+import { startCarrel, withModels } from '../../test/support/child-program.ts';
 import { type EngineClient, engineClient, formOf } from '../../test/support/engine-client.ts';
 import { cpuMicroseconds } from '../protocol/process-meter.ts';
 import { distinctCopy } from './distinct-copy.ts';
@@ -35,7 +35,7 @@ const filesBefore = 100;
 
 const closings: (() => void | Promise<void>)[] = [];
 const program = await startCarrel({ after: (close) => void closings.push(close) }, ['engine'], {
-  env: { EMBEDDING_PROVIDER: options.embed ? 'local' : 'none', KB_WORKERS: options.workers },
+  env: { ...withModels, EMBEDDING_PROVIDER: options.embed ? 'local' : 'none', KB_WORKERS: options.workers },
 });
 const engine = engineClient(program);
 const memory = createMemoryWatch(program.process.pid ?? 0);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
+import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
 
 const hashBytes = 20;
 const batch = 64;

@@ -13,9 +13,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
-import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
-import { falling } from '../../src/search/judging.ts';
+import { bundledModelFolder } from '../../src/search/models/bundled-model.ts';
+import { createLocalEmbeddings } from '../../src/search/models/local-embeddings.ts';
+import { falling } from '../../src/search/rank/judging.ts';
 import {
   type Calibration,
   type Feature,
@@ -23,8 +23,8 @@ import {
   featureValue,
   judge,
   type Logistic,
-} from '../../src/search/relevance.ts';
-import { bundledRerankerFolder, readRerankerFacts } from '../../src/search/reranking/bundled-reranker.ts';
+} from '../../src/search/rank/relevance.ts';
+import { bundledRerankerFolder, readRerankerFacts } from '../../src/search/rerank/bundled-reranker.ts';
 import { openBenchReranker } from './bench-reranker.ts';
 import { createCachedEmbeddings } from './cached-embeddings.ts';
 import { loadDataSet } from './data-set.ts';
@@ -54,20 +54,20 @@ const { values: options } = parseArgs({
 const rounds = 3;
 
 const subsets: Feature[][] = [
-  ['logit', 'words', 'cosine', 'length'],
-  ['logit', 'words'],
-  ['logit', 'cosine', 'length'],
-  ['logit'],
+  ['doubt', 'lead', 'words', 'cosine', 'length'],
+  ['doubt', 'lead', 'words'],
+  ['doubt', 'lead', 'cosine', 'length'],
+  ['doubt', 'lead'],
   ['words', 'cosine', 'length'],
   ['cosine', 'length'],
   ['words'],
 ];
 
-/**
- * How much a set counts in the fits of relevance; 1 unless told. The written chats are by the same hand as those that the model
- * was trained on, so that it is surer of them, and rightly, than of what strangers say.
- */
-const trust: Record<string, number> = { chats: 0.25 };
+/** How much a set counts in the fits of relevance; 1 unless told. Each question of Cranfield has seven answers. */
+const trust: Record<string, number> = { cranfield: 0.25 };
+
+/** How much the results of questions about other subjects count in them, beside the set's own. */
+const offTopicTrust = 0.25;
 
 const [fittedOn, measured] = [options.sets.split(','), options.measured.split(',').filter((name) => name !== '')];
 const hits = await readHits();
@@ -91,9 +91,11 @@ function fitOf(features: readonly Feature[]): Fit | undefined {
 
 /** Sets differ in how near everything is: where nearness would count against a result, it counts for nothing. */
 function relevanceFit(features: readonly Feature[]): Logistic | undefined {
-  const fitted = logisticOf(features, (hit) => !hit.isOffTopic, trust);
-  const kept = features.filter((_, place) => (fitted?.weights[place] ?? 0) >= 0);
-  if (fitted === undefined || kept.length === features.length) return fitted;
+  // What the model says of a hit and of the others tells all that the rest could.
+  const told = features.includes('doubt') ? features.filter((name) => name === 'doubt' || name === 'lead') : features;
+  const fitted = told.length === features.length ? logisticOf(features, () => true, trust) : undefined;
+  const kept = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : told;
+  if (kept.length === features.length) return fitted;
   const fewer = relevanceFit(kept);
   return fewer && { ...fewer, weights: features.map((name) => fewer.weights[kept.indexOf(name)] ?? 0) };
 }
@@ -110,7 +112,8 @@ function logisticOf(
   weightOf: Record<string, number> = {},
 ): Logistic | undefined {
   const usable = shownFor(features).filter(
-    (hit) => isUsed(hit) && fittedOn.includes(hit.set) && features.every((name) => hit[name] !== undefined),
+    (hit) =>
+      isUsed(hit) && fittedOn.includes(hit.set) && features.every((name) => featureValue(hit, name) !== undefined),
   );
   if (usable.length === 0) return undefined;
   const groupOf = ({ set, isOffTopic }: JudgedHit) => `${set} ${isOffTopic}`;
@@ -119,7 +122,9 @@ function logisticOf(
     usable.map((hit) => ({
       values: features.map((name) => featureValue(hit, name) ?? 0),
       isRelevant: hit.gain > 0,
-      weight: (weightOf[hit.set] ?? 1) / (sizes.get(groupOf(hit))?.length ?? 1),
+      weight:
+        ((weightOf[hit.set] ?? 1) * (weightOf === trust && hit.isOffTopic ? offTopicTrust : 1)) /
+        (sizes.get(groupOf(hit))?.length ?? 1),
     })),
   );
   return { intercept: round(intercept), weights: weights.map(round) };
@@ -146,7 +151,7 @@ function cutOf(fit: Fit): number {
 
 /** What a search with such evidence shows. */
 function shownFor(features: readonly Feature[]): readonly JudgedHit[] {
-  return features.includes('logit') ? shown.reranked : shown.without;
+  return features.includes('doubt') ? shown.reranked : shown.without;
 }
 
 function bestByFusion(all: readonly JudgedHit[], count: number): JudgedHit[] {
@@ -175,13 +180,13 @@ function lostOf(set: string, fits: Calibration): { lost: number; of: number } {
 /** As the product tells it: with the model, relevance falls down the list. */
 function relevanceOf(list: readonly JudgedHit[], fits: Calibration) {
   const judged = list.map((hit) => ({ hit, relevance: judge(hit, fits).relevance }));
-  return fits[0]?.features.includes('logit') ? falling(judged) : judged;
+  return fits[0]?.features.includes('doubt') ? falling(judged) : judged;
 }
 
 function report(fits: Calibration): void {
   const ways: [string, Calibration][] = [
     ['reranked', fits],
-    ['without reranking', fits.filter(({ features }) => !features.includes('logit'))],
+    ['without reranking', fits.filter(({ features }) => !features.includes('doubt'))],
   ];
   for (const [name, way] of ways) {
     console.log(`\n${name}: cut ${way[0]?.features.join('+')} ${way[0]?.cut}`);

@@ -1,5 +1,5 @@
-import { searchHybrid } from '../../src/search/hybrid.ts';
-import type { Evidence } from '../../src/search/relevance.ts';
+import { searchHybrid } from '../../src/search/rank/hybrid.ts';
+import type { Evidence } from '../../src/search/rank/relevance.ts';
 import type { BenchQuery, DataSet } from './data-set.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
 import type { ProductLegs } from './product-legs.ts';

@@ -1,4 +1,4 @@
-import type { Logistic } from '../../src/search/relevance.ts';
+import type { Logistic } from '../../src/search/rank/relevance.ts';
 
 export interface Sample {
   /** Of every feature, in the same order. */

@@ -2,17 +2,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLogger } from '../../src/base/log.ts';
-import { createPassageJudging } from '../../src/engine/local/passage-judging.ts';
-import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
-import type { MeaningLeg } from '../../src/search/hybrid.ts';
-import type { JudgeDeps } from '../../src/search/judging.ts';
+import { createPassageCorpus } from '../../src/engine/local/passage-corpus.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
-import { createMeaningLeg } from '../../src/search/meaning-leg.ts';
-import { unrankedReranker } from '../../src/search/reranking/open-reranker.ts';
-import type { Reranker } from '../../src/search/reranking/reranker.ts';
-import { createWordLeg, type WordLeg } from '../../src/search/word-leg.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
+import type { SearchCorpus } from '../../src/search/rank/corpus.ts';
+import type { JudgeDeps } from '../../src/search/rank/judging.ts';
+import {
+  createLegCorpus,
+  createMeaningLeg,
+  createWordLeg,
+  type MeaningLeg,
+  type WordLeg,
+} from '../../src/search/rank/legs.ts';
+import { unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import type { Reranker } from '../../src/search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { createEntryJudging } from '../../src/toolsets/context/search/entry-judging.ts';
 import { createTextThread } from '../../src/toolsets/context/search/text-thread.ts';
 import type { DataSet } from './data-set.ts';
@@ -27,6 +32,8 @@ export interface ProductLegs {
 }
 
 export interface Legs {
+  /** For one search. */
+  corpus: SearchCorpus;
   words: WordLeg;
   /** Undefined without embeddings. */
   meaning: MeaningLeg | undefined;
@@ -106,13 +113,17 @@ async function storeEntries(
     numbers,
     forGroup(group) {
       const filter = { threadId: group };
-      return {
+      const legs = {
         words: createWordLeg({
           search: (request, options) => storage.entries.searchWords({ ...request, filter, explain: false }, options),
           weigh: (request, options) => storage.entries.weighWords(request, options),
         }),
         meaning: meaning && createMeaningLeg({ meaning, filter, texts }),
-        judging: createEntryJudging({ entries: storage.entries, reranker, texts: threads }, { asOf: undefined }),
+      };
+      return {
+        ...legs,
+        corpus: createLegCorpus(legs),
+        judging: createEntryJudging({ entries: storage.entries, reranker, texts: threads }, { filter: {} }),
       };
     },
     close: async () => void (await Promise.all([meaning?.close(), threads.close()])),
@@ -147,10 +158,12 @@ async function storePassages(
         },
         weigh: (request, options) => kb.weigh(request, options),
       });
+      const corpus = createPassageCorpus({ passages: kb, meaning, hasWords: true, filter: {}, countsAll: false });
       return {
+        corpus,
         words,
         meaning: meaning && createMeaningLeg({ meaning, filter: undefined, texts }),
-        judging: createPassageJudging(kb, reranker, words),
+        judging: corpus.judging(reranker),
       };
     },
     close: async () => meaning?.close(),

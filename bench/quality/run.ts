@@ -9,9 +9,9 @@
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
-import { createLocalEmbeddings } from '../../src/search/embeddings/local-embeddings.ts';
-import { type HybridSettings, searchHybrid } from '../../src/search/hybrid.ts';
+import { bundledModelFolder } from '../../src/search/models/bundled-model.ts';
+import { createLocalEmbeddings } from '../../src/search/models/local-embeddings.ts';
+import { type HybridSettings, searchHybrid } from '../../src/search/rank/hybrid.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
 import { createTestDatabase, type PostgresServer, startRealPostgres } from '../../test/support/postgres.ts';
 import { baselines } from './baselines.ts';

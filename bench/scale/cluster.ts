@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type Owner, serveHttp } from '../../test/fakes/loopback-server.ts';
-import { type Carrel, startCarrel } from '../../test/support/child-program.ts';
+import { type Carrel, startCarrel, withModels } from '../../test/support/child-program.ts';
 import { cpuMilliseconds } from '../context/process-tree.ts';
 
 /** Several processes on one database, and a balancer that gives each request to the next of them. */
@@ -15,7 +15,7 @@ export interface Cluster {
 
 export async function startCluster(owner: Owner, count: number, env: Record<string, string>): Promise<Cluster> {
   // Nothing is shared but the database: each has a folder of its own.
-  const start = () => startCarrel(owner, ['serve', '--transport', 'http'], { env });
+  const start = () => startCarrel(owner, ['serve', '--transport', 'http'], { env: { ...withModels, ...env } });
   const first = await start();
   const processes: Carrel[] = [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
   let cpuOfDead = 0;

@@ -1,5 +1,11 @@
 import { Agent } from 'node:http';
-import { type ChildProgram, carrelProgram, type Place, startProgram } from '../../test/support/child-program.ts';
+import {
+  type ChildProgram,
+  carrelProgram,
+  type Place,
+  startProgram,
+  withModels,
+} from '../../test/support/child-program.ts';
 import { exchange, modernRequest } from '../../test/support/raw-http.ts';
 
 export interface CallOutcome {
@@ -26,7 +32,12 @@ export async function startSoaked(env: Record<string, string>, place: Place): Pr
   let url = '';
   let agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const start = async (): Promise<void> => {
-    program = startProgram(carrelProgram, ['serve', '--transport', 'http', '--port', '0'], env, place);
+    program = startProgram(
+      carrelProgram,
+      ['serve', '--transport', 'http', '--port', '0'],
+      { ...withModels, ...env },
+      place,
+    );
     const ended = program.exited.then((code) => {
       throw new Error(`the program ended with ${code} at its start: ${program.stderrText().slice(-1000)}`);
     });

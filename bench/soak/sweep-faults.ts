@@ -8,9 +8,8 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { diskError, replaceFile } from '../../src/base/durable-files.ts';
 import { isCarrelError } from '../../src/base/errors.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
-import { plainQuery } from '../../src/words/word-query.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { createFaultControl } from './fault-control.ts';
 
 const [, , folder = '', wanted = '5000'] = process.argv;
@@ -56,20 +55,6 @@ const writes: readonly Write[] = [
       const ids = stored === undefined ? [] : [stored.id];
       await storage.entries.remove({ ids, dryRun: false });
       return async (later) => (await later.entries.get({ ids, images: false })).length === 0;
-    },
-  },
-  {
-    name: 'passages',
-    async run(storage, id) {
-      const passages = [0, 1].map((position) => ({
-        ...{ id: `${id}-${position}`, position, title: 'title', headings: [], body: `body of ${id}`, labels: ['l'] },
-      }));
-      await storage.passages.replace([{ parent: id, passages }]);
-      const query = plainQuery('body');
-      return async (later) => {
-        const { hits } = await later.passages.search({ query, limit: 1, offset: 0, filter: { parents: [id] } });
-        return hits.length === 1;
-      };
     },
   },
   {

@@ -1,5 +1,5 @@
-import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
-import { labelsOf, parentOf, passagesOfDocument } from './rows.ts';
+import type { PassageFilter } from '../../src/storage/passages/passage.ts';
+import { labelsOf } from './rows.ts';
 import { queryVectorOf, vectorOf } from './vectors.ts';
 import { product, subjectNear, widthLabels } from './widths.ts';
 
@@ -9,8 +9,8 @@ export interface Filter {
   passes(number: number, labels: readonly string[]): boolean;
 }
 
-/** From all to a thousandth, by labels that have nothing to do with the vectors, by subjects, and by documents. */
-export function filtersOf(passages: number): Filter[] {
+/** From all to a fiftieth, by labels that have nothing to do with the vectors, and by subjects. */
+export function filtersOf(): Filter[] {
   return [
     { name: 'no filter', filter: undefined, passes: () => true },
     byTag('half by label', 'half1'),
@@ -19,21 +19,12 @@ export function filtersOf(passages: number): Filter[] {
     byTag('a twentieth by label', 'of20-3'),
     byTag('a fiftieth by label', 'of50-3'),
     ...[10, 20, 50].map((count) => byTag(`about one in ${count} by subject`, `subject${count}-${subjectNear(count)}`)),
-    byDocument('a twentieth by document', passages, 20),
-    byDocument('a hundredth by document', passages, 100),
-    byDocument('a thousandth by document', passages, 1000),
   ];
 }
 
 function byTag(name: string, tag: string): Filter {
   const label = `tag:${tag}`;
   return { name, filter: { labels: [[label]] }, passes: (_, labels) => labels.includes(label) };
-}
-
-function byDocument(name: string, passages: number, every: number): Filter {
-  const count = Math.ceil(passages / passagesOfDocument / every);
-  const parents = Array.from({ length: count }, (_, at) => parentOf(at * every * passagesOfDocument));
-  return { name, filter: { parents }, passes: (number) => Math.floor(number / passagesOfDocument) % every === 0 };
 }
 
 export interface ExactAnswers {

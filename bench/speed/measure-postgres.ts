@@ -29,7 +29,7 @@ export async function measurePostgres(passages: number, searches: number, keep?:
   const databases = await openBoth(passages, keep);
   try {
     if (isCpuTime()) countCpuTime(databases.serverCpuMs);
-    const filters = filtersOf(passages);
+    const filters = filtersOf();
     const exact = exactAnswers(filters, { passages, queries: checked, limit });
     return {
       ...{ loaded: databases.loaded, bytes: databases.bytes },

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openReranker, unrankedReranker } from '../../src/search/reranking/open-reranker.ts';
-import type { PassageDocument } from '../../src/storage/contracts/passages.ts';
+import { openReranker, unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { TestDocument } from '../../test/support/passages.ts';
 import { createProductOn } from './product.ts';
 import { createRandom } from './rows.ts';
 import { type Timings, takeTurns } from './timings.ts';
@@ -55,12 +55,12 @@ export async function measureReranking(searches: number): Promise<RerankingFigur
 }
 
 /** Of words that are one piece each. */
-function documentsOf(pieces: number): PassageDocument[] {
+function documentsOf(pieces: number): TestDocument[] {
   const random = createRandom(pieces);
   const text = () => Array.from({ length: pieces }, () => words[Math.floor(random() * words.length)]).join(' ');
   return Array.from({ length: passagesCount }, (_, number) => ({
     parent: `d${number}`,
-    passages: [{ id: `p${number}`, position: 0, title: '', headings: [], body: text(), labels: [] }],
+    passages: [{ id: `p${number}`, title: '', headings: [], body: text(), labels: [] }],
   }));
 }
 

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import type { PassageFilter } from '../../src/storage/contracts/passages.ts';
+import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import { createProduct, type Product } from './product.ts';
 import { createRawPeer, type RawPeer } from './raw-peer.ts';
-import { documentsOf, parentOf, passagesOfDocument, queryOf, rowOf } from './rows.ts';
+import { documentsOf, passagesOfDocument, queryOf, rowOf } from './rows.ts';
 import { isCpuTime, type Timings, takeTurns, timed, timingsOf } from './timings.ts';
 import { queryVectorOf, vectorOf } from './vectors.ts';
 
@@ -26,7 +26,6 @@ type SearchName =
   | 'words'
   | 'rawWords'
   | 'wordsHalf'
-  | 'wordsDocuments'
   | 'meaning'
   | 'rawMeaning'
   | 'meaningHalf'
@@ -54,7 +53,7 @@ export async function measureSize(passages: number, repetitions: number, folder:
   triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
   tellProgress(`${passages} vectors are stored`);
-  const figures = await takeTurns(searchCalls(passages, searches, product, raw), searches);
+  const figures = await takeTurns(searchCalls(product, raw), searches);
   tellProgress('searched');
   const worst = await worstOf(product);
   const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);
@@ -109,30 +108,18 @@ async function ingestVectors(passages: number, product: Product, raw: RawPeer) {
   return { carrel: (passages * 1000) / spent.carrel, raw: (passages * 1000) / spent.raw };
 }
 
-function searchCalls(passages: number, searches: number, product: Product, raw: RawPeer) {
+function searchCalls(product: Product, raw: RawPeer) {
   const half: PassageFilter = { labels: [['tag:half1']] };
-  const documents = Math.ceil(passages / passagesOfDocument);
-  // Made before: whoever asks has the list.
-  const parents = Array.from({ length: documents }, (_, at) => parentOf(at * passagesOfDocument));
-  const halves = Array.from({ length: searches }, (_, number) => halfOf(parents, number));
   return {
     words: (number: number) => product.words(number, limit),
     rawWords: (number: number) => raw.words(queryOf(number), limit),
     wordsHalf: (number: number) => product.words(number, limit, half),
-    // Another list for each search: nothing of the last one can be used again.
-    wordsDocuments: (number: number) =>
-      product.words(number, limit, { parents: halves[number] ?? halfOf(parents, number) }),
     meaning: (number: number) => product.meaning(number, limit),
     rawMeaning: (number: number) => raw.nearest(queryVectorOf(number), limit),
     meaningHalf: (number: number) => product.meaning(number, limit, half),
     hybrid: (number: number) => product.hybrid(number, limit),
     hybridHalf: (number: number) => product.hybrid(number, limit, ['half1']),
   };
-}
-
-function halfOf(parents: readonly string[], number: number): string[] {
-  const first = number % 2;
-  return parents.filter((_, at) => at % 2 === first && at !== number % 1000);
 }
 
 async function searchWhileIngesting(passages: number, product: Product, searches: number): Promise<Timings> {

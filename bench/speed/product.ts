@@ -2,13 +2,14 @@ import { statSync } from 'node:fs';
 import { silentLogger } from '../../src/base/log.ts';
 import { searchDocuments } from '../../src/engine/local/search-documents.ts';
 import { createMeaning } from '../../src/search/meaning/meaning.ts';
-import { unrankedReranker } from '../../src/search/reranking/open-reranker.ts';
-import type { Reranker } from '../../src/search/reranking/reranker.ts';
-import type { PassageDocument, PassageFilter } from '../../src/storage/contracts/passages.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
+import type { Reranker } from '../../src/search/rerank/reranker.ts';
+import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { plainQuery, prefixQuery, type WordQuery } from '../../src/words/word-query.ts';
+import { passageWriter } from '../../test/support/passages.ts';
 import { frequentWords, queryOf } from './rows.ts';
 import { dimensions, queryVectorOf, vectorOf } from './vectors.ts';
 
@@ -39,11 +40,11 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
   });
   const signal = new AbortController().signal;
   return {
-    insert: (documents: readonly PassageDocument[]) => storage.passages.replace(documents),
+    insert: passageWriter(storage).replace,
     /** Vectors of all rows that have none, as the background makes them. The number of them. */
     async insertVectors(limit: number): Promise<number> {
       const { vectors } = storage;
-      await vectors.kb.choose(model);
+      await vectors.kb.choose({ model });
       const texts = await vectors.kb.waiting({ model, limit });
       return vectors.kb.put({
         model,

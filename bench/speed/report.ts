@@ -47,7 +47,6 @@ export function searchTable(figures: readonly SizeFigures[]): string {
     ['words', ({ searches }) => both(searches.words)],
     ['raw FTS5, the same words', ({ searches }) => both(searches.rawWords)],
     ['words, half of all by label', ({ searches }) => both(searches.wordsHalf)],
-    ['words, half of all by document, another half each time', ({ searches }) => both(searches.wordsDocuments)],
     ['meaning', ({ searches }) => both(searches.meaning)],
     ['raw sqlite-vec, float32', ({ searches }) => both(searches.rawMeaning)],
     ['meaning, half of all by label', ({ searches }) => both(searches.meaningHalf)],
@@ -71,7 +70,6 @@ export function targetsOf(figures: SizeFigures): Target[] {
   });
   const filtered = [
     searches.wordsHalf.p50 / searches.words.p50,
-    searches.wordsDocuments.p50 / searches.words.p50,
     searches.meaningHalf.p50 / searches.meaning.p50,
     searches.hybridHalf.p50 / searches.hybrid.p50,
   ];

@@ -1,4 +1,4 @@
-import type { PassageDocument } from '../../src/storage/contracts/passages.ts';
+import type { TestDocument } from '../../test/support/passages.ts';
 
 /** One passage as both sides get it. */
 export interface BenchRow {
@@ -37,15 +37,16 @@ export function documentsOf(
   firstRow: number,
   count: number,
   moreLabels: (number: number) => readonly string[] = () => [],
-): PassageDocument[] {
-  const documents: PassageDocument[] = [];
+): TestDocument[] {
+  const documents: TestDocument[] = [];
   for (let number = firstRow; number < firstRow + count; number += passagesOfDocument) {
     const numbers = Array.from({ length: Math.min(passagesOfDocument, firstRow + count - number) }, (_, at) => at);
     documents.push({
       parent: parentOf(number),
       passages: numbers.map((at) => {
         const { id, title, heading, body, labels } = rowOf(number + at);
-        return { id, position: at, title, headings: [heading], body, labels: [...labels, ...moreLabels(number + at)] };
+        const tags = [...labels, ...moreLabels(number + at)].map((label) => label.replace('tag:', ''));
+        return { id, title, headings: [heading], body, labels: tags };
       }),
     });
   }

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../base/log.ts';
 import { hasEnded, type Principal } from '../base/rights.ts';
 import type { Authority } from '../http/guards.ts';
-import type { StoredToken, TokenStore } from '../storage/contracts/tokens.ts';
+import type { StoredToken, TokenStore } from '../storage/tokens/token.ts';
 import { hashToken, isTokenForm } from './token.ts';
 
 /** How long it may take until the first token ever closes a server that was open. */
@@ -83,7 +83,8 @@ export function createTokenAuthority(
 function principalOf(token: StoredToken): Principal {
   const { name, rights, expiresAt } = token;
   const end = expiresAt === undefined ? {} : { expiresAt: Date.parse(expiresAt) };
-  return { name, rights, credential: credentialOf(token), ...end };
+  const credential = credentialOf(token);
+  return { name, identity: credential, rights, credential, ...end };
 }
 
 function credentialOf({ id }: StoredToken): string {

@@ -6,10 +6,11 @@ import { engineSlice } from '../engine/engine-slice.ts';
 import { measureEngine } from '../engine/measure-engine.ts';
 import { everyRevision } from '../mcp/protocol-versions.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
+import { databaseSources } from './database-sources.ts';
 import { listenLimitsOf } from './listen-limits.ts';
 import { openAuthorities } from './open-authorities.ts';
 import { localEngineSlices, openLocalEngine } from './open-engine.ts';
-import { replicaSources } from './replica-source.ts';
+import { openWebSources } from './open-web-sources.ts';
 import type { Role, RoleService } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
 
@@ -31,7 +32,6 @@ export const engineRole: Role = {
   revisions: everyRevision,
   tokenBeyondLoopback: false,
   bareCalls: false,
-  envFile: false,
   check(config) {
     if (config.of(httpSlice).transport === 'http') return;
     throw new CarrelError('invalid_usage', 'carrel engine speaks HTTP only. Leave --transport out.');
@@ -44,7 +44,7 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
   // Listens first, so that health checks are told that it is starting.
-  const shared = createSharedParts(config, telemetry.recorder);
+  const shared = createSharedParts(config, log, telemetry.recorder);
   const { authorities, close } = await openAuthorities(engineRole, config, log, shared);
   const service = await serveEngine({
     ...http,
@@ -64,13 +64,15 @@ async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry
   });
   try {
     const engine = await openLocalEngine({ config, log, shared });
+    const web = await openWebSources({ config, log, shared }, engine);
     service.ready(engine);
-    const sources = [{ name: 'kb', measure: () => measureEngine(engine, 'own') }, ...replicaSources(config, shared)];
+    const sources = [{ name: 'kb', measure: () => measureEngine(engine, 'own') }, ...databaseSources(config, shared)];
     telemetry.watch({ sources, gauges: service });
     return {
       url: service.url,
       async close(graceMs) {
         await service.close(graceMs);
+        await web.close();
         await engine.close();
         await close();
       },

@@ -22,7 +22,6 @@ export const fessRole: Role = {
   revisions: fessRevision,
   tokenBeyondLoopback: false,
   bareCalls: false,
-  envFile: false,
   async prepare(flags, env) {
     const named = flags['config'];
     const bridge = await loadBridge();

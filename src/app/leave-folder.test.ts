@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 test('a server leaves its folder, unless threads need what is in it', async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-leave-')));
-  t.after(() => rmSync(folder, { recursive: true }));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const dataDir = join(folder, 'data');
   mkdirSync(dataDir);
   writeFileSync(join(folder, 'trace.cjs'), '');

@@ -7,10 +7,10 @@ import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 import { type Authority, isLoopbackHost } from '../http/guards.ts';
-import { inspectStorage } from '../storage/inspect-storage.ts';
+import { inspectStorage } from '../storage/open-storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
-import { openConfiguredStorage, storagePlace } from './open-storage.ts';
+import { openConfiguredStorage, storagePlace } from './configured-storage.ts';
 import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { toolsetNames } from './toolsets.ts';
@@ -86,11 +86,11 @@ export async function usesDatabase(role: Role, config: Config): Promise<boolean>
 }
 
 /** Whether a database that is there already has tokens. A start that is refused must not have made one. */
-export async function hasNamedTokens(role: Role, config: Config): Promise<boolean> {
+export async function hasNamedTokens(role: Role, config: Config, log: Logger): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const { schema } = await inspectStorage(storagePlace(config.of(storageSlice), config.dataDir));
   if (schema === undefined) return false;
-  const storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir);
+  const storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir, log);
   try {
     return await storage.tokens.any();
   } finally {

@@ -1,3 +1,5 @@
+import { asCaller } from '../base/current-caller.ts';
+import { isObject } from '../base/json.ts';
 import { type Principal, rightsKey } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
@@ -6,9 +8,9 @@ import { type Activity, createActivity } from '../console/activity.ts';
 import { type ClientIdentity, type Clients, createClients } from '../console/clients.ts';
 import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console/console.ts';
 import { type ConsoleTools, read } from '../console/console-tools.ts';
-import { ToolFailure } from '../mcp/call-tool.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/offer.ts';
+import { ToolFailure } from '../mcp/wire-errors.ts';
 import type { ToolCall } from '../telemetry/recorder.ts';
 import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 
@@ -33,17 +35,17 @@ export function openConsole(
       async call(name, args) {
         const caller: Caller = {
           ...principal,
-          id: `${ownCallers}${address}`,
-          owner: `console ${principal.name} ${rightsKey(principal.rights)}`,
+          id: `${ownCallers}${principal === localUser ? address : principal.identity}`,
+          owner: `${ownCallers}${principal.identity} ${rightsKey(principal.rights)}`,
           authenticated: true,
           reachedAt: origin,
         };
         const log = offer.log.with({ caller: caller.name });
-        const call = { caller, signal, explains: true, report() {}, log, keepCancellable: () => () => {} };
+        const call = { caller, signal, report() {}, log, keepCancellable: () => () => {} };
         // A page waits for its answer; nobody would ask for a job later.
         const wait = catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
         try {
-          return { ...(await callTool(name, { ...args, ...wait }, call)) };
+          return { ...(await asCaller(caller.id, () => callTool(name, { ...args, ...wait }, call))) };
         } catch (failure) {
           throw failure instanceof ToolFailure ? failure.error : failure;
         }
@@ -122,14 +124,19 @@ function textOf(shown: Setting['shown']): string {
   return scrubSecrets(Array.isArray(shown) ? shown.join(', ') : String(shown));
 }
 
-function identityOf({ name, version }: ClientName, { id, reachedAt }: ToolCall['caller']): ClientIdentity {
-  return { name, version, caller: id, transport: reachedAt === undefined ? 'stdio' : 'http' };
+function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): ClientIdentity {
+  return { name, version, caller: shown(caller), transport: caller.reachedAt === undefined ? 'stdio' : 'http' };
+}
+
+/** A token by its name; whoever needs none, by address or connection. */
+function shown({ id, name, authenticated }: ToolCall['caller']): string {
+  return authenticated === true ? `token ${name}` : id;
 }
 
 function recordCall(call: ToolCall, activity: Activity, clients: Clients): void {
   const { at, tool, caller, client, ms, outcome, answer } = call;
   const tokens = Math.ceil(charsOf(answer) / charsPerToken);
-  activity.record({ at, tool, caller: caller.id, client: client?.name ?? '', ms, tokens, outcome });
+  activity.record({ at, tool, caller: shown(caller), client: client?.name ?? '', ms, tokens, outcome });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
 }
 
@@ -140,6 +147,6 @@ const charsPerToken = 4;
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + charsOf(each) + 1, 2);
-  if (typeof value !== 'object' || value === null) return 5;
+  if (!isObject(value)) return 5;
   return Object.entries(value).reduce((sum, [name, each]) => sum + name.length + 4 + charsOf(each), 2);
 }

@@ -1,15 +1,16 @@
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
+import { crawlSlice } from '../crawl/crawl-slice.ts';
 import type { Engine } from '../engine/engine.ts';
 import { engineRoles, engineSlice } from '../engine/engine-slice.ts';
-import type { LocalEngine } from '../engine/local/local-engine.ts';
-import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
-import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
+import type { LocalEngine } from '../engine/local/submit.ts';
+import { embeddingSlice } from '../search/models/embedding-slice.ts';
+import { rerankingSlice } from '../search/rerank/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { type SharedParts, withParts } from './shared-parts.ts';
 
-export const localEngineSlices = [storageSlice, embeddingSlice, rerankingSlice, engineSlice] as const;
+export const localEngineSlices = [storageSlice, embeddingSlice, rerankingSlice, engineSlice, crawlSlice] as const;
 export const engineSlices = [...localEngineSlices, kbSlice] as const;
 
 export interface EngineContext {
@@ -21,6 +22,10 @@ export interface EngineContext {
 /** The engine at KB_ENGINE_URL, or one in this process. */
 export async function openEngine(context: EngineContext): Promise<Engine> {
   return (await openRemoteEngine(context.config)) ?? openLocalEngine(context);
+}
+
+export function isLocalEngine(engine: Engine): engine is LocalEngine {
+  return 'submitReceived' in engine;
 }
 
 /** Undefined where none is configured. */

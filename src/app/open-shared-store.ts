@@ -2,8 +2,8 @@ import type { SharedStore } from '../base/shared-store.ts';
 import { useSigningKey } from '../base/signing-key.ts';
 import type { Config } from '../config/load.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
+import { storagePlace } from './configured-storage.ts';
 import { usesDatabase } from './open-authorities.ts';
-import { storagePlace } from './open-storage.ts';
 import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 

@@ -3,20 +3,19 @@ import { oauthSlice } from '../access/oauth/oauth-slice.ts';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
-import { type Config, loadConfig } from '../config/load.ts';
+import { type Config, type EnvFileSource, loadConfig } from '../config/load.ts';
 import { httpSlice, logSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import { isLoopbackHost } from '../http/guards.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
-import { createSharedCallJobs } from '../jobs/shared-call-jobs.ts';
 import { createTasks } from '../jobs/tasks.ts';
-import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
+import { embeddingSlice } from '../search/models/embedding-slice.ts';
+import type { Ownership } from '../sharing/share-process.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import { telemetrySlice } from '../telemetry/telemetry-slice.ts';
 import { leaveFolder } from './leave-folder.ts';
 import { hasNamedTokens, readOAuth } from './open-authorities.ts';
 import { openSharedStore } from './open-shared-store.ts';
-import type { Ownership } from './owner/ownership.ts';
 import { openProgramLog } from './program-log.ts';
 import { type Flags, type Program, type Role, type RoleService, stopGraceMs } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
@@ -38,6 +37,18 @@ export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessE
 }
 
 export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
+  const config = loadRoleConfigWith(undefined, role, flags, env);
+  // On stdio a client starts the server, in any folder that it happens to stand in.
+  if (role.envFile === undefined || config.of(httpSlice).transport !== 'http') return config;
+  return loadRoleConfigWith({ folder: process.cwd(), variables: role.envFile }, role, flags, env);
+}
+
+function loadRoleConfigWith(
+  envFile: EnvFileSource | undefined,
+  role: Role,
+  flags: Flags,
+  env: NodeJS.ProcessEnv,
+): Config {
   return loadConfig({
     slices: [...programSlices, ...role.slices],
     flags,
@@ -45,7 +56,7 @@ export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv 
     overrides: role.overrides,
     readsFile: role.prepare === undefined,
     otherSections: serveSlices.map(({ name }) => name),
-    ...(role.envFile ? { envFileFolder: process.cwd() } : {}),
+    ...(envFile ? { envFile } : {}),
     ...(role.dataDirVariables ? { dataDirVariables: role.dataDirVariables } : {}),
   });
 }
@@ -56,12 +67,10 @@ export interface ProgramOptions {
   ownership?: Ownership | undefined;
   /** Worth a line in the log. */
   remark?: string | undefined;
-  /** Keeps compiled code for later starts. */
-  keepCode?: ((dataDir: string) => void) | undefined;
 }
 
 export async function startProgram(chosen: Role, flags: Flags, options: ProgramOptions = {}): Promise<Program> {
-  const { ownership, remark, forPeople, keepCode } = options;
+  const { ownership, remark, forPeople } = options;
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
@@ -70,10 +79,9 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   for (const warning of [...config.warnings, ...(role.warnings ?? [])]) log.warn(warning);
   if (remark !== undefined) log.info(remark);
   await checkExposure(role, config, log);
-  // Files that others write for us, such as Node's cache, are private to the owner too.
+  warnOfShortToken(config, log);
+  // Files that libraries write for us are private to this user too.
   process.umask(0o077);
-  // A role with a folder of its own does not touch the program's.
-  if (role.prepare === undefined) keepCode?.(config.dataDir);
   warnOfSlowModel(role, config, log);
   if (role.serve) {
     const program = await serveOwn(role.serve, config, log, await startTelemetry(role, config, log));
@@ -81,9 +89,9 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
     return program;
   }
   const telemetry = await telemetryIfUsed(role, config, log);
-  const parts = createSharedParts(config, telemetry?.recorder);
+  const parts = createSharedParts(config, log, telemetry?.recorder);
   const opened = openSharedStore(role, config, parts);
-  const jobs = createSharedCallJobs(createCallJobs(), async () => (await opened).store);
+  const jobs = createCallJobs({ shared: async () => (await opened).store });
   const opening = role.openToolsets(config, log, jobs, parts);
   // The protocol code loads while the database opens on its own thread.
   const [toolsets, { createRoleOffer, serveOffer }, common] = await Promise.all([opening, loadProtocol(), opened]);
@@ -168,7 +176,7 @@ async function startTelemetry(role: Role, config: Config, log: Logger): Promise<
 async function checkExposure(role: Role, config: Config, log: Logger): Promise<void> {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
-  if (readOAuth(config) !== undefined || (await hasNamedTokens(role, config))) return;
+  if (readOAuth(config) !== undefined || (await hasNamedTokens(role, config, log))) return;
   if (role.tokenBeyondLoopback) {
     throw new CarrelError(
       'invalid_config',
@@ -177,6 +185,17 @@ async function checkExposure(role: Role, config: Config, log: Logger): Promise<v
   }
   // Worded unlike the "listening on" line: programs that wait for that one must not match this.
   log.warn(`WARNING: ${host} is open to others without a token: everybody who can reach it can use the server`);
+}
+
+/** Max characters of a token that can be guessed in time, whatever limits guessing. */
+const shortTokenChars = 15;
+
+function warnOfShortToken(config: Config, log: Logger): void {
+  const { transport, authToken } = config.of(httpSlice);
+  if (transport === 'stdio' || authToken === undefined || authToken.reveal().length > shortTokenChars) return;
+  log.warn(
+    'WARNING: the token has fewer than 16 characters and can be guessed. Run carrel token add, or set a longer one',
+  );
 }
 
 /** Soon, but not before the first answers: nothing waits for it. */

@@ -9,6 +9,7 @@ import type { Tasks } from '../jobs/task.ts';
 import { createOffer, type Offer } from '../mcp/offer.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { essentialTools } from './essential-tools.ts';
 import type { Role } from './role.ts';
 import { outsideText } from './roles.ts';
 
@@ -46,6 +47,7 @@ export function createRoleOffer(
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
     readOnly: tools.readOnly,
     disabledTools: tools.disabledTools,
+    listedTools: role.name === 'serve' && tools.offered === 'essential' ? essentialTools : undefined,
     inFlight: { runningMax: tools.inFlightMax, waitingMax: tools.waitingMax },
     answerBytesMax: tools.answerBytesMax,
     linksResources: tools.resourceLinks,

@@ -27,8 +27,8 @@ export interface Role {
   hasConsole?: boolean;
   /** Also takes JSON-RPC without a handshake. */
   bareCalls: boolean;
-  /** Reads `.env` in the current folder. */
-  envFile: boolean;
+  /** Over HTTP: the variables that are taken from `.env` in the current folder. */
+  envFile?: readonly string[];
   /** On stdio, where only the client that started us writes, messages may have at least this many bytes. */
   stdioBytesMin?: number;
   /**

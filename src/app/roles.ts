@@ -19,7 +19,6 @@ const common = {
   revisions: everyRevision,
   tokenBeyondLoopback: false,
   bareCalls: false,
-  envFile: false,
 } satisfies Partial<Role>;
 
 export const outsideText =
@@ -36,9 +35,9 @@ export const serveRole: Role = {
   instructions: `Carrel gives you one door to knowledge. ${outsideText}`,
   toolsetInstructions: {
     find: 'Start with find, which searches every source at once; the other tools go deeper into one.',
-    context: 'What you learn while working belongs into memory.',
-    research: 'Findings from the web belong into notes.',
-    kb: 'Documents belong into the knowledge base: kb_search finds, kb_get reads.',
+    context: 'What you learn while working belongs in memory.',
+    research: 'Findings from the web belong in notes.',
+    kb: 'Documents belong in the knowledge base: kb_search finds, kb_get reads.',
   },
   slices: serveSlices,
   // Whoever set the token of one of its parts must not serve them all without one.
@@ -47,6 +46,22 @@ export const serveRole: Role = {
   check: (config) => void wantedNames(config),
   openToolsets: openServed,
 };
+
+/** 004, without HOST and DB_PATH: the folder may be somebody else's, so no address, path or access comes from there. */
+const researchEnvFile = [
+  'PORT',
+  'LOG_LEVEL',
+  'SEARCH_PROVIDER',
+  'SERPER_API_KEY',
+  'MAX_SEARCH_RESULTS',
+  'SEARCH_TIMEOUT_MS',
+  'MAX_PAGE_SIZE',
+  'FETCH_TIMEOUT_MS',
+  'USER_AGENT',
+  'RATE_LIMIT_SEARCH',
+  'RATE_LIMIT_FETCH',
+  'RATE_LIMIT_NOTES',
+];
 
 const researchRole: Role = {
   ...common,
@@ -61,7 +76,7 @@ const researchRole: Role = {
     'http.port': { default: 3001, env: ['PORT', 'CARREL_PORT'] },
   },
   bareCalls: true,
-  envFile: true,
+  envFile: researchEnvFile,
   openToolsets: openResearch,
 };
 
@@ -87,7 +102,7 @@ export const kbRole: Role = {
   name: 'kb',
   hasConsole: true,
   summary: 'the knowledge base tools, in front of a kb engine',
-  instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_list shows what is there, kb_get reads, kb_addnote and the kb_upload tools add; kb_jobs tells when something is ingested. Every HTTP request needs a bearer token where the operator set one; kb_status says whether yours was accepted. ${outsideText}`,
+  instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_list shows what is there, kb_get reads, kb_add and the kb_upload tools add; kb_jobs tells when something is ingested. Every HTTP request needs a bearer token where the operator set one; kb_status says whether yours was accepted. ${outsideText}`,
   slices: kbSlices,
   // 003 and contract §6.
   overrides: {

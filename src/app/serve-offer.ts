@@ -3,19 +3,20 @@ import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
-import { type MessageLimits, messageLimits } from '../mcp/messages.ts';
+import { type MessageLimits, messageLimits } from '../mcp/messages/messages.ts';
 import type { Offer } from '../mcp/offer.ts';
 import { codyRevision, type OfferedRevisions } from '../mcp/protocol-versions.ts';
-import { serveOverHttp, serveOverRelays, serveOverStdio } from '../mcp/serve.ts';
+import { serveOverHttp, serveOverStdio } from '../mcp/serve.ts';
+import type { Ownership } from '../sharing/share-process.ts';
 import type { Telemetry } from '../telemetry/open-telemetry.ts';
 import type { MeasuredSource } from '../telemetry/sampling.ts';
 import type { Toolset } from '../tools/toolset.ts';
+import { databaseSources } from './database-sources.ts';
+import { leaveFolder } from './leave-folder.ts';
 import { listenLimitsOf } from './listen-limits.ts';
 import { openAuthorities } from './open-authorities.ts';
 import type { OpenedSharedStore } from './open-shared-store.ts';
-import type { Ownership } from './owner/ownership.ts';
 import type { ProgramLog } from './program-log.ts';
-import { replicaSources } from './replica-source.ts';
 import { type Program, type Role, stopGraceMs } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { closeToolsets } from './toolsets.ts';
@@ -55,7 +56,7 @@ export function serveOffer(serving: Serving): Promise<Program> {
     limits: { ...messageLimits, bytesMax: messageBytesMax, answerBytesMax },
     sources: [
       ...toolsets.flatMap(({ name, measure }) => (measure ? [{ name, measure }] : [])),
-      ...(common.store ? replicaSources(config, serving.parts) : []),
+      ...(common.store ? databaseSources(config, serving.parts) : []),
     ],
     async finish() {
       await offer.tasks?.close();
@@ -74,9 +75,9 @@ async function serveStreams(
   telemetry?.watch({ sources });
   const limits = { ...wire.limits, bytesMax: Math.max(wire.limits.bytesMax, role.stdioBytesMin ?? 0) };
   if (ownership) {
-    const { shareProgram } = await import('./owner/share-program.ts');
-    const program = { ...logging, config, roleName: role.name, offer, revisions, limits };
-    const service = await shareProgram(ownership, program, serveOverRelays);
+    const { shareProcess } = await import('../sharing/share-process.ts');
+    const shared = { ...logging, config, roleName: role.name, offer, revisions, limits };
+    const service = await shareProcess(ownership, shared, () => leaveFolder(config));
     return {
       url: undefined,
       ended: (service?.ended ?? Promise.resolve()).then(finish),

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { silentLogger } from '../base/log.ts';
 import { createSharedParts, type SharedParts, withParts } from './shared-parts.ts';
 
 /** The real extractor, which starts no process before it is asked, and parts that cannot be opened. */
 function partsWithoutDatabase() {
   const config = { of: () => assert.fail('nothing is configured') };
-  const { extractor } = createSharedParts(config as never);
+  const { extractor } = createSharedParts(config as never, silentLogger);
   const refuse = async () => {
     throw new Error('no database');
   };

@@ -1,14 +1,15 @@
 import { createLeases, type Lease } from '../base/leases.ts';
+import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import type { Extractor } from '../documents/extractor.ts';
-import type { EmbeddingProvider } from '../search/embeddings/embedding-provider.ts';
-import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
-import type { Reranker } from '../search/reranking/reranker.ts';
-import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
-import type { Storage } from '../storage/contracts/storage.ts';
+import type { EmbeddingProvider } from '../search/models/embedding-provider.ts';
+import { embeddingSlice } from '../search/models/embedding-slice.ts';
+import type { Reranker } from '../search/rerank/reranker.ts';
+import { rerankingSlice } from '../search/rerank/reranking-slice.ts';
+import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
-import { openConfiguredStorage } from './open-storage.ts';
+import { openConfiguredStorage } from './configured-storage.ts';
 
 export interface SharedParts {
   storage(): Promise<Lease<Storage>>;
@@ -22,33 +23,25 @@ export interface SharedParts {
 /** What one document may cost (security limit: five seconds, 256 MB), and how many are read at the same time. */
 const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
-export function createSharedParts(config: Config, recorder?: Recorder): SharedParts {
+export function createSharedParts(config: Config, log: Logger, recorder?: Recorder): SharedParts {
   return {
-    storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir)),
+    storage: createLeases(() => openConfiguredStorage(config.of(storageSlice), config.dataDir, log)),
     extractor: createLeases(async () => {
       const { createExtractor } = await import('../documents/extractor.ts');
       return createExtractor(extraction);
     }),
     embeddings: createLeases(async () => {
-      const [{ createEmbeddingProvider }, { embeddingConfigOf }] = await Promise.all([
-        import('../search/embeddings/create-embedding-provider.ts'),
-        import('../search/embeddings/embedding-config.ts'),
-      ]);
+      const { createEmbeddingProvider, embeddingConfigOf } = await import(
+        '../search/models/create-embedding-provider.ts'
+      );
       return createEmbeddingProvider(embeddingConfigOf(config.of(embeddingSlice)));
     }),
     reranker: createLeases(async () => {
-      const [{ openReranker }, { measuredReranker }] = await Promise.all([
-        import('../search/reranking/open-reranker.ts'),
-        import('../search/reranking/measured-reranker.ts'),
-      ]);
-      const reranker = openReranker(config.of(rerankingSlice));
-      return recorder ? measuredReranker(reranker, recorder.scored) : reranker;
+      const { openReranker } = await import('../search/rerank/open-reranker.ts');
+      return openReranker(config.of(rerankingSlice), recorder?.scored);
     }),
     async formerEmbeddings(model) {
-      const [{ formerProvider }, { embeddingConfigOf }] = await Promise.all([
-        import('../search/embeddings/create-embedding-provider.ts'),
-        import('../search/embeddings/embedding-config.ts'),
-      ]);
+      const { formerProvider, embeddingConfigOf } = await import('../search/models/create-embedding-provider.ts');
       return formerProvider(embeddingConfigOf(config.of(embeddingSlice)), model);
     },
   };

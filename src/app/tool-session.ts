@@ -1,7 +1,7 @@
 import type { Logger } from '../base/log.ts';
 import type { Config } from '../config/load.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
-import { ToolFailure } from '../mcp/call-tool.ts';
+import { ToolFailure } from '../mcp/wire-errors.ts';
 import { type Call, localUser } from '../tools/call.ts';
 import type { ResourceContents } from '../tools/resource.ts';
 import { loadRoleConfig, prepareRole } from './program.ts';
@@ -24,7 +24,7 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
   const config = loadRoleConfig(role, flags);
   role.check?.(config);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, log, jobs, createSharedParts(config));
+  const toolsets = await role.openToolsets(config, log, jobs, createSharedParts(config, log));
   const offer = createRoleOffer(role, config, log, toolsets, { jobs });
   const call: Call = {
     caller: { ...localUser, id: 'command-line', owner: 'command-line', authenticated: true },

@@ -6,8 +6,8 @@ import type { Slice } from '../config/field.ts';
 import type { Config } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
-import { embeddingSlice } from '../search/embeddings/embedding-slice.ts';
-import { rerankingSlice } from '../search/reranking/reranking-slice.ts';
+import { embeddingSlice } from '../search/models/embedding-slice.ts';
+import { rerankingSlice } from '../search/rerank/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { type Toolset, toolsetsWithin } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
@@ -15,7 +15,8 @@ import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../toolsets/research/research-slice.ts';
 import { openFessForServe } from './fess-role.ts';
-import { engineSlices, openEngine } from './open-engine.ts';
+import { engineSlices, isLocalEngine, openEngine } from './open-engine.ts';
+import { openWebSources } from './open-web-sources.ts';
 import { ownTargets } from './own-targets.ts';
 import { type SharedParts, withParts } from './shared-parts.ts';
 
@@ -94,10 +95,12 @@ const kb: ToolsetModule = {
         openEngine(context),
         isLocal ? parts.storage() : undefined,
       ]);
+      const web = isLocalEngine(engine) ? await openWebSources(context, engine) : undefined;
       const { transport, messageBytesMax } = config.of(httpSlice);
       try {
         return createKbToolset(config.of(kbSlice), {
           engine,
+          web,
           stagingFolder: join(config.dataDir, 'kb-uploads'),
           shared: storage?.shared,
           messageBytesMax,
@@ -106,6 +109,7 @@ const kb: ToolsetModule = {
           close,
         });
       } catch (error) {
+        await web?.close();
         await engine.close();
         throw error;
       }

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { makeFolder } from '../../test/support/child-program.ts';
 import { moveFileSync, replaceFile, writeNewFile } from './durable-files.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = makeFolder({ after });
 
 async function* parts(fails = false): AsyncGenerator<Uint8Array> {
   yield Buffer.from('one ');

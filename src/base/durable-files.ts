@@ -63,16 +63,6 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-export function syncFileSync(path: string): void {
-  // Windows flushes only what is open for writing.
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
 export function syncFolderSync(path: string): void {
   if (process.platform === 'win32') return;
   const folder = openSync(path, 'r');

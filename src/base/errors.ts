@@ -40,6 +40,8 @@ const kinds = {
   note_save_failed: 'upstream',
   resource_not_found: 'not_found',
   job_not_found: 'not_found',
+  // No web source has the id.
+  source_not_found: 'not_found',
   // No task of this caller has the id, or it ended too long ago. A task is named in the protocol's arguments, hence the kind.
   task_not_found: 'input',
   // More calls than the window allows. Not for too many at the same time: that is too_many_in_flight.
@@ -117,9 +119,11 @@ const kinds = {
   storage_foreign: 'config',
   // Written by a later version of this program, whose schema we do not know.
   storage_newer: 'config',
+  // Written by a version before the first release, whose schema we no longer know.
+  storage_older: 'config',
   // The database that a backup would be restored into is not empty, and --force was not given.
   storage_not_empty: 'input',
-  // A file that is not a backup, is damaged or truncated, or was made from the other database. Not for a newer schema.
+  // A file that is not a backup, or is damaged or truncated. Not for a newer or older schema.
   invalid_backup: 'input',
   // One of our queries exceeded its time limit and was stopped. Not for an upstream that does not answer.
   query_timeout: 'timeout',

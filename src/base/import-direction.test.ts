@@ -40,6 +40,23 @@ test('imports point down the list, and toolsets never import one another', () =>
   assert.deepEqual(wrong, []);
 });
 
+test('no file imports itself through others, not even for types', () => {
+  const targets = Map.groupBy(imports, ({ file }) => file);
+  const circles: string[] = [];
+  const isDone = new Map<string, boolean>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (isDone.get(file) === false) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (isDone.has(file)) return;
+    isDone.set(file, false);
+    for (const { target } of targets.get(file) ?? []) {
+      if (target.startsWith('.')) visit(normalize(join(dirname(file), target)), [...path, file]);
+    }
+    isDone.set(file, true);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  assert.deepEqual(circles, []);
+});
+
 test('only src/mcp imports the MCP SDK', () => {
   const wrong = imports.filter(
     ({ file, target }) => target.startsWith('@modelcontextprotocol/') && folderOf(file) !== 'mcp',

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import {
   closeSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -11,10 +10,10 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
+import { makeFolder } from '../../test/support/child-program.ts';
 import { createLogger, formatRecord, type LogRecord } from './log.ts';
 import { createFileSink } from './log-sinks.ts';
 import { Secret } from './secret.ts';
@@ -45,8 +44,7 @@ test('an event is one line, whatever the values hold', () => {
 });
 
 test('an incident id is in the log with the whole error, and is all that the caller gets', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder(t);
   const log = createLogger([createFileSink({ file: join(folder, 'log', 'carrel.log'), level: 'info' })]);
   const incident = log.incident('it broke', new Error('inner detail'));
   const text = readFileSync(join(folder, 'log', 'carrel.log'), 'utf8');
@@ -55,8 +53,7 @@ test('an incident id is in the log with the whole error, and is all that the cal
 });
 
 test('a log file that would grow past its bound is moved aside, and only so many are kept', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder(t);
   const sink = createFileSink({ file: join(folder, 'a.log'), level: 'info', bytesMax: 300, filesMax: 2 });
   for (let index = 0; index < 30; index += 1) {
     sink.write(record(`event number ${index} with some length to it`));
@@ -68,8 +65,7 @@ test('a log file that would grow past its bound is moved aside, and only so many
 });
 
 test('a log file that somebody removed or moved is made anew', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder(t);
   const file = join(folder, 'log', 'a.log');
   const sink = createFileSink({ file, level: 'info' });
   const write = (event: string) => {
@@ -86,8 +82,7 @@ test('a log file that somebody removed or moved is made anew', (t) => {
 });
 
 test('a log file that cannot be moved aside leaves the files of others alone', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-log-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder(t);
   const sink = createFileSink({ file: join(folder, 'log', 'a.log'), level: 'info', bytesMax: 10 });
   const write = () => {
     sink.write(record('a line'));

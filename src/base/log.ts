@@ -61,7 +61,7 @@ export const silentLogger: Logger = createLogger([]);
 
 /** `2026-11-15T10:00:00.000Z warn the upstream is slow host=a ms=1200`: one line, whatever the values hold. */
 export function formatRecord({ time, level, event, fields }: LogRecord): string {
-  return oneLine(`${time.toISOString()} ${level} ${event}${formatFields(fields)}`);
+  return logLine(`${time.toISOString()} ${level} ${event}${formatFields(fields)}`);
 }
 
 export function formatFields(fields: LogFields): string {
@@ -85,7 +85,7 @@ function describeError(error: Error): string {
 }
 
 /** Control characters and line separators would let logged text forge lines of its own or steer a terminal. */
-export function oneLine(text: string): string {
+export function logLine(text: string): string {
   const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) =>
     char === '\n' ? '\\n' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

@@ -14,8 +14,10 @@ export const fullRights: Rights = {};
 
 /** Somebody who has proved who they are. */
 export interface Principal {
-  /** As the log, the console and metrics show it; never a secret. */
+  /** As the log, the console and metrics show it; never a secret. Two callers may have the same. */
   readonly name: string;
+  /** Who it is: two callers never have the same, also if one is renamed or made anew. Handles and quotas go by it. */
+  readonly identity: string;
   readonly rights: Rights;
   /** Which token proved it, for whoever gave it out; not the token. Absent where it cannot be taken back. */
   readonly credential?: string;

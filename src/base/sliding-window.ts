@@ -14,6 +14,8 @@ export interface SlidingWindowOptions {
 export interface SlidingWindow {
   /** Counts one call of this caller, or says how long until one fits. A refused call is not counted. */
   take(key: string): Taken;
+  /** Milliseconds until a call of this caller fits; undefined if one fits now. Counts nothing. */
+  wait(key: string): number | undefined;
 }
 
 /**
@@ -38,6 +40,12 @@ export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindo
   };
 
   return {
+    wait(key) {
+      const now = clock();
+      const times = (busy.get(key) ?? quiet.get(key) ?? []).filter((time) => now - time < windowMs);
+      const oldest = times[times.length - limit];
+      return oldest === undefined ? undefined : oldest + windowMs - now;
+    },
     take(key) {
       const now = clock();
       const times = busy.get(key) ?? quiet.get(key) ?? [];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { asCaller } from './current-caller.ts';
 import { createSlots } from './slots.ts';
 
 const never = new AbortController().signal;
@@ -34,4 +35,29 @@ test('giving a slot back twice frees it once', async () => {
   release();
   await slots.acquire(never);
   await assert.rejects(slots.acquire(never), { code: 'too_many_in_flight' });
+});
+
+test('callers take turns, one leaves places to others, and a full queue makes room for who has less in it', async () => {
+  const slots = createSlots({ runningMax: 3, waitingMax: 4, perCallerMax: 2 });
+  const begun: string[] = [];
+  const leaves: (() => void)[] = [];
+  const enter = (caller: string) =>
+    asCaller(caller, () => slots.acquire(never)).then((leave) => {
+      begun.push(caller);
+      leaves.push(leave);
+    });
+  const refused = { code: 'too_many_in_flight' };
+  const flood = Array.from({ length: 6 }, () => enter('a'));
+  const others = enter('b');
+  await others;
+  assert.deepEqual(begun, ['a', 'a', 'b'], 'the third place is not for the same caller');
+  const [second, third] = [enter('b'), enter('c')];
+  await Promise.all([flood[5], flood[4]].map((last) => assert.rejects(last as Promise<void>, refused)));
+  await assert.rejects(enter('a'), refused);
+  for (let count = 0; count < 7; count += 1) {
+    leaves.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await Promise.all([second, third, flood[2], flood[3]]);
+  assert.deepEqual(begun.slice(3), ['a', 'b', 'c', 'a']);
 });

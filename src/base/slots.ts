@@ -1,56 +1,75 @@
+import { currentCaller } from './current-caller.ts';
 import { CarrelError } from './errors.ts';
+import { FairQueue } from './fair-queue.ts';
 
 export interface SlotsOptions {
   /** Calls that run at the same time. */
   runningMax: number;
   /** Calls that wait for one of them to end; more are refused. */
   waitingMax: number;
+  /** Of those that run, the most of one caller. */
+  perCallerMax?: number;
 }
 
 export interface Slots {
-  /** Waits for a free slot and returns what gives it back. Gives up when the signal aborts. */
+  /** Waits for a free slot, callers in turns, and returns what gives it back. Gives up when the signal aborts. */
   acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
 interface Waiting {
-  enter: () => void;
+  enter(): void;
+  refuse(error: CarrelError): void;
 }
 
-/** A bounded number of calls run, a bounded number wait in order, the rest are told to come back. */
-export function createSlots({ runningMax, waitingMax }: SlotsOptions, refusal = tooMany): Slots {
-  let running = 0;
-  const queue = new Set<Waiting>();
+/**
+ * A bounded number of calls run, a bounded number wait, the rest are told to come back. Callers take turns: however many calls
+ * one has waiting, the next of another waits for one of them at most.
+ */
+export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
+  const { runningMax, waitingMax, perCallerMax = runningMax } = options;
+  const running = new Map<string, number>();
+  let runningCount = 0;
+  const queue = new FairQueue<Waiting>();
 
-  const release = (): void => {
-    const [next] = queue;
-    if (next === undefined) {
-      running -= 1;
-      return;
-    }
-    queue.delete(next);
-    next.enter();
+  const mayRun = (caller: string): boolean => (running.get(caller) ?? 0) < perCallerMax;
+  const begin = (caller: string): (() => void) => {
+    runningCount += 1;
+    running.set(caller, (running.get(caller) ?? 0) + 1);
+    return once(() => {
+      const left = (running.get(caller) ?? 1) - 1;
+      if (left === 0) running.delete(caller);
+      else running.set(caller, left);
+      runningCount -= 1;
+      queue.take(mayRun)?.item.enter();
+    });
   };
 
   return {
     acquire(signal) {
       if (signal?.aborted) return Promise.reject(cancelled());
-      if (running < runningMax) {
-        running += 1;
-        return Promise.resolve(once(release));
+      const caller = currentCaller();
+      if (runningCount < runningMax && mayRun(caller)) return Promise.resolve(begin(caller));
+      if (queue.size >= waitingMax) {
+        const displaced = queue.takeFromLongest(caller);
+        if (displaced === undefined) return Promise.reject(refusal(runningMax, waitingMax));
+        displaced.refuse(refusal(runningMax, waitingMax));
       }
-      if (queue.size >= waitingMax) return Promise.reject(refusal(runningMax, waitingMax));
       return new Promise((resolve, reject) => {
         const giveUp = (): void => {
-          queue.delete(waiting);
+          queue.delete(caller, waiting);
           reject(cancelled());
         };
         const waiting: Waiting = {
-          enter: () => {
+          enter() {
             signal?.removeEventListener('abort', giveUp);
-            resolve(once(release));
+            resolve(begin(caller));
+          },
+          refuse(error) {
+            signal?.removeEventListener('abort', giveUp);
+            reject(error);
           },
         };
-        queue.add(waiting);
+        queue.add(caller, waiting);
         signal?.addEventListener('abort', giveUp, { once: true });
       });
     },

@@ -59,7 +59,16 @@ export function fittingUnits(text: string, copies: Copies, bytesMax: number, sta
   return index - start;
 }
 
+/** Below this, counting units is quicker than making the JSON. */
+const longUnits = 256;
+
 function textBytes(text: string, copies: Copies, bytesMax: number): number {
+  if (text.length > bytesMax) return bytesMax + 1;
+  if (text.length >= longUnits) {
+    const once = JSON.stringify(text);
+    const bytes = Buffer.byteLength(once);
+    return copies === 1 ? bytes : bytes + Buffer.byteLength(JSON.stringify(once)) - 2;
+  }
   let bytes = quoteBytes(copies);
   for (let index = 0; index < text.length && bytes <= bytesMax; index += 1) {
     if (pairAt(text, index)) {

@@ -1,12 +1,13 @@
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { storagePlace } from '../app/open-storage.ts';
+import { storagePlace } from '../app/configured-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
 import { diskError } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
+import { isObject } from '../base/json.ts';
 import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
-import type { MoveReport } from '../storage/move/move-report.ts';
+import type { RestoreReport } from '../storage/backup/walk.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { createProgressLine } from './progress-line.ts';
@@ -27,15 +28,31 @@ export async function restoreCommand(line: CommandLine): Promise<void> {
 }
 
 /** Asks on a terminal; elsewhere --force is the answer. */
-async function wantsToReplace({ data: { rows, tables } }: CarrelError): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY || !Array.isArray(tables)) return false;
+async function wantsToReplace({ data: { rows } }: CarrelError): Promise<boolean> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY || !isObject(rows)) return false;
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const found = `The database holds ${rows} rows (${tables.join(', ')}).`;
+    const found = `The database holds ${inWords(rows)}.`;
     return /^y(es)?$/i.test((await asking.question(`${found} Replace them all? [y/N] `)).trim());
   } finally {
     asking.close();
   }
+}
+
+/** What people know that they have stored; rows of all tables if there is nothing of that. */
+const kinds: readonly [table: string, one: string, many: string][] = [
+  ['kb_documents', 'document', 'documents'],
+  ['notes', 'note', 'notes'],
+  ['context_entries', 'memory', 'memories'],
+];
+
+function inWords(rows: Readonly<Record<string, unknown>>): string {
+  const said = kinds.flatMap(([table, one, many]) => {
+    const count = Number(rows[table] ?? 0);
+    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+  });
+  if (said.length > 0) return said.join(', ');
+  return `${Object.values(rows).reduce<number>((sum, each) => sum + Number(each), 0)} rows`;
 }
 
 async function perform(line: CommandLine, work: typeof backUp, done: string): Promise<void> {
@@ -79,7 +96,7 @@ function asText(file: string, report: BackupReport, done: string): string {
 const nameOf = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 
 /** Counts are those of the tables that were moved; indexes and sums were made anew. */
-function movedText(file: string, { backend, bytes }: BackupReport, { tables, originals }: MoveReport): string {
+function movedText(file: string, { backend, bytes }: BackupReport, { tables, originals }: RestoreReport): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const vectors = tables.reduce((sum, { name, rows: count }) => sum + (name.endsWith('_vectors') ? count : 0), 0);
   const to = backend === 'sqlite' ? 'postgres' : 'sqlite';

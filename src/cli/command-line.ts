@@ -4,6 +4,7 @@ import type { CommandDescription } from './commands/command.ts';
 import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
+import { placeOfCommand } from './place-of-command.ts';
 
 export interface CommandLine {
   command: string;
@@ -18,11 +19,11 @@ export interface CommandLine {
 
 /** Reads the whole command line before anything is started; any fault is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
-  const first = argv[0];
-  const named = first !== undefined && !first.startsWith('-');
-  const command = named ? first : 'serve';
+  const place = placeOfCommand(argv);
+  const named = place !== undefined;
+  const command = (named ? argv[place] : undefined) ?? 'serve';
   const described = knownCommand(command);
-  const { values, positionals } = parse(named ? argv.slice(1) : [...argv], described.flags);
+  const { values, positionals } = parse(named ? argv.toSpliced(place, 1) : [...argv], described.flags);
   const line = { command, named, words: positionals, ...separate(values) };
   const asksAboutIt = line.flags['help'] === true || line.flags['version'] === true;
   if (!asksAboutIt) checkWords(described, positionals);

@@ -61,7 +61,17 @@ export const engineRoleFlags: readonly FlagDescription[] = [
 
 export const toolsetsFlag = valued('toolsets', 'a,b,c', 'which toolsets serve offers');
 
+export const toolsFlag = valued('tools', 'essential|all', 'which tools serve lists (default all)', {
+  choices: ['essential', 'all'],
+});
+
+/** Of roles with the knowledge base. */
+export const allowFlag = valued('allow', 'folders', 'on stdio: folders whose files may be added by their path', {
+  completes: 'folders',
+});
+
 export const jsonFlag = toggle('json', 'print JSON');
+export const verboseFlag = toggle('verbose', 'say whether the shared process answers');
 export const forceFlag = toggle('force', 'overwrite what exists');
 export const collectionFlag = valued('collection', 'name', 'the collection of the knowledge base');
 export const tagFlag: FlagDescription = {
@@ -81,6 +91,19 @@ export const adding: readonly FlagDescription[] = [
   { name: 'include', type: 'list', value: 'pattern', summary: 'only matching files, such as "*.md"' },
   { name: 'exclude', type: 'list', value: 'pattern', summary: 'no matching files, such as "drafts/**"' },
   toggle('no-gitignore', 'also what .gitignore files leave out'),
+];
+
+/** For addresses. */
+export const addingPages: readonly FlagDescription[] = [
+  { name: 'tags', type: 'list', value: 'a,b,c', summary: 'tags, separated by commas' },
+  toggle('site', 'an address: follow the links below it'),
+  toggle('sitemap', 'an address: the pages of its sitemap'),
+  toggle('feed', 'an address: the entries of an RSS, Atom or JSON feed'),
+  valued('depth', 'number', 'how many links away from the first page (default 3)'),
+  valued('pages', 'number', 'max pages of a source (default 1000)'),
+  valued('refresh', 'time', 'daily, weekly, never or hours (default weekly; feeds daily, single pages never)'),
+  valued('version', 'version', 'of the documented library: the tag version:<version>'),
+  toggle('wait', 'fetch here, with a progress bar, until it is done'),
 ];
 
 /** May be given several times. */

@@ -1,11 +1,11 @@
 import { diskError } from '../base/durable-files.ts';
 import { CarrelError } from '../base/errors.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { version } from '../base/package-info.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
-import { exitCodes } from './exit-codes.ts';
 import { commandHelp, helpText } from './help.ts';
-import type { Start } from './role.ts';
+import type { Start } from './role-command.ts';
 
 export async function run(argv: readonly string[], start: Start = {}): Promise<void> {
   const debug = argv.includes('--debug');
@@ -60,35 +60,36 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
     case 'doctor':
       return (await import('./doctor/doctor-command.ts')).doctorCommand(line);
     case 'find':
-      return (await import('./ask/find.ts')).findCommand(line);
+    case 'jobs':
+    case 'list':
+    case 'notes':
+    case 'search':
+    case 'threads':
+      return (await import('./ask/listings.ts')).listingCommand(line);
     case 'get':
       return (await import('./ask/get.ts')).getCommand(line);
     case 'init':
       return (await import('./init/init-command.ts')).initCommand(line);
-    case 'jobs':
-      return (await import('./ask/lists.ts')).jobsCommand(line);
-    case 'list':
-      return (await import('./ask/list.ts')).listCommand(line);
-    case 'notes':
-      return (await import('./ask/lists.ts')).notesCommand(line);
     case 'remember':
       return (await import('./ask/remember.ts')).rememberCommand(line);
-    case 'search':
-      return (await import('./ask/search.ts')).searchCommand(line);
-    case 'threads':
-      return (await import('./ask/lists.ts')).threadsCommand(line);
+    case 'rm':
+      return (await import('./ask/rm.ts')).rmCommand(line);
+    case 'status':
+      return (await import('./ask/status.ts')).statusCommand(line);
     case 'export':
       return (await import('./transfer.ts')).exportCommand(line);
     case 'import':
       return (await import('./transfer.ts')).importCommand(line);
     case 'restore':
       return (await import('./backup.ts')).restoreCommand(line);
+    case 'sources':
+      return (await import('./web/sources-command.ts')).sourcesCommand(line);
     case 'token':
       return (await import('./token/token-command.ts')).tokenCommand(line);
     case 'tools':
       return (await import('./tools.ts')).toolsCommand(line);
     default:
-      return (await import('./role.ts')).roleCommand(line, start);
+      return (await import('./role-command.ts')).roleCommand(line, start);
   }
 }
 

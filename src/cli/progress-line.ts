@@ -33,3 +33,16 @@ export function createProgressLine(terminal: Terminal, now: () => number = () =>
     },
   };
 }
+
+/** A line for each phase, for logs: what changes within a phase (numbers) makes no further line. */
+export function createPhaseLines(output: Pick<Terminal, 'write'>): ProgressLine {
+  let phase = '';
+  return {
+    show(text) {
+      const name = text.replace(/[\d/., %]+$/, '');
+      if (name !== phase) output.write(`carrel: ${name}\n`);
+      phase = name;
+    },
+    clear() {},
+  };
+}

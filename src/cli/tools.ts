@@ -1,34 +1,54 @@
+import { estimateTokens } from '../answers/token-estimate.ts';
 import { loadRoleConfig, prepareRole } from '../app/program.ts';
 import { createRoleOffer } from '../app/role-offer.ts';
 import { createSharedParts } from '../app/shared-parts.ts';
 import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
-import { estimateTokens } from '../tools/token-estimate.ts';
+import type { ToolListing } from '../tools/catalogue.ts';
 import type { CommandLine } from './command-line.ts';
 import { subjectOf } from './subject.ts';
+import { typicalAnswers } from './typical-answers.ts';
 
-/** Lists the tools of a role and what a model pays for having them in its context. */
+/**
+ * Lists the tools of a role and what a model pays: for having them in its context, with the schemas of their answers, and
+ * for a typical answer.
+ */
 export async function toolsCommand(line: CommandLine): Promise<void> {
   const role = await prepareRole(subjectOf(line), line.flags);
   const config = loadRoleConfig(role, line.flags);
   const jobs = createCallJobs();
-  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config));
+  const toolsets = await role.openToolsets(config, silentLogger, jobs, createSharedParts(config, silentLogger));
   try {
     const { catalogue, instructions } = createRoleOffer(role, config, silentLogger, toolsets, { jobs });
     const tools = catalogue.listings.map((listing) => ({
       name: listing.name,
       tokens: estimateTokens(JSON.stringify(listing)),
+      ...(listing.name in typicalAnswers ? { answer_tokens: typicalAnswers[listing.name] } : {}),
     }));
-    const total = tools.reduce((sum, { tokens }) => sum + tokens, estimateTokens(instructions));
+    const total = tokensOf(catalogue.listings);
+    const instructionTokens = estimateTokens(instructions);
     if (line.flags['json'] === true) {
-      process.stdout.write(`${JSON.stringify({ tools, total }, null, 2)}\n`);
+      process.stdout.write(`${JSON.stringify({ tools, total, instructions: instructionTokens }, null, 2)}\n`);
       return;
     }
-    for (const { name, tokens } of tools) process.stdout.write(`${name.padEnd(32)}${String(tokens).padStart(8)}\n`);
+    row('TOOL', 'DEFINITION', 'TYPICAL ANSWER');
+    for (const { name, tokens, answer_tokens: answer } of tools) row(name, tokens, answer ?? '');
+    row(`${tools.length} tools, as tools/list sends them`, total, '');
+    row('server instructions', instructionTokens, '');
     process.stdout.write(
-      `${`${tools.length} tools and the instructions`.padEnd(32)}${String(total).padStart(8)} tokens (estimated)\n`,
+      'In tokens, estimated: the definition is name, description and the schemas of input and answer.\n',
     );
   } finally {
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
   }
+}
+
+function row(name: string, definition: number | string, answer: number | string): void {
+  const cells = [name.padEnd(36), String(definition).padStart(10), String(answer).padStart(16)];
+  process.stdout.write(`${cells.join('').trimEnd()}\n`);
+}
+
+/** What a model pays for a list of tools, in estimated tokens. */
+export function tokensOf(listings: readonly ToolListing[]): number {
+  return estimateTokens(JSON.stringify(listings));
 }

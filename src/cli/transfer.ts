@@ -1,17 +1,20 @@
 import { lstatSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openConfiguredStorage } from '../app/open-storage.ts';
+import { openConfiguredStorage } from '../app/configured-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
-import { diskError, moveFile, writeNewFile } from '../base/durable-files.ts';
+import { diskError, moveFile, replaceFile, writeNewFile } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
+import { exitCodes } from '../base/exit-codes.ts';
 import { removeLeftovers, temporaryPath } from '../storage/backup/own-files.ts';
-import type { Storage } from '../storage/contracts/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';
 import { type ImportReport, importEntries } from '../toolsets/context/transfer/import-entries.ts';
 import type { CommandLine } from './command-line.ts';
+import { logOf } from './debug-log.ts';
 import { printableLine } from './terminal/printable.ts';
 
 const writtenUnits = 65_536;
@@ -49,23 +52,38 @@ async function writeExport(file: string, lines: AsyncIterable<string>): Promise<
   }
 }
 
-/** `carrel import <file>`: adds the entries of a file in any known format. What is skipped is named on standard error. */
+/** `carrel import <file>`: adds the entries of a file in any known format. Exits with 65 if some were skipped. */
 export async function importCommand(line: CommandLine): Promise<void> {
   const [file = ''] = line.words;
   await withStorage(line, async ({ entries }) => {
     try {
       const report = await importEntries(entries, file, new Date().toISOString());
-      if (line.flags['json'] === true) process.stdout.write(`${JSON.stringify(asJson(report), null, 2)}\n`);
-      else tell(report);
+      const skippedFile = await writeSkipped(file, report);
+      if (skippedFile !== undefined) process.exitCode = exitCodes.skipped;
+      if (line.flags['json'] === true) {
+        process.stdout.write(`${JSON.stringify({ ...asJson(report), skippedFile }, null, 2)}\n`);
+      } else tell(report, skippedFile);
     } catch (error) {
       throw fileFault(error, file);
     }
   });
 }
 
-function tell({ added, present, skipped, newIds, rewritten }: ImportReport): void {
-  for (const { place, reason } of skipped)
-    process.stderr.write(`carrel: ${printableLine(`${place} is skipped: ${reason}`)}\n`);
+/** One JSON line for each entry that was skipped, beside the imported file. Undefined if none was. */
+async function writeSkipped(file: string, { skipped }: ImportReport): Promise<string | undefined> {
+  if (skipped.length === 0) return undefined;
+  const path = `${resolve(file)}.skipped.jsonl`;
+  await replaceFile(path, Buffer.from(skipped.map((each) => `${JSON.stringify(each)}\n`).join('')));
+  return path;
+}
+
+/** Skipped entries that are named on the terminal; the file has all of them. */
+const namedMax = 20;
+
+function tell({ added, present, skipped, newIds, rewritten }: ImportReport, skippedFile: string | undefined): void {
+  const named = skipped.slice(0, namedMax).map(({ place, reason }) => printableLine(`Skipped ${place}: ${reason}`));
+  if (skippedFile !== undefined) named.push(`All skipped entries are listed in ${printableLine(skippedFile)}.`);
+  for (const sentence of named) process.stderr.write(`carrel: ${sentence}\n`);
   const renumbered =
     newIds.size === 0 ? '' : `; ${newIds.size} have other ids here, ${rewritten} had references to such changed`;
   process.stdout.write(`${added} entries added, ${present} already present, ${skipped.length} skipped${renumbered}\n`);
@@ -89,7 +107,7 @@ async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array
 
 async function withStorage(line: CommandLine, work: (storage: Storage) => Promise<void>): Promise<void> {
   const config = loadRoleConfig(contextRole, line.flags);
-  const storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir);
+  const storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir, logOf(line));
   try {
     await work(storage);
   } finally {

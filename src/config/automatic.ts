@@ -1,11 +1,9 @@
-import { choice } from './field.ts';
+import { choice, noWords, yesWords } from './field.ts';
 
 /** The words for yes and no that the original of seed 002 accepts, and JSON's own in a configuration file. */
-const yes = ['true', 'True', 'TRUE', '1', 'yes', 'on'];
-const no = ['false', 'False', 'FALSE', '0', 'no', 'off'];
 const aliases = Object.fromEntries([
-  ...yes.map((word) => [word, 'true'] as const),
-  ...no.map((word) => [word, 'false'] as const),
+  ...[...yesWords, 'True', 'TRUE'].map((word) => [word, 'true'] as const),
+  ...[...noWords, 'False', 'FALSE'].map((word) => [word, 'false'] as const),
 ]);
 
 /** A setting that is `auto`, yes or no. */

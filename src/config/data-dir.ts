@@ -1,11 +1,14 @@
 import { join, resolve } from 'node:path';
 import { homeFolder } from '../base/home-folder.ts';
 
+/** The variables that usually name the data folder. */
+export const dataDirVariables: readonly string[] = ['CARREL_HOME'];
+
 /** The data folder: from the flag, else from the first of the variables that is set, else the default. */
 export function dataDirOf(
   flag: string | boolean | undefined,
   env: Readonly<Record<string, string | undefined>>,
-  variables: readonly string[] = ['CARREL_HOME'],
+  variables = dataDirVariables,
 ): string {
   const named = variables.map((variable) => env[variable]).find((value) => value !== undefined && value.trim() !== '');
   return resolve(String(flag ?? named ?? join(homeFolder(), '.carrel')));

@@ -127,12 +127,15 @@ export function integer(options: FieldOptions<number> & { min: number; max: numb
   });
 }
 
+export const yesWords = ['true', '1', 'yes', 'on'];
+export const noWords = ['false', '0', 'no', 'off'];
+
 export function toggle(options: FieldOptions<boolean>): Field<boolean> {
   return field('true or false', options, (raw) => {
     if (typeof raw === 'boolean') return raw;
     const word = typeof raw === 'string' ? raw.trim().toLowerCase() : '';
-    if (['true', '1', 'yes', 'on'].includes(word)) return true;
-    if (['false', '0', 'no', 'off'].includes(word)) return false;
+    if (yesWords.includes(word)) return true;
+    if (noWords.includes(word)) return false;
     throw new ConfigFault('must be true or false');
   });
 }

@@ -4,9 +4,10 @@ import { parseEnv } from 'node:util';
 import { byteOrderMark } from '../base/byte-order-mark.ts';
 import { CarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { readRegularFile } from '../base/read-regular-file.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import { noteConsulted } from './consulted-files.ts';
-import { dataDirOf } from './data-dir.ts';
+import { dataDirOf, dataDirVariables } from './data-dir.ts';
 import { exposedWarning, isReadableByOthers } from './exposed-file.ts';
 import { ConfigFault, type Field, type Slice, type SliceValues } from './field.ts';
 import { locateJsonFault } from './json-fault.ts';
@@ -22,10 +23,16 @@ export interface ConfigSources {
   readsFile?: boolean;
   /** Sections of the file that other roles read. A section that is neither theirs nor in `slices` is a typo. */
   otherSections?: readonly string[];
-  /** A `.env` file in this folder is read as environment; real variables override it. */
-  envFileFolder?: string;
+  /** A `.env` file whose variables count as environment; real ones override them. */
+  envFile?: EnvFileSource;
   /** The variables that name the data folder; the first that is set counts. */
   dataDirVariables?: readonly string[];
+}
+
+export interface EnvFileSource {
+  readonly folder: string;
+  /** The only ones that are taken: the folder may be somebody else's, such as a repository that was just cloned. */
+  readonly variables: readonly string[];
 }
 
 export interface FieldOverride {
@@ -60,11 +67,12 @@ const fileBytesMax = 1024 * 1024;
 /** The only reader of configuration files, environment and flags. Later sources win: defaults, file, environment, flags. */
 export function loadConfig(sources: ConfigSources): Config {
   const { slices, flags, overrides = {} } = sources;
-  const env = { ...readEnvFile(sources.envFileFolder), ...sources.env };
+  const fromFile = readEnvFile(sources.envFile);
+  const env = { ...fromFile.env, ...sources.env };
   const dataDir = dataDirOf(flags['data-dir'], env, sources.dataDirVariables);
   const usual = join(dataDir, 'config.json');
   const file = sources.readsFile === false ? undefined : readConfigFile(flags['config'], usual);
-  const warnings = unknownKeys(file, slices, sources.otherSections ?? []);
+  const warnings = [...unknownKeys(file, slices, sources.otherSections ?? []), ...refusedWarning(fromFile, slices)];
 
   const settings = new Map<string, Setting>();
   for (const slice of slices) {
@@ -81,7 +89,7 @@ export function loadConfig(sources: ConfigSources): Config {
     settings: [...settings.values()],
     warnings,
     exposedFile,
-    dependsOnFolder: sources.envFileFolder !== undefined || relative.length > 0,
+    dependsOnFolder: sources.envFile !== undefined || relative.length > 0,
     of<S extends Slice>(slice: S) {
       const entries = Object.keys(slice.fields).map((name) => [name, settings.get(`${slice.name}.${name}`)?.value]);
       return Object.fromEntries(entries) as SliceValues<S>;
@@ -236,19 +244,37 @@ function parseJsonFile(path: string, content: string): Record<string, unknown> {
   return parsed;
 }
 
-function readEnvFile(folder: string | undefined): Record<string, string | undefined> {
-  if (folder === undefined) return {};
-  const path = join(folder, '.env');
+interface EnvFile {
+  path: string;
+  env: Record<string, string | undefined>;
+  /** Variables that are not taken from there. */
+  refused: readonly string[];
+}
+
+function readEnvFile(source: EnvFileSource | undefined): EnvFile {
+  const path = join(source?.folder ?? '', '.env');
+  if (source === undefined) return { path, env: {}, refused: [] };
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readRegularFile(path, fileBytesMax);
     noteConsulted(path, text);
-    return parseEnv(text.replace(byteOrderMark, ''));
+    const variables = Object.entries(parseEnv(text.replace(byteOrderMark, '')));
+    const isTaken = ([name]: readonly [string, unknown]) => source.variables.includes(name);
+    const refused = variables.filter((variable) => !isTaken(variable)).map(([name]) => name);
+    return { path, env: Object.fromEntries(variables.filter(isTaken)), refused };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
       noteConsulted(path, undefined);
-      return {};
+      return { path, env: {}, refused: [] };
     }
-    const message = `Can't read the .env file in ${folder}. Check its permissions, or start in another folder.`;
+    const message = `Can't read the .env file in ${source.folder}. It must be a file that you may read; or start in another folder.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
+}
+
+/** Names those that would be settings. Others are of other programs. */
+function refusedWarning({ path, refused }: EnvFile, slices: readonly Slice[]): string[] {
+  const known = new Set(slices.flatMap(({ fields }) => Object.values(fields).flatMap(({ env }) => env)));
+  const names = refused.filter((name) => known.has(name) || dataDirVariables.includes(name));
+  if (names.length === 0) return [];
+  return [`${path}: ${names.join(', ')} not taken from a .env file. Set it in the environment or in config.json.`];
 }

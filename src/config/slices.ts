@@ -102,6 +102,13 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     env: ['CARREL_TOOLSETS'],
     description: 'The toolsets that `carrel serve` offers; empty means all that are configured.',
   }),
+  offered: choice(['all', 'essential'], {
+    default: 'all',
+    flag: 'tools',
+    env: ['CARREL_TOOLS'],
+    description:
+      'Which tools `carrel serve` lists: all, or the essential ones, which cost a model a third. The others stay callable by name.',
+  }),
   readOnly: toggle({
     default: false,
     flag: 'read-only',

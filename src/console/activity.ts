@@ -1,3 +1,4 @@
+import { BoundedMap } from '../base/bounded-map.ts';
 /** What one call of a tool was. */
 export interface CallRecord {
   /** Milliseconds since 1970. */
@@ -51,15 +52,15 @@ const intervalsMax = 144;
 
 export function createActivity(): Activity {
   const latest: CallRecord[] = [];
-  const intervals = new Map<number, Interval>();
+  const intervals = new BoundedMap<number, Interval>(intervalsMax);
   const tools = new Map<string, { calls: number; failures: number; ms: number; tokens: number }>();
 
   const intervalAt = (at: number): Interval => {
     const start = at - (at % intervalMs);
-    const interval = intervals.get(start) ?? { at: start, calls: 0, failures: 0, msMax: 0 };
+    const known = intervals.get(start);
+    if (known !== undefined) return known;
+    const interval = { at: start, calls: 0, failures: 0, msMax: 0 };
     intervals.set(start, interval);
-    const [oldest] = intervals.keys();
-    if (intervals.size > intervalsMax && oldest !== undefined) intervals.delete(oldest);
     return interval;
   };
 

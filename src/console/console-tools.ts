@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.ts';
 /** The tools as the console uses them: through the same funnel as every client's calls. */
 export interface ConsoleTools {
   has(name: string): boolean;
@@ -37,5 +38,5 @@ export const read = {
 };
 
 function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  return isObject(value) ? value : {};
 }

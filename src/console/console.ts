@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
 import { fullRights, type Principal, rightsKey } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
+import { parseForm } from '../http/form.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
 import { html } from './html.ts';
@@ -69,8 +71,9 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** For the longest memory, two million characters, of which a form may make nine bytes each. */
-const formBytesMax = 20 * 1024 * 1024;
+/** Max bytes of a form with a text to edit: the longest memory has two million characters, of nine bytes each. */
+const textFormBytesMax = 20 * 1024 * 1024;
+const formBytesMax = 64 * 1024;
 const pacesMax = 100;
 /** From somebody who has not signed in yet. */
 const tokenBytesMax = 16 * 1024;
@@ -78,13 +81,11 @@ const tokenBytesMax = 16 * 1024;
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
   /** Of each part of the queue that somebody may see. */
-  const paces = new Map<string, Pace>();
+  const paces = new BoundedMap<string, Pace>(pacesMax);
   const paceOf = (principal: Principal | undefined): Pace => {
     const key = rightsKey(principal?.rights ?? fullRights);
     const pace = paces.get(key) ?? createPace();
     paces.set(key, pace);
-    const [oldest] = paces.keys();
-    if (paces.size > pacesMax && oldest !== undefined) paces.delete(oldest);
     return pace;
   };
 
@@ -153,7 +154,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         );
         return true;
       }
-      const bytesMax = path === '/sign-in' ? tokenBytesMax : formBytesMax;
+      const canEdit = room?.change !== undefined && principal?.rights.readOnly !== true;
+      const bytesMax = path === '/sign-in' ? tokenBytesMax : canEdit ? textFormBytesMax : formBytesMax;
       const form = method === 'POST' ? await readForm(request, response, bytesMax) : new URLSearchParams();
       if (form === undefined) return true;
       if (path === '/sign-in') {
@@ -281,9 +283,10 @@ async function readForm(
 ): Promise<URLSearchParams | undefined> {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
   const body = isForm ? await readBody(request, bytesMax) : undefined;
-  // Forms send every line break as CR LF, which nobody typed.
-  if (body?.ok) return new URLSearchParams(body.bytes.toString('utf8').replace(/%0D%0A/gi, '%0A'));
-  respondText(response, body?.status ?? 415, body?.problem ?? 'Send a form.', {
+  const form = body?.ok ? await parseForm(body.bytes) : undefined;
+  if (form?.ok) return form.fields;
+  const [status, problem] = body?.ok ? [413, form?.problem] : [body?.status, body?.problem];
+  respondText(response, status ?? 415, problem ?? 'Send a form.', {
     ...securityHeaders,
     connection: 'close',
   });

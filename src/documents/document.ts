@@ -1,3 +1,5 @@
+import { CarrelError } from '../base/errors.ts';
+
 /** What a document is, by its content. A zip archive of documents is `zip`; what lies in it is in `members`. */
 export type DocumentKind =
   | 'html'
@@ -46,6 +48,8 @@ export interface DocumentSource {
   mode: ExtractMode;
   /** Default: `content`. */
   extent?: PageExtent;
+  /** Whether to list where a page, feed or sitemap leads to. */
+  links?: boolean;
 }
 
 /**
@@ -105,6 +109,32 @@ export interface ExtractedDocument {
   recognised?: Recognised;
   /** Where `text` stops before the end of the document. */
   truncated?: Truncation;
+  /** Where they were asked for, and the document is a page, feed or sitemap. */
+  links?: DocumentLinks;
+  /** CPU time that it took to read. */
+  cpuMs?: number;
+}
+
+/** Where a document leads to. All addresses are absolute, http or https, without fragments, and each is listed once. */
+export interface DocumentLinks {
+  /** Without those that are marked `nofollow`. */
+  readonly urls: readonly string[];
+  /** Whether there are more than listed. */
+  readonly hasMore: boolean;
+  readonly canonical: string | null;
+  /** What the page asks of robots. */
+  readonly noindex: boolean;
+  readonly nofollow: boolean;
+  /** Entries of a feed or sitemap. */
+  readonly entries: readonly ListedPage[];
+  /** Further sitemaps of a sitemap index. */
+  readonly sitemaps: readonly string[];
+}
+
+export interface ListedPage {
+  readonly url: string;
+  /** When it last changed, as the listing has it. */
+  readonly changed?: string | undefined;
 }
 
 export interface Recognised {
@@ -148,6 +178,7 @@ export interface Reading {
   recognised?: Recognised;
   /** True, or how many of its parts were read. */
   truncated?: boolean | Omit<Truncation, 'reason'>;
+  links?: DocumentLinks | undefined;
 }
 
 /** What every reader of a binary format gets. */
@@ -156,4 +187,8 @@ export interface ReadOptions {
   charsMax: number;
   /** On the clock of `cpuMs`: between two parts, a reader stops after this. */
   stopAt: number;
+}
+
+export function needsPassword(what = 'This document'): CarrelError {
+  return new CarrelError('encrypted_document', `${what} needs a password. Save it without one and try again.`);
 }

@@ -87,7 +87,24 @@ const mailsMax = 5000;
 /** The separator is followed by the first field of a header. */
 const fieldLine = /^From [^\r\n]*\r?\n[\x21-\x39\x3b-\x7e]+:/;
 
+/** Max lines that may begin a part: at each one, the parser looks at all parts before it. */
+const partLinesMax = 20_000;
+
+/** Lines of dashes, and the one above a signature, begin no part. */
+function countPartLines(bytes: Uint8Array): number {
+  const mail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let count = 0;
+  for (let at = mail.indexOf('\n--'); at !== -1 && count <= partLinesMax; at = mail.indexOf('\n--', at + 3)) {
+    const next = mail[at + 3] ?? 0x20;
+    if (next > 0x20 && next !== 0x2d) count += 1;
+  }
+  return count;
+}
+
 async function parse(bytes: Uint8Array): Promise<Email> {
+  if (countPartLines(bytes) > partLinesMax) {
+    throw new CarrelError('extraction_too_complex', `This email has more than ${partLinesMax} parts.`);
+  }
   try {
     return await PostalMime.parse(bytes, {
       maxNestingDepth: nestingMax,

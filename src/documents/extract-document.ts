@@ -1,4 +1,6 @@
+import { gunzipSync } from 'node:zlib';
 import { CarrelError } from '../base/errors.ts';
+import { oneLine } from '../base/text.ts';
 import { contentKind } from './content-kind.ts';
 import type {
   DocumentKind,
@@ -23,7 +25,8 @@ export function extractDocument(source: DocumentSource, limits: ExtractLimits): 
 
 /** `opens` is false for what is already inside an archive or email: only one level is opened. */
 async function extract(source: DocumentSource, limits: ExtractLimits, opens: boolean): Promise<ExtractedDocument> {
-  const { bytes, contentType, filename, url } = source;
+  const { contentType, filename, url } = source;
+  const bytes = source.links === true ? unpacked(source.bytes) : source.bytes;
   const kind = contentKind(bytes, { contentType, name: filename ?? url });
   const options = {
     mode: source.mode,
@@ -45,8 +48,17 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
     const { readMsg } = await import('./ole/msg.ts');
     return withFiles(readMsg(bytes, options), context, opens);
   }
-  const reading = (await readBinary(kind, source, limits, options)) ?? (await readText(kind, source, limits));
+  const reading =
+    (await readBinary(kind, source, limits, options)) ?? (await readText(kind, { ...source, bytes }, limits));
   return finished(reading, kind, options);
+}
+
+/** A sitemap unpacks to at most 50 MB (sitemaps.org). */
+const sitemapBytesMax = 52_428_800;
+
+/** Sitemaps may be compressed files. */
+function unpacked(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: sitemapBytesMax }) : bytes;
 }
 
 /** Readers of binary formats are loaded when the first such document comes. */
@@ -135,20 +147,21 @@ async function extractMails(mails: readonly Uint8Array[], context: MembersContex
 function finished(reading: Reading, kind: DocumentKind, bounds: Bounds): ExtractedDocument {
   const { text, marks } = finishText(reading.text, reading.marks ?? [], bounds.charsMax);
   if (text === '') assertMayBeEmpty(kind, reading.pages);
-  const { codeLanguage, pages, recognised } = reading;
+  const { codeLanguage, pages, recognised, links } = reading;
   const truncated = truncationOf(reading, text, bounds);
   return {
-    title: oneLine(reading.title),
+    title: property(reading.title),
     text,
     kind: reading.kind ?? kind,
     ...(codeLanguage === undefined ? {} : { codeLanguage }),
     marks,
-    language: oneLine(reading.language),
-    byline: oneLine(reading.byline),
-    published: oneLine(reading.published),
+    language: property(reading.language),
+    byline: property(reading.byline),
+    published: property(reading.published),
     ...(pages === undefined ? {} : { pages }),
     ...(recognised === undefined ? {} : { recognised }),
     ...(truncated === undefined ? {} : { truncated }),
+    ...(links === undefined ? {} : { links }),
   };
 }
 
@@ -178,10 +191,7 @@ function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   }
 }
 
-function oneLine(value: string | null | undefined): string | null {
-  const line = cleanText((value ?? '').slice(0, 1000))
-    .replace(/\s+/g, ' ')
-    .trim()
-    .slice(0, 300);
+function property(value: string | null | undefined): string | null {
+  const line = oneLine(cleanText((value ?? '').slice(0, 1000))).slice(0, 300);
   return line === '' ? null : line;
 }

@@ -1,12 +1,12 @@
-import { fork } from 'node:child_process';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
-import { fileBeside } from '../base/places.ts';
+import { fileBeside } from '../base/program-files.ts';
 import { createProcessCalls, type ProcessEnded } from '../base/workers/process-calls.ts';
 import { fromWire } from '../base/workers/wire-error.ts';
 import { withinTime } from '../base/workers/within-time.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
 import type { ExtractAnswer, ExtractRequest } from './extract-worker.ts';
 import { cpuSignal, memorySignal } from './reader-limits.ts';
+import { startReader } from './start-reader.ts';
 
 export interface ExtractProcess {
   readonly alive: boolean;
@@ -48,12 +48,10 @@ const residentShareMax = 0.6;
  * ArrayBuffers, in which a PDF's streams are unpacked, and a thread that exhausts memory ends the whole process.
  */
 export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: ExtractProcessConfig): ExtractProcess {
-  const child = fork(fileBeside(import.meta.url, 'extract-worker'), [String(memoryMb)], {
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // The worker reads what strangers wrote: it gets no environment, so none of our secrets.
-    env: {},
-    execArgv: [
+  const child = startReader(
+    fileBeside(import.meta.url, 'extract-worker'),
+    [String(memoryMb)],
+    [
       `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
       // With V8's default of 16 MB per semi-space, garbage would double what a large page takes.
       '--max-semi-space-size=4',
@@ -61,7 +59,7 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
       '--v8-pool-size=1',
       '--disable-warning=ExperimentalWarning',
     ],
-  });
+  );
   let allowedMs = cpuMsDefault;
   const lost = (ended: ProcessEnded | undefined) => (ended ? failureOf(ended) : cancelled());
   const calls = createProcessCalls<ExtractRequest, ExtractAnswer>(child, lost);

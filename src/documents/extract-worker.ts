@@ -46,10 +46,11 @@ answerCalls<ExtractRequest, ExtractAnswer>(async () => {
 });
 
 async function perform({ source, limits, cpuMsMax }: ExtractRequest): Promise<ExtractAnswer> {
-  deadline[0] = cpuMs() + cpuMsMax;
+  const startMs = cpuMs();
+  deadline[0] = startMs + cpuMsMax;
   try {
     const document = await extractDocument(source, limits);
-    return { document, residentMb: residentMb() };
+    return { document: { ...document, cpuMs: cpuMs() - startMs }, residentMb: residentMb() };
   } catch (error) {
     return { failure: toWire(failureOf(error)), residentMb: residentMb() };
   } finally {

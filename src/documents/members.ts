@@ -1,4 +1,5 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../base/errors.ts';
+import { oneLine } from '../base/text.ts';
 import { openZip, type Zip } from './archive/zip.ts';
 import type { ZipMember } from './archive/zip-directory.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Omission } from './document.ts';
@@ -51,7 +52,7 @@ export async function joinMembers(
   const marks: Mark[] = [...first.marks];
   let length = first.text.length;
   for (const [place, { name, contentType, bytes }] of sources.entries()) {
-    const label = oneLine(name);
+    const label = labelOf(name);
     const heading = `${length > 0 ? '\n\n' : ''}${mode === 'markdown' ? '# ' : ''}${label}\n\n`;
     const charsLeft = limits.textCharsMax - length - heading.length;
     const cpuLeft = stopAt - cpuMs();
@@ -120,6 +121,6 @@ function omission(name: string, error: unknown): Omission {
   return { name, code: 'extraction_failed', message: 'It is damaged and cannot be read.' };
 }
 
-function oneLine(name: string): string {
-  return cleanText(name.slice(0, 1000)).replace(/\s+/g, ' ').trim().slice(0, 300) || 'unnamed';
+function labelOf(name: string): string {
+  return oneLine(cleanText(name.slice(0, 1000))).slice(0, 300) || 'unnamed';
 }

@@ -1,8 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 
-/*
- * A collection is a tag with a prefix. Tools and the rights of callers speak of collections, the engine stores tags.
- */
+/* A collection is a tag with a prefix: tools and rights name collections, the engine stores tags. */
 
 const prefix = 'collection:';
 
@@ -14,7 +12,6 @@ export function isCollectionTag(tag: string): boolean {
   return tag.startsWith(prefix);
 }
 
-/** Of a tag that is one. */
 export function collectionOf(tag: string): string {
   return tag.slice(prefix.length);
 }

@@ -1,9 +1,6 @@
 import { defineSlice, integer, list, type SliceValues, someOf } from '../config/field.ts';
 
-/**
- * What a process does for all that use the database: `ingest` makes documents of what was submitted, `embed` gives chunks their
- * vectors, `search` answers searches.
- */
+/** Parts of the work: `ingest` turns submissions into documents, `embed` makes vectors, `search` answers searches. */
 export const engineRoles = ['ingest', 'embed', 'search'] as const;
 export type EngineRole = (typeof engineRoles)[number];
 

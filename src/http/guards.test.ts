@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { after, test } from 'node:test';
+import { fullRights } from '../base/rights.ts';
 import { Secret } from '../base/secret.ts';
 import { createGuards, type GuardOptions, isLoopbackHost } from './guards.ts';
 
@@ -125,15 +126,30 @@ test('only the exact token passes, in the one header (T050, T051, T052)', async 
   assert.equal(await status({ host, cookie: 'token=correct-token', 'x-api-key': 'correct-token' }), 401);
 });
 
-test('guessing is throttled, and whoever has the token is not locked out with the guessers (T054)', async () => {
-  guards = createGuards({ ...base, tokens: { main: new Secret('correct-token') } });
+test('beyond the limit of wrong tokens an address is refused unjudged, but for tokens that nobody can guess (T054)', async () => {
+  const named = { name: 'n', identity: 'token 1', rights: fullRights };
+  const authority = {
+    isRequired: async () => true,
+    identify: async (token: string) => (token === 'carrel_named' ? named : undefined),
+    areValid: async () => [],
+  };
+  guards = createGuards({ ...base, tokens: { main: new Secret('correct-token') }, authorities: [authority] });
   const seen = new Map<number, number>();
   for (let index = 0; index < 60; index += 1) {
     const code = await status({ host: 'localhost', authorization: `Bearer guess${index}` });
     seen.set(code, (seen.get(code) ?? 0) + 1);
   }
   assert.deepEqual([seen.get(401), seen.get(429), seen.get(200)], [30, 30, undefined]);
-  assert.equal(await status({ host: 'localhost', authorization: 'Bearer correct-token' }), 200);
+  const host = 'localhost';
+  assert.equal(await status({ host, authorization: 'Bearer correct-token' }), 429);
+  assert.equal(await status({ host, authorization: 'Bearer carrel_named' }), 200);
+  const typed = (token: string, remoteAddress: string) =>
+    guards.checkTyped(token, { socket: { remoteAddress } } as IncomingMessage);
+  for (const token of ['correct-token', 'carrel_named']) {
+    const access = await typed(token, '127.0.0.1');
+    assert.equal('status' in access && access.status, 429, token);
+  }
+  assert.ok('principal' in (await typed('correct-token', '10.0.0.9')), 'another address goes on');
 });
 
 test('what is not surely loopback counts as reachable by others (T020)', () => {

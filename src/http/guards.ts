@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
+import { asCaller } from '../base/current-caller.ts';
 import type { Logger } from '../base/log.ts';
 import { fullRights, hasEnded, type Principal } from '../base/rights.ts';
 import type { Secret } from '../base/secret.ts';
@@ -67,7 +68,7 @@ export function createGuards(options: GuardOptions): Guards {
   if (beyondLoopback) hosts.add(normalise(hostname()));
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const tokens = Object.entries(options.tokens).map(([name, token]) => ({
-    principal: { name, rights: fullRights },
+    principal: { name, identity: `operator ${name}`, rights: fullRights },
     digest: digest(token.reveal()),
   }));
   const authorities = options.authorities ?? [];
@@ -102,16 +103,23 @@ export function createGuards(options: GuardOptions): Guards {
       if (same || allowed) return undefined;
       return { status: 403, problem: 'This Origin is not allowed. The operator can allow it (http.allowedOrigins).' };
     },
-    checkToken: (request) => check(bearerToken(request), request),
-    checkTyped: (token, request) => check(token, request),
+    checkToken: (request) => check(bearerToken(request), request, false),
+    checkTyped: (token, request) => check(token, request, true),
     async areValid(principals) {
       const answers = await Promise.all(authorities.map((authority) => authority.areValid(principals)));
       return principals.map((principal, index) => !hasEnded(principal) && answers.every((valid) => valid[index]));
     },
   };
 
-  async function check(given: string | undefined, request: IncomingMessage): Promise<Access> {
-    const presented = given === undefined ? undefined : digest(given);
+  async function check(given: string | undefined, request: IncomingMessage, isTyped: boolean): Promise<Access> {
+    const address = clientAddress(request.socket.remoteAddress);
+    // People choose short tokens: beyond the limit they are not compared, or the right guess would be among the others.
+    // Named tokens and those of an issuer can't be guessed.
+    const wait = given === undefined ? undefined : wrongTokens.wait(address);
+    if (wait !== undefined && isTyped) return tooMany(wait);
+    const presented = given === undefined || wait !== undefined ? undefined : digest(given);
+    // Until the caller is known, its token stands for it: nobody waits for the checks of another's requests.
+    const lane = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
     let principal: Principal | undefined;
     // All tokens are always compared, so that the time taken does not tell which one was close.
     for (const token of tokens) {
@@ -119,7 +127,8 @@ export function createGuards(options: GuardOptions): Guards {
     }
     try {
       for (const authority of authorities) {
-        const found = given === undefined || principal ? undefined : await authority.identify(given);
+        const found =
+          given === undefined || principal ? undefined : await asCaller(lane, () => authority.identify(given));
         if (found === 'insufficient') return insufficient(authority);
         principal ??= found;
       }
@@ -139,14 +148,8 @@ export function createGuards(options: GuardOptions): Guards {
     ];
     const challenge = { 'www-authenticate': `Bearer ${facts.join(', ')}`.trim() };
     if (given === undefined) return { status: 401, problem, headers: challenge };
-    const taken = wrongTokens.take(clientAddress(request.socket.remoteAddress));
-    if (taken.ok) return { status: 401, problem, headers: challenge };
-    const wait = String(Math.ceil(taken.retryAfterMs / 1000));
-    return {
-      status: 429,
-      problem: 'Too many wrong tokens. Wait before you try again.',
-      headers: { 'retry-after': wait },
-    };
+    const taken = wrongTokens.take(address);
+    return taken.ok ? { status: 401, problem, headers: challenge } : tooMany(taken.retryAfterMs);
   }
 
   async function isTokenRequired(): Promise<boolean> {
@@ -169,6 +172,14 @@ function insufficient({ challenge }: Authority): Refusal {
     status: 403,
     problem: 'This token has no scope that allows anything here.',
     headers: { 'www-authenticate': `Bearer ${facts.join(', ')}` },
+  };
+}
+
+function tooMany(retryAfterMs: number): Refusal {
+  return {
+    status: 429,
+    problem: 'Too many wrong tokens. Wait before you try again.',
+    headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
   };
 }
 

@@ -9,7 +9,7 @@ import { answerMetrics } from './metrics.ts';
 test('figures of everything are not for a token that is for a part', async (t) => {
   let rights: Rights = {};
   const server = createServer((request, response) => {
-    void answerMetrics(request, response, { name: 'monitor', rights }, async () => 'up 1\n');
+    void answerMetrics(request, response, { name: 'monitor', identity: 'monitor', rights }, async () => 'up 1\n');
   });
   t.after(() => server.close());
   server.listen(0, '127.0.0.1');

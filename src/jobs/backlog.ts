@@ -4,7 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Backlog {
   /** False while the work fails. */
   readonly available: boolean;
-  /** There may be something to do. */
   wake(): void;
   /** Resolves when nothing is left, or after a moment, or at once while the work fails. */
   settled(waitMs: number): Promise<void>;
@@ -14,7 +13,6 @@ export interface Backlog {
 export interface BacklogDeps {
   /** Does a part of the work; false when nothing was left. If it throws, it is tried again later. */
   doSome(signal: AbortSignal): Promise<boolean>;
-  /** Called when the work begins to fail. */
   onFailure(error: unknown): void;
 }
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { CarrelError } from '../base/errors.ts';
+import type { SharedStore } from '../base/shared-store.ts';
 import { wireBytes } from '../base/wire-bytes.ts';
+import { createSharedRecords, createStateWriter } from './records.ts';
 
 export type CallJobState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 
@@ -13,39 +15,36 @@ export interface CallJobView {
   message?: string;
   startedAt: string;
   updatedAt: string;
-  /** What the call would have answered. */
   result?: unknown;
   error?: CallJobError;
 }
 
-/** Why it failed, with the facts that the call's error would have carried. */
+/** Code, message and the data of the call's error. */
 export interface CallJobError {
   code: string;
   message: string;
   [fact: string]: unknown;
 }
 
+type Progress = Pick<CallJobView, 'progress' | 'total' | 'message'>;
+
 export interface CallJob {
   readonly id: string;
-  /** Settles when other processes know of it. */
-  readonly known?: Promise<void>;
+  /** Resolves when other processes know of it. */
+  readonly known: Promise<void>;
   /** It has left the queue. */
   begin(): void;
-  report(progress: { progress: number; total?: number; message?: string }): void;
+  report(progress: Progress): void;
   finish(result: unknown): void;
   fail(error: CallJobError): void;
   cancelled(): void;
 }
 
 export interface CallJobs {
-  start(
-    owner: string,
-    first: { progress: number; total?: number; message?: string },
-    state?: 'queued' | 'running',
-  ): CallJob;
+  start(owner: string, first: Progress, state?: 'queued' | 'running'): CallJob;
   /** Another owner's job is as unknown as one that never existed. */
   get(id: string, owner: string): CallJobView;
-  /** The same for jobs of other processes too, where they share a database. */
+  /** As `get`, and jobs of other processes on the same database. */
   find(id: string, owner: string): Promise<CallJobView>;
 }
 
@@ -57,6 +56,19 @@ export interface CallJobsOptions {
   /** Bytes of their results; the oldest make room. */
   resultBytesMax?: number;
   now?: () => Date;
+  /** What processes on one database share, if they do: any of them can then report a job of another. */
+  shared?: () => Promise<SharedStore | undefined>;
+}
+
+const renewMs = 15_000;
+/** A running job that was not written for so long was lost with its process. */
+const silentMaxMs = 4 * renewMs;
+
+/** A job as other processes read it. */
+interface JobRecord {
+  owner: string;
+  view: CallJobView;
+  at: number;
 }
 
 interface KeptJob {
@@ -67,12 +79,14 @@ interface KeptJob {
   bytes: number;
 }
 
-/**
- * Slow calls that were answered with a handle. They live in memory: their work is tied to this process (an open upstream
- * request), so there is nothing to resume after a restart.
- */
+/** Slow calls that were answered with a handle. They live in memory, and in the shared store where there is one. */
 export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
   const { keepMs = 3_600_000, finishedMax = 1000, resultBytesMax = 64 * 1024 * 1024, now = () => new Date() } = options;
+  const { shared } = options;
+  const records = async () => {
+    const store = await shared?.();
+    return store && createSharedRecords('call-job', store);
+  };
   const jobs = new Map<string, KeptJob>();
 
   const sweep = (): void => {
@@ -101,17 +115,26 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
       const view: CallJobView = { jobId: randomUUID(), state, ...first, startedAt, updatedAt: startedAt };
       const job: KeptJob = { owner, view, bytes: 0 };
       jobs.set(view.jobId, job);
+      const writer = createStateWriter(async () => {
+        const record: JobRecord = { owner, view, at: Date.now() };
+        await (await records())?.put(view.jobId, 0, record, keepMs);
+      }, renewMs);
       const update = (change: Partial<CallJobView>): void => {
         if (job.endedAt !== undefined) return;
         Object.assign(view, change, { updatedAt: now().toISOString() });
+        if (shared) writer.soon();
       };
       const end = (change: Partial<CallJobView>): void => {
+        if (job.endedAt !== undefined) return;
         update(change);
-        job.endedAt ??= now().getTime();
+        job.endedAt = now().getTime();
         sweep();
+        if (shared) void writer.now();
+        void writer.stop();
       };
       return {
         id: view.jobId,
+        known: shared ? writer.now() : Promise.resolve(),
         begin: () => update({ state: 'running' }),
         report: update,
         finish(result) {
@@ -123,9 +146,21 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
       };
     },
     get,
-    find: async (id, owner) => get(id, owner),
+    async find(id, owner) {
+      const record = jobs.has(id) ? undefined : await (await records())?.read<JobRecord>(id, 0);
+      if (record === undefined) return get(id, owner);
+      if (record.owner !== owner) throw jobNotFound();
+      const { view, at } = record;
+      const isOver = view.state !== 'running' && view.state !== 'queued';
+      return isOver || Date.now() - at < silentMaxMs ? view : { ...view, state: 'failed', error: interrupted };
+    },
   };
 }
+
+const interrupted = {
+  code: 'interrupted',
+  message: 'The server was stopped while this ran. Nothing is known of its outcome; call the tool again.',
+};
 
 export function jobNotFound(): CarrelError {
   return new CarrelError('job_not_found', 'No such job: it never existed, or it ended more than an hour ago.');

@@ -1,17 +1,12 @@
 import type { Logger } from '../base/log.ts';
 
 export interface DurableQueueConfig {
-  /** Jobs that this process works on at the same time. */
   readonly workers: number;
   readonly leaseMs: number;
-  /** How often the queue is polled when nobody calls `wake`. */
   readonly pollMs: number;
   /** How long jobs that earlier processes left behind may wait for the first look; `wake` cuts it short. */
   readonly firstLookMs?: number;
-  /**
-   * When all have worked on the same jobs for so long, one more is taken that promises to be quick. By default none is:
-   * jobs that take long hold up all others.
-   */
+  /** When all workers have been busy for so long, one more job is taken that promises to be quick. Default: none. */
   readonly patienceMs?: number;
 }
 
@@ -30,7 +25,6 @@ export interface JobSource<Job extends { readonly id: number }> {
 }
 
 export interface DurableQueue {
-  /** There is something in the queue. */
   wake(): void;
   /** Stops the work on a job that is not ours any more, where it runs here. */
   drop(id: number): void;
@@ -112,8 +106,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
       nextMs = failureDelayMs;
     }
     if (closed) return;
-    timer = setTimeout(wake, nextMs);
-    timer.unref();
+    timer = setTimeout(wake, nextMs).unref();
   }
 
   function freePlace(): 'any' | 'quick' | undefined {
@@ -127,8 +120,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
 
   function start(job: Job, quick: boolean): void {
     const stop = new AbortController();
-    const beat = setInterval(() => void renew(job, stop), config.leaseMs / 3);
-    beat.unref();
+    const beat = setInterval(() => void renew(job, stop), config.leaseMs / 3).unref();
     const ended = source
       .perform(job, stop.signal, quick)
       .catch((error: unknown) => {

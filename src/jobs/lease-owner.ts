@@ -3,11 +3,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isRunning } from '../base/is-running.ts';
 
-/**
- * Who holds a lease: machine, process id, start of the process, and an id for each holder. From the first
- * three, another process on the same machine can tell at once that the holder is dead, instead of waiting for its lease
- * to run out.
- */
+/** Machine, process id, process start and a random id. From the first three, others on this machine see that it has died. */
 export function createLeaseOwner(): string {
   return [machine(), process.pid, startOf('self') ?? 'unknown', randomUUID()].join(' ');
 }
@@ -22,31 +18,21 @@ export function isGone(owner: string): boolean {
 
 /** Containers may share a host name; process ids mean the same only within one namespace and one boot. */
 function machine(): string {
-  return [hostname(), namespaceOf(), bootId()].join('/');
-}
-
-function namespaceOf(): string {
-  try {
-    return readlinkSync('/proc/self/ns/pid').replace(/\D/g, '');
-  } catch {
-    return '';
-  }
-}
-
-function bootId(): string {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-  } catch {
-    return '';
-  }
+  const namespace = unlessMissing(() => readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''));
+  const boot = unlessMissing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
+  return [hostname(), namespace ?? '', boot ?? ''].join('/');
 }
 
 /** In clock ticks since boot (proc(5), field 22); undefined if there is no such process or no /proc. */
 function startOf(pid: string): string | undefined {
+  const status = unlessMissing(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  // The program's name is in brackets and may contain anything.
+  return status?.slice(status.lastIndexOf(')') + 2).split(' ')[19];
+}
+
+function unlessMissing(read: () => string): string | undefined {
   try {
-    const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program stands in brackets and may hold anything.
-    return status.slice(status.lastIndexOf(')') + 2).split(' ')[19];
+    return read();
   } catch {
     return undefined;
   }

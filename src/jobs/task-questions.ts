@@ -1,31 +1,17 @@
 import { CarrelError } from '../base/errors.ts';
 
-/** What a task asks its client. */
-export interface TaskQuestions {
-  /** Those that nobody has answered, by key. */
-  open(): Record<string, object>;
-  /** Until all are answered, by the names of the requests. */
-  ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>>;
-  /** By key. */
-  answer(answers: Readonly<Record<string, unknown>>): void;
-  /** To whoever waits for answers. */
-  refuse(error: CarrelError): void;
-}
+export type TaskQuestions = ReturnType<typeof createTaskQuestions>;
 
-export interface TaskQuestionsOptions {
-  /** How long a question stays open. */
-  answerMs: number;
-  /** Others are open now. */
-  changed(): void;
-}
-
-export function createTaskQuestions({ answerMs, changed }: TaskQuestionsOptions): TaskQuestions {
+/** What a task asks its client. A question stays open for `answerMs`; `changed` is called whenever others are open. */
+export function createTaskQuestions({ answerMs, changed }: { answerMs: number; changed(): void }) {
   const questions = new Map<string, { request: object; answer(value: unknown): void }>();
   let asked = 0;
   let refuse: ((error: CarrelError) => void) | undefined;
   return {
-    open: () => Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
-    async ask(requests) {
+    /** Unanswered requests, by key. */
+    open: (): Record<string, object> => Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
+    /** Resolves when all are answered, by the names of the requests. */
+    async ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>> {
       const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
       const answers: Record<string, unknown> = {};
       const timer = setTimeout(
@@ -53,7 +39,7 @@ export function createTaskQuestions({ answerMs, changed }: TaskQuestionsOptions)
         changed();
       }
     },
-    answer(answers) {
+    answer(answers: Readonly<Record<string, unknown>>): void {
       for (const [key, value] of Object.entries(answers)) {
         const question = questions.get(key);
         questions.delete(key);
@@ -61,6 +47,7 @@ export function createTaskQuestions({ answerMs, changed }: TaskQuestionsOptions)
       }
       changed();
     },
-    refuse: (error) => refuse?.(error),
+    /** Fails the `ask` that is waiting. */
+    refuse: (error: CarrelError): void => refuse?.(error),
   };
 }

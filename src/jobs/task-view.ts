@@ -1,57 +1,63 @@
 import { CarrelError, type ErrorCode } from '../base/errors.ts';
 import type { TaskOutcome, TaskStatus, TaskView } from './task.ts';
-import type { Beginning, Ending, TaskState } from './task-store.ts';
 
-/** Tasks as clients see them. */
-export interface TaskViews {
-  running(id: string, beginning: Beginning, state: TaskState): TaskView;
-  ended(id: string, beginning: Beginning, ending: Ending): TaskView;
-  /** Whether nobody was promised that it would be there any longer. */
-  isExpired(beginning: Beginning, ending: Ending): boolean;
+export interface Beginning {
+  owner: string;
+  tool: string;
+  createdAt: number;
+  /** Whose work it is; see lease-owner. */
+  process: string;
+  work?: string;
 }
 
-const pollIntervalMs = 1_000;
+export interface Ending {
+  endedAt: number;
+  outcome: TaskOutcome;
+}
 
-/** `keepMs`: how long a task is kept after its end, at least. */
-export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => number }): TaskViews {
-  const describe = (
-    id: string,
-    { createdAt }: Beginning,
-    { status, updatedAt, until }: { status: TaskStatus; updatedAt: number; until: number },
-  ): TaskView => ({
+/** The state of a running task, for other processes. */
+export interface TaskState {
+  updatedAt: number;
+  message?: string;
+  questions: Record<string, object>;
+}
+
+/** Tasks as clients see them. `keepMs`: how long a task is kept after its end, at least. */
+export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => number }) {
+  /** Kept for one to two times `keepMs` after its end, so that a TTL reported while it ran still holds. */
+  const ttlOf = (createdAt: number, until: number): number =>
+    (Math.floor(Math.max(0, until - createdAt) / keepMs) + 2) * keepMs;
+  const describe = (id: string, createdAt: number, status: TaskStatus, updatedAt: number, until: number): TaskView => ({
     taskId: id,
     status,
     createdAt: new Date(createdAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs: ttlOf(createdAt, until),
-    pollIntervalMs,
+    pollIntervalMs: 1_000,
   });
-  /** Kept for one to two times `keepMs` after its end, so that what was promised while it ran still holds. */
-  const ttlOf = (createdAt: number, until: number): number =>
-    (Math.floor(Math.max(0, until - createdAt) / keepMs) + 2) * keepMs;
 
   return {
-    running(id, beginning, { updatedAt, message, questions }) {
+    running(id: string, { createdAt }: Beginning, { updatedAt, message, questions }: TaskState): TaskView {
       const asks = Object.keys(questions).length > 0;
       return {
-        ...describe(id, beginning, { status: asks ? 'input_required' : 'working', updatedAt, until: now() }),
+        ...describe(id, createdAt, asks ? 'input_required' : 'working', updatedAt, now()),
         ...(message === undefined ? {} : { statusMessage: message }),
         ...(asks ? { inputRequests: questions } : {}),
       };
     },
-    ended(id, beginning, { endedAt, outcome }) {
+    ended(id: string, { createdAt }: Beginning, { endedAt, outcome }: Ending): TaskView {
       const { status, ...rest } = outcome;
-      return { ...describe(id, beginning, { status, updatedAt: endedAt, until: endedAt }), ...rest };
+      return { ...describe(id, createdAt, status, endedAt, endedAt), ...rest };
     },
-    isExpired: ({ createdAt }, { endedAt }) => now() > createdAt + ttlOf(createdAt, endedAt),
+    /** Whether the TTL that clients were told has passed. */
+    isExpired: ({ createdAt }: Beginning, { endedAt }: Ending): boolean =>
+      now() > createdAt + ttlOf(createdAt, endedAt),
   };
 }
 
 export function unknownTask(): CarrelError {
   return new CarrelError('task_not_found', 'No such task: it never existed, or it ended more than an hour ago.');
 }
-
-const serverErrorCode = -32_000;
 
 export const interrupted = failure(
   'interrupted',
@@ -61,5 +67,5 @@ export const interrupted = failure(
 export const overdue = failure('task_expired', 'This took too long and was given up.');
 
 function failure(code: ErrorCode, message: string): TaskOutcome {
-  return { status: 'failed', error: { code: serverErrorCode, message, data: { code } } };
+  return { status: 'failed', error: { code: -32_000, message, data: { code } } };
 }

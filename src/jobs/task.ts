@@ -52,15 +52,14 @@ export interface Task {
 export interface NewTask {
   owner: string;
   tool: string;
-  /** Stops the work. */
   cancel(): void;
   /** See `Task.lasts`. */
   work?: string | undefined;
 }
 
 /**
- * Calls that are answered with a task. A task is on disk before its id is given out, and so is its end; what becomes of the
- * work depends on its kind. Only its owner can reach a task: to others it is as unknown as one that never existed.
+ * Calls that are answered with a task. A task and its end are on disk before they are reported.
+ * To anyone but its owner a task is as unknown as one that never existed.
  */
 export interface Tasks {
   /** Undefined if there are too many, or the disk takes no more: then the caller waits for the answer itself. */

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { makeFolder } from '../../test/support/child-program.ts';
 import { silentLogger } from '../base/log.ts';
 import type { TaskOutcome } from './task.ts';
 import { createTasks, type TasksOptions } from './tasks.ts';
 
 function open(t: TestContext, more: Partial<TasksOptions> = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-tasks-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder(t);
   const options = { folder, log: silentLogger, ...more };
   return { folder, tasks: createTasks(options), again: () => createTasks(options) };
 }

@@ -1,28 +1,37 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { CarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
-import type { SharedStore } from '../base/shared-store.ts';
+import type { ListedPart, SharedStore } from '../base/shared-store.ts';
 import { createLeaseOwner, isGone } from './lease-owner.ts';
-import type { FoundTask, Task, TaskOutcome, Tasks } from './task.ts';
-import { createTaskFiles } from './task-files.ts';
+import { createFileRecords, createSharedRecords, createStateWriter, type StateWriter } from './records.ts';
+import type { FoundTask, NewTask, Task, TaskOutcome, Tasks } from './task.ts';
 import { createTaskQuestions, type TaskQuestions } from './task-questions.ts';
-import { createTaskRoom, markOf, type TaskRoomLimits } from './task-room.ts';
-import { createTaskRows } from './task-rows.ts';
-import { type Beginning, type Ending, lookMs, stateEveryMs, type TaskState } from './task-store.ts';
-import { createTaskViews, interrupted, overdue, unknownTask } from './task-view.ts';
+import {
+  type Beginning,
+  createTaskViews,
+  type Ending,
+  interrupted,
+  overdue,
+  type TaskState,
+  unknownTask,
+} from './task-view.ts';
 
-export interface TasksOptions extends TaskRoomLimits {
+export interface TasksOptions {
   folder: string;
-  /** Where tasks are kept instead, if there is one: so that any process can tell of them and end them. */
+  /** Used instead of the folder, so that any process can report tasks and end them. */
   shared?: SharedStore | undefined;
   log: Logger;
   /** How long a task is kept after its end, at least. */
   keepMs?: number;
-  /** How long one may take; then it is given up. */
+  /** Max run time of a task. */
   runMs?: number;
   /** How long a question to the client stays open. */
   answerMs?: number;
   now?: () => number;
+  perOwnerMax?: number | undefined;
+  allMax?: number | undefined;
+  /** Max bytes of all records. */
+  bytesMax?: number | undefined;
 }
 
 interface Running {
@@ -30,108 +39,91 @@ interface Running {
   updatedAt: number;
   message?: string;
   questions: TaskQuestions;
+  /** Only with a shared store. */
+  writer: StateWriter | undefined;
   cancel(): void;
   timer: NodeJS.Timeout;
 }
 
+/** The parts of a task's record. On files there are the first two. */
+const partNames = ['task', 'end'];
+const [beginningPart, endPart, statePart] = [0, 1, 2];
+/** Answers of other processes follow, by the number in the question's key. */
+const firstAnswerPart = 10;
+
 const idBytes = 19;
 const idPattern = /^[\w-]{32}$/;
+/** The beginning of an id tells whose task it is, so that tasks are counted without being read. */
+const markChars = 6;
 const messageCharsMax = 500;
-/** What is only shown is written at most so often. */
-const stateSoonMs = 500;
 const hourMs = 3_600_000;
 
+/** How often a process checks what others want of its tasks. */
+const lookMs = 2_000;
+/** How often it writes their state as a sign of life, and how long that counts: it may be slow or lose the database. */
+const stateEveryMs = 20_000;
+const stateLastsMs = 6 * stateEveryMs;
+
 export function createTasks(options: TasksOptions): Tasks {
-  const { folder, log, keepMs = hourMs, runMs = 24 * hourMs, answerMs = hourMs } = options;
+  const { folder, shared, log, keepMs = hourMs, runMs = 24 * hourMs, answerMs = hourMs } = options;
   const { now = Date.now } = options;
-  const store =
-    options.shared === undefined
-      ? createTaskFiles(folder, { lastsMs: { task: runMs + 2 * keepMs, end: 2 * keepMs }, now })
-      : createTaskRows(options.shared, { runMs, keepMs });
-  const { between } = store;
+  const records = shared ? createSharedRecords('task', shared) : createFileRecords(folder, partNames, now);
   const process = createLeaseOwner();
   const running = new Map<string, Running>();
-  /** Of every task of this process that is still kept, and of the ends that earlier ones left. */
-  const room = createTaskRoom(options);
   const views = createTaskViews({ keepMs, now });
   /** Ends that are not on disk, yet or at all. */
   const ended = new Map<string, { beginning: Beginning; ending: Ending }>();
   const listeners = new Set<(id: string) => void>();
+  const lastsMs = runMs + 2 * keepMs;
+  /** What earlier processes left in the folder: it counts for all, but is held against nobody. */
+  let left: Set<string> | undefined;
   let closed = false;
-  let prepared: Promise<void> | undefined;
+  let starting: Promise<unknown> = Promise.resolve();
 
-  const changed = (id: string): void => {
+  const announce = (id: string): void => {
     for (const listener of listeners) listener(id);
-    between?.tell(id);
+    shared?.tell({ about: 'task', id });
   };
-  const forget = async (id: string): Promise<void> => {
-    room.forget(id);
+
+  /** The first end counts, also among processes. */
+  const writeEnd = async (id: string, ending: Ending): Promise<void> => {
+    if (await records.add(id, endPart, ending, 2 * keepMs)) await records.touch(id, 2 * keepMs);
+    if (shared) await records.remove(id, [statePart]);
     ended.delete(id);
-    await store.remove(id);
+  };
+  const tryWriteEnd = (id: string, ending: Ending): Promise<void> =>
+    writeEnd(id, ending).catch((error: unknown) => log.warn('the end of a task was not saved', { error }));
+
+  const release = async (id: string, { timer, writer }: Running): Promise<void> => {
+    running.delete(id);
+    clearTimeout(timer);
+    await writer?.stop();
   };
 
-  /** Counts what earlier processes left. */
-  const prepare = async (): Promise<void> => {
-    for (const each of await store.prepare()) room.countLeft(each);
-  };
-
-  const sweep = async (): Promise<void> => {
-    await Promise.all(room.endedBefore(now() - 2 * keepMs).map(forget));
-  };
-
-  /** Tells other processes how a task stands. */
-  const saveState = async (id: string): Promise<void> => {
-    const task = running.get(id);
-    if (between === undefined || task === undefined || closed) return;
-    await between.writeState(id, stateOf(task));
-    // It ended meanwhile, and without a state nobody takes it for running.
-    if (!running.has(id)) await between.dropState(id);
-  };
-  const saving = new Map<string, NodeJS.Timeout>();
-  const saveSoon = (id: string, ms: number): void => {
-    if (between === undefined || saving.has(id)) return;
-    const save = (): void => {
-      saving.delete(id);
-      saveState(id)
-        .then(() => between.tell(id))
-        .catch((error: unknown) => log.debug('the state of a task was not saved', { error }));
-    };
-    saving.set(id, setTimeout(save, ms).unref());
-  };
-
-  /** What other processes want of the tasks that run here. */
   const lookAround = async (): Promise<void> => {
-    if (between === undefined) return;
-    // Ends that the database did not take: until it does, other processes know nothing of them.
-    for (const [id, { ending }] of ended) {
-      await store.writeEnd(id, ending);
-      ended.delete(id);
-      await between.dropState(id);
-    }
-    if (running.size === 0) return;
-    const { ended: stopped, answers } = await between.look([...running.keys()]);
-    for (const { id, key, value } of answers) giveAnswers(id, { [key]: value });
-    for (const id of stopped) {
+    // Until the database has an end, other processes know nothing of it.
+    for (const [id, { ending }] of ended) await writeEnd(id, ending);
+    const parts = running.size === 0 ? [] : await records.list([...running.keys()]);
+    for (const { id, part } of parts) {
       const task = running.get(id);
-      if (task === undefined) continue;
-      clearTimeout(task.timer);
-      running.delete(id);
-      room.count({ id, bytes: 0, endedAt: now() });
-      stop(task);
-      await between.dropState(id);
+      if (task && part === endPart) {
+        await release(id, task);
+        stop(task);
+        await records.remove(id, [statePart]);
+      } else if (part >= firstAnswerPart) {
+        const answer = await records.read<{ key: string; value: unknown }>(id, part);
+        await records.remove(id, [part]);
+        if (answer) giveAnswers(id, { [answer.key]: answer.value });
+      }
     }
   };
   const look = (): void =>
     void lookAround().catch((error: unknown) => log.debug('tasks could not be looked at', { error }));
-  const looking = between && setInterval(look, lookMs).unref();
-  const renewing =
-    between &&
-    setInterval(() => {
-      for (const id of running.keys()) saveSoon(id, 0);
-    }, stateEveryMs).unref();
-  between?.onTold((id) => {
-    if (running.has(id)) look();
-    for (const listener of listeners) listener(id);
+  const looking = shared && setInterval(look, lookMs).unref();
+  shared?.onNotice((notice) => {
+    if (notice.about !== 'task') return;
+    if (running.has(notice.id)) look();
+    for (const listener of listeners) listener(notice.id);
   });
 
   const stop = (task: Running): void => {
@@ -142,30 +134,21 @@ export function createTasks(options: TasksOptions): Tasks {
   const end = async (id: string, outcome: TaskOutcome): Promise<void> => {
     const task = running.get(id);
     if (task === undefined || closed) return;
-    clearTimeout(task.timer);
     const ending = { endedAt: now(), outcome };
-    // Before the work is forgotten: whoever asks meanwhile must not be told that it was broken off.
+    // Before the work is forgotten: nobody who asks meanwhile must be told that it was interrupted.
     ended.set(id, { beginning: task.beginning, ending });
-    running.delete(id);
-    try {
-      const bytes = await store.writeEnd(id, ending);
-      room.count({ id, bytes, endedAt: ending.endedAt });
-      ended.delete(id);
-      await between?.dropState(id).catch(() => {});
-    } catch (error) {
-      log.warn('the end of a task was not saved', { error });
-      room.count({ id, bytes: 0, endedAt: ending.endedAt });
-    }
-    changed(id);
+    await release(id, task);
+    await tryWriteEnd(id, ending);
+    announce(id);
   };
 
-  /** Somebody may want to see it. */
   const touch = (id: string): void => {
     const task = running.get(id);
     if (task === undefined) return;
     task.updatedAt = now();
     for (const listener of listeners) listener(id);
-    saveSoon(id, isAsking(task) ? 0 : stateSoonMs);
+    if (Object.keys(task.questions.open()).length > 0) void task.writer?.now();
+    else task.writer?.soon();
   };
 
   const giveAnswers = (id: string, answers: Readonly<Record<string, unknown>>): void =>
@@ -188,7 +171,7 @@ export function createTasks(options: TasksOptions): Tasks {
       const task = running.get(id);
       if (task === undefined || closed) return;
       task.beginning = { ...task.beginning, work };
-      await store.replaceBeginning(id, task.beginning);
+      await records.put(id, beginningPart, task.beginning, lastsMs);
     },
     async ask(requests) {
       const task = running.get(id);
@@ -201,13 +184,15 @@ export function createTasks(options: TasksOptions): Tasks {
   const read = async (id: unknown, owner: string): Promise<{ id: string; beginning: Beginning; ending?: Ending }> => {
     if (typeof id !== 'string' || !idPattern.test(id)) throw unknownTask();
     const kept = ended.get(id);
-    const beginning = running.get(id)?.beginning ?? kept?.beginning ?? (await store.readBeginning(id));
+    const beginning =
+      running.get(id)?.beginning ?? kept?.beginning ?? (await records.read<Beginning>(id, beginningPart));
     if (beginning === undefined || beginning.owner !== owner) throw unknownTask();
     if (running.has(id)) return { id, beginning };
-    const ending = kept?.ending ?? (await store.readEnding(id));
+    const ending = kept?.ending ?? (await records.read<Ending>(id, endPart));
     if (ending === undefined) return { id, beginning };
     if (views.isExpired(beginning, ending)) {
-      await forget(id);
+      ended.delete(id);
+      await records.remove(id);
       throw unknownTask();
     }
     return { id, beginning, ending };
@@ -215,16 +200,13 @@ export function createTasks(options: TasksOptions): Tasks {
 
   const endLeft = async (id: string, outcome: TaskOutcome): Promise<void> => {
     if (closed || running.has(id)) return;
-    const endedAt = now();
-    await store
-      .writeEnd(id, { endedAt, outcome })
-      .catch((error: unknown) => log.warn('the end of a task was not saved', { error }));
-    changed(id);
+    await tryWriteEnd(id, { endedAt: now(), outcome });
+    announce(id);
   };
 
   const get = async (given: unknown, owner: string): Promise<FoundTask> => {
     // Another process may have ended it just now; while nobody can tell, it goes on.
-    if (between) await lookAround().catch(() => {});
+    if (shared) await lookAround().catch(() => {});
     const { id, beginning, ending } = await read(given, owner);
     const { tool, work, createdAt } = beginning;
     const live = running.get(id);
@@ -232,60 +214,69 @@ export function createTasks(options: TasksOptions): Tasks {
     if (ending) return { view: views.ended(id, beginning, ending), tool };
     const isOverdue = now() - createdAt > runMs;
     const isOwn = beginning.process === process;
-    const state = isOwn ? undefined : await between?.readState(id);
+    const state = isOwn || !shared ? undefined : await records.read<TaskState>(id, statePart);
     const view = views.running(id, beginning, state ?? { updatedAt: createdAt, questions: {} });
     if (work !== undefined && !isOverdue) return { view, tool, leftWork: work };
-    const isKnownToRun = between === undefined || state !== undefined;
+    const isKnownToRun = shared === undefined || state !== undefined;
     if (!isOverdue && isKnownToRun && !isGone(beginning.process) && !isOwn) return { view, tool };
     await endLeft(id, interrupted);
     // It may have ended by itself just before.
-    const known = (await store.readEnding(id)) ?? { endedAt: now(), outcome: interrupted };
+    const known = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
     return { view: views.ended(id, beginning, known), tool };
   };
 
+  const begin = async ({ owner, tool, cancel, work }: NewTask): Promise<Task | undefined> => {
+    const parts = await records.list();
+    left ??= new Set(shared ? [] : parts.map((part) => part.id));
+    if (closed || !hasRoom(parts, owner, left, options)) return undefined;
+    const id = `${markOf(owner)}${randomBytes(idBytes).toString('base64url')}`;
+    const createdAt = now();
+    const beginning: Beginning = { owner, tool, createdAt, process, ...(work === undefined ? {} : { work }) };
+    await records.add(id, beginningPart, beginning, lastsMs);
+    const task: Running = {
+      beginning,
+      updatedAt: createdAt,
+      questions: createTaskQuestions({ answerMs, changed: () => touch(id) }),
+      writer:
+        shared &&
+        createStateWriter(async () => {
+          await records.put(id, statePart, stateOf(task), stateLastsMs);
+          shared.tell({ about: 'task', id });
+        }, stateEveryMs),
+      cancel,
+      timer: setTimeout(() => {
+        cancel();
+        void end(id, overdue);
+      }, runMs).unref(),
+    };
+    running.set(id, task);
+    await task.writer?.now();
+    return follow(id);
+  };
+
   return {
-    async start({ owner, tool, cancel, work }) {
-      if (closed) return undefined;
-      try {
-        prepared ??= prepare();
-        await prepared;
-        await sweep();
-        if (!room.hasRoom(owner, (await between?.all()) ?? [])) return undefined;
-        const id = `${markOf(owner)}${randomBytes(idBytes).toString('base64url')}`;
-        // Counted before it is written, or many at once would all find room.
-        room.count({ id, bytes: 0 });
-        const createdAt = now();
-        const beginning: Beginning = { owner, tool, createdAt, process, ...(work === undefined ? {} : { work }) };
-        try {
-          await store.writeBeginning(id, beginning);
-          await between?.writeState(id, { updatedAt: createdAt, questions: {} });
-        } catch (error) {
-          await forget(id);
-          throw error;
-        }
-        const giveUp = (): void => {
-          cancel();
-          void end(id, overdue);
-        };
-        const timer = setTimeout(giveUp, runMs).unref();
-        const questions = createTaskQuestions({ answerMs, changed: () => touch(id) });
-        running.set(id, { beginning, updatedAt: createdAt, questions, cancel, timer });
-        return follow(id);
-      } catch (error) {
-        prepared = undefined;
-        log.warn('a task could not be kept, so its caller waits for the answer', { error });
-        return undefined;
-      }
+    // One after the other, or many at once would all find room.
+    start(task) {
+      const started = starting
+        .then(() => begin(task))
+        .catch((error: unknown) => {
+          log.warn('a task could not be kept, so its caller waits for the answer', { error });
+          return undefined;
+        });
+      starting = started;
+      return started;
     },
     get,
     async answer(given, owner, answers) {
       const { id } = await read(given, owner);
-      if (running.has(id) || between === undefined) return giveAnswers(id, answers);
-      const { questions = {} } = (await between.readState(id)) ?? {};
+      if (running.has(id) || shared === undefined) return giveAnswers(id, answers);
+      const { questions = {} } = (await records.read<TaskState>(id, statePart)) ?? {};
       for (const [key, value] of Object.entries(answers)) {
-        if (Object.hasOwn(questions, key)) await between.leaveAnswer(id, key, value);
+        if (!Object.hasOwn(questions, key)) continue;
+        const number = Number(/-(\d{1,9})$/.exec(key)?.[1]);
+        await records.add(id, firstAnswerPart + number, { key, value }, lastsMs);
       }
-      between.tell(id);
+      shared.tell({ about: 'task', id });
     },
     async cancel(given, owner) {
       const { id, beginning, ending } = await read(given, owner);
@@ -306,11 +297,12 @@ export function createTasks(options: TasksOptions): Tasks {
     async close() {
       closed = true;
       clearInterval(looking);
-      clearInterval(renewing);
-      for (const each of saving.values()) clearTimeout(each);
-      for (const { timer } of running.values()) clearTimeout(timer);
-      // Others need not wait to see that nobody works on them any more.
-      await Promise.allSettled([...running.keys()].map((id) => between?.dropState(id)));
+      for (const { timer, writer } of running.values()) {
+        clearTimeout(timer);
+        await writer?.stop();
+      }
+      // Others see at once that nobody works on them.
+      if (shared) await Promise.allSettled([...running.keys()].map((id) => records.remove(id, [statePart])));
     },
   };
 }
@@ -319,6 +311,19 @@ function stateOf({ updatedAt, message, questions }: Running): TaskState {
   return { updatedAt, ...(message === undefined ? {} : { message }), questions: questions.open() };
 }
 
-function isAsking({ questions }: Running): boolean {
-  return Object.keys(questions.open()).length > 0;
+function hasRoom(
+  parts: readonly ListedPart[],
+  owner: string,
+  left: ReadonlySet<string>,
+  { perOwnerMax = 100, allMax = 1_000, bytesMax = 256 * 1024 * 1024 }: TasksOptions,
+): boolean {
+  const ids = [...new Set(parts.map(({ id }) => id))];
+  const own = ids.filter((id) => !left.has(id) && id.startsWith(markOf(owner)));
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, 0);
+  return own.length < perOwnerMax && ids.length < allMax && bytes < bytesMax;
+}
+
+/** Known to all who have the id; with the rest of it, no two tasks have the same. */
+function markOf(owner: string): string {
+  return createHash('sha256').update(owner).digest('base64url').slice(0, markChars);
 }

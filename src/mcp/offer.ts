@@ -1,22 +1,25 @@
 import type { Icon } from '@modelcontextprotocol/server';
+import { answerBytesDefault } from '../answers/answer-limit.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
 import type { Logger } from '../base/log.ts';
 import { type Rights, rightsKey } from '../base/rights.ts';
 import type { SharedStore } from '../base/shared-store.ts';
+import type { CallCounter } from '../base/shared-window.ts';
 import type { MonotonicClock } from '../base/sliding-window.ts';
 import type { SlotsOptions } from '../base/slots.ts';
 import type { CallJobs } from '../jobs/call-jobs.ts';
 import type { Tasks } from '../jobs/task.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
-import { answerBytesDefault } from '../tools/answer-limit.ts';
 import type { Caller, ClientName } from '../tools/call.ts';
 import { type Catalogue, createCatalogue } from '../tools/catalogue.ts';
 import { type Announcement, type Toolset, toolsetsWithin } from '../tools/toolset.ts';
-import { type CallTool, createCallTool } from './call-tool.ts';
-import { createGates } from './gates.ts';
-import { observeCalls } from './observe.ts';
-import { createPrompts, type Prompts } from './prompts.ts';
-import { createResources, type Resources } from './resources.ts';
-import { createTurns, type Turns } from './turns.ts';
+import { createAnswered } from './methods/asking.ts';
+import { type CallTool, createCallTool } from './methods/call-tool.ts';
+import { createGates } from './methods/gates.ts';
+import { createPrompts, type Prompts } from './methods/prompts.ts';
+import { createResources, type Resources } from './methods/resources.ts';
+import { createTurns, type Turns } from './methods/turns.ts';
+import { knowsIcons } from './protocol-versions.ts';
 
 /** What a role offers, made once and shared by all its connections. It holds no client's state. */
 export interface Offer {
@@ -39,6 +42,8 @@ export interface Offer {
   linksResources: boolean;
   /** How long the user has for an answer to a question. */
   answerMs?: number | undefined;
+  /** Answers of users that were given already. */
+  answered: CallCounter;
   turns: Turns;
   /** Told of each client that has connected; what it returns, when that one has gone. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
@@ -54,11 +59,13 @@ type About = Pick<Offer, 'serverInfo' | 'instructions' | 'experimental'>;
 
 export interface OfferOptions extends About {
   toolsets: readonly Toolset[];
-  /** What those are told who are offered only these toolsets; by default, the same as all others. */
+  /** Name and instructions for callers with only these toolsets; by default the same as for all. */
   aboutSome?: (toolsets: readonly Toolset[]) => About;
   icons?: Icon[];
   readOnly: boolean;
   disabledTools: readonly string[];
+  /** See CatalogueOptions. */
+  listedTools?: ReadonlySet<string> | undefined;
   inFlight: SlotsOptions;
   /** The longest answer, in bytes. */
   answerBytesMax?: number;
@@ -70,7 +77,7 @@ export interface OfferOptions extends About {
   log: Logger;
   /** Is told of every call and request. */
   recorder?: Recorder | undefined;
-  /** By which other processes are told of writes, and this one of theirs. */
+  /** Carries notices of writes between processes. */
   shared?: SharedStore | undefined;
   clock?: MonotonicClock;
   /** How long the user has for an answer to a question; ten minutes unless told. */
@@ -85,7 +92,8 @@ export function createOffer(options: OfferOptions): Offer {
   const { answerBytesMax = answerBytesDefault } = options;
   const gates = createGates(options.toolsets, inFlight);
   const turns = createTurns();
-  const restricted = new Map<string, Offer>();
+  const answered = createAnswered(shared);
+  const restricted = new BoundedMap<string, Offer>(restrictedMax);
   const writeListeners = new Set<() => void>();
   const tellOfWrite = (): void => {
     for (const listener of writeListeners) listener();
@@ -97,7 +105,8 @@ export function createOffer(options: OfferOptions): Offer {
   const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
     const { serverInfo, instructions, experimental } = about;
     const catalogue = createCatalogue(toolsets, { ...options, readOnly });
-    const called = createCallTool({ catalogue, jobs, gates, answerBytesMax, ...(clock ? { clock } : {}) });
+    const { unlisted } = catalogue;
+    const called = createCallTool({ catalogue, jobs, gates, answerBytesMax, recorder, ...(clock ? { clock } : {}) });
     const callTool: typeof called = async (name, given, call) => {
       try {
         return await called(name, given, call);
@@ -111,15 +120,19 @@ export function createOffer(options: OfferOptions): Offer {
     return {
       serverInfo,
       icons: options.icons,
-      instructions,
+      instructions:
+        unlisted.length === 0
+          ? instructions
+          : `${instructions} Tools that are not listed here: ${unlisted.join(', ')}.`,
       ...(experimental ? { experimental } : {}),
       catalogue,
-      callTool: recorder ? observeCalls(callTool, catalogue, recorder) : callTool,
+      callTool,
       resources: createResources(toolsets, jobs, gates, answerBytesMax),
       prompts: createPrompts(toolsets),
       answerBytesMax,
       linksResources: options.linksResources ?? false,
       answerMs: options.answerMs,
+      answered,
       turns,
       jobs,
       ...(tasks ? { tasks } : {}),
@@ -134,10 +147,7 @@ export function createOffer(options: OfferOptions): Offer {
     const key = rightsKey(rights);
     if (key === rightsKey({})) return whole;
     const offer = restricted.get(key) ?? restrict(rights);
-    restricted.delete(key);
     restricted.set(key, offer);
-    const [oldest] = restricted.keys();
-    if (restricted.size > restrictedMax && oldest !== undefined) restricted.delete(oldest);
     return offer;
   }
 
@@ -153,4 +163,12 @@ export function createOffer(options: OfferOptions): Offer {
 
   const whole = make(options.toolsets, options, options.readOnly);
   return whole;
+}
+
+/** `serverInfo` for a client that asks who we are. In 2026-07-28 every answer repeats it, but without the icons. */
+export function introduction(
+  { serverInfo, icons }: Pick<Offer, 'serverInfo' | 'icons'>,
+  revision: string,
+): Offer['serverInfo'] & { icons?: Icon[] } {
+  return icons !== undefined && knowsIcons(revision) ? { ...serverInfo, icons } : serverInfo;
 }

@@ -1,3 +1,5 @@
+import { isObject } from '../base/json.ts';
+
 /** Revisions that open with `initialize`, newest first: the first is offered to a client that asks for an unsupported one. */
 const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 /** Revisions where every request carries its own context and there is no session. */
@@ -27,18 +29,28 @@ export function knowsResourceLinks(revision: string): boolean {
   return revision >= '2025-06-18';
 }
 
-/** Servers have had pictures since 2025-11-25. */
+/** Servers have had icons since 2025-11-25. */
 export function knowsIcons(revision: string): boolean {
   return revision >= '2025-11-25';
 }
 
-const protocolVersionKey = 'io.modelcontextprotocol/protocolVersion';
+/** Keys of `_meta` that the protocol itself reads. */
+export const metaKeys = {
+  revision: 'io.modelcontextprotocol/protocolVersion',
+  client: 'io.modelcontextprotocol/clientInfo',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  logLevel: 'io.modelcontextprotocol/logLevel',
+  server: 'io.modelcontextprotocol/serverInfo',
+  subscription: 'io.modelcontextprotocol/subscriptionId',
+  relatedTask: 'io.modelcontextprotocol/related-task',
+} as const;
+
+/** The extension that turns slow calls into tasks, from 2026-07-28 on. */
+export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
 /** Whether a message names its own revision, as every request from 2026-07-28 on does. */
 export function carriesRevision(message: unknown): boolean {
-  if (typeof message !== 'object' || message === null || !('params' in message)) return false;
-  const { params } = message;
-  if (typeof params !== 'object' || params === null || !('_meta' in params)) return false;
-  const { _meta: meta } = params;
-  return typeof meta === 'object' && meta !== null && protocolVersionKey in meta;
+  const params = isObject(message) ? message['params'] : undefined;
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  return isObject(meta) && metaKeys.revision in meta;
 }

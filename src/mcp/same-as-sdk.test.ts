@@ -1,31 +1,35 @@
 /*
- * Requests that are plainly in order go past the SDK (plain-request.ts). It remains the reference: whatever a client
- * sends, the answer must be the one that the SDK's own way through its schemas and servers gives. More messages:
- * CARREL_SAME_RUNS=5000 node src/mcp/same-as-sdk.test.ts
+ * The SDK is the reference: to any request, the answer must be the one that its own schemas and servers give. In the
+ * revisions with a handshake it is used nowhere else. More messages: CARREL_SAME_RUNS=5000 node src/mcp/same-as-sdk.test.ts
  */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { type JSONRPCMessage, Server, type Transport } from '@modelcontextprotocol/server';
 import fc from 'fast-check';
 import { echoToolset, failingToolset, slowToolset } from '../../test/support/echo-toolsets.ts';
+import { size } from '../../test/support/sizes.ts';
 import { silentLogger } from '../base/log.ts';
 import { createCallJobs } from '../jobs/call-jobs.ts';
-import type { Extension } from './extension.ts';
-import { messageLimits } from './messages.ts';
-import { createOffer } from './offer.ts';
+import { type Caller, localUser } from '../tools/call.ts';
+import { errorAnswer, messageLimits, parseMessages } from './messages/messages.ts';
+import type { IncomingRequest } from './methods/incoming-call.ts';
+import { createMethods } from './methods/methods.ts';
+import { createOffer, introduction, type Offer } from './offer.ts';
 import { everyRevision } from './protocol-versions.ts';
-import { serveOverHttp, serveOverStdio } from './serve.ts';
+import { loadModern, serveOverHttp, serveOverStdio } from './serve.ts';
+import type { Modern } from './sessions/modern-answers.ts';
+import { readHandshake } from './sessions/read-handshake.ts';
+import { requestOf } from './sessions/sdk-server.ts';
+import { RpcError, rpcCodes } from './wire-errors.ts';
 
 type Fields = Record<string, unknown>;
 
-const runs = Number(process.env['CARREL_SAME_RUNS'] ?? 120);
+const runs = size({ quick: 60, full: 120, variable: 'CARREL_SAME_RUNS' });
 const modern = '2026-07-28';
 
-/** Owns every request, so that the SDK answers all. */
-const throughSdk: Extension = { install() {}, owns: () => true };
-
-function createServing(extension: Extension | undefined) {
-  const offer = createOffer({
+function createTestOffer(): Offer {
+  return createOffer({
     serverInfo: { name: 'same', version: '1' },
     icons: [{ src: 'data:,' }],
     instructions: 'Both must say the same.',
@@ -36,7 +40,114 @@ function createServing(extension: Extension | undefined) {
     jobs: createCallJobs(),
     log: silentLogger,
   });
-  return { offer, revisions: everyRevision, limits: messageLimits, ...(extension ? { extension } : {}) };
+}
+
+/** `sdk`: it answers all requests of 2026-07-28, also those that are plainly in order. */
+function createServing(by: By) {
+  const serving = { offer: createTestOffer(), revisions: everyRevision, limits: messageLimits };
+  return by === 'us' ? serving : { ...serving, modern: loadThroughSdk };
+}
+
+type By = 'us' | 'sdk';
+
+async function loadThroughSdk(...given: Parameters<typeof loadModern>): Promise<Modern> {
+  const own = await loadModern(...given);
+  return { ...own, answersFor: (caller) => ({ ...own.answersFor(caller), read: () => undefined }) };
+}
+
+const caller: Caller = { ...localUser, id: 'same', owner: 'same' };
+
+/** The SDK's server of one session, behind our reading of messages: ids of any kind, and what is refused before it. */
+function openReference(): Lines {
+  const offer = createTestOffer();
+  const methods = createMethods(offer, { era: 'handshake', caller });
+  const sdk = new Server(offer.serverInfo, {
+    instructions: offer.instructions,
+    supportedProtocolVersions: [...everyRevision.handshake],
+    capabilities: methods.capabilities,
+  });
+  let revision: string | undefined;
+  sdk.fallbackRequestHandler = async ({ method, params }, context) => {
+    const about = { transport: 'pipe', revision } as const;
+    const request: IncomingRequest = {
+      ...requestOf(context, about),
+      capabilities: sdk.getClientCapabilities(),
+      send: (name, asked) => context.mcpReq.send({ method: name, params: asked } as never),
+    };
+    try {
+      return await methods.answer(method, params, request);
+    } catch (thrown) {
+      // The SDK rewrites this code, whatever the revision.
+      if (!(thrown instanceof RpcError) || thrown.code !== rpcCodes.resourceNotFound) throw thrown;
+      throw new RpcError(hidden, thrown.message, thrown.data);
+    }
+  };
+  let said: Fields[] = [];
+  let answered = Promise.withResolvers<void>();
+  let original: unknown;
+  const hear = (message: Fields): void => {
+    const error = message['error'] as Fields | undefined;
+    const shown = error?.['code'] === hidden ? { error: { ...error, code: rpcCodes.resourceNotFound } } : {};
+    const result = message['result'] as Fields | undefined;
+    // It knows no icons.
+    if (result && 'protocolVersion' in result) result['serverInfo'] = introduction(offer, revision ?? '');
+    said.push('method' in message ? message : { ...message, ...shown, id: original });
+    if (!('method' in message)) answered.resolve();
+    if (message['method'] !== 'elicitation/create') return;
+    const accepted = { action: 'accept', content: { confirm: true } };
+    transport.onmessage?.({ jsonrpc: '2.0', id: message['id'] as number, result: accepted });
+  };
+  const transport: Transport = {
+    async start() {},
+    async send(message) {
+      hear(message as Fields);
+    },
+    async close() {},
+    setProtocolVersion(version) {
+      revision = version;
+    },
+  };
+  const connected = sdk.connect(transport);
+  const deliver = (message: object): void => transport.onmessage?.(message as JSONRPCMessage);
+  return {
+    send: (message) => void connected.then(() => deliver(message as Fields)),
+    async exchange(message) {
+      await connected;
+      said = [];
+      answered = Promise.withResolvers();
+      const read = parseMessages(JSON.stringify(message), messageLimits);
+      assert.ok(read.ok);
+      const [incoming] = read.incoming;
+      if (incoming?.kind === 'invalid') return [errorAnswer(incoming.id, incoming.code, incoming.problem)];
+      if (incoming?.kind !== 'request') return [];
+      const { id, method } = incoming;
+      original = id.value;
+      const handshake = method === 'initialize' ? readHandshake(incoming.params) : incoming.params;
+      if (method === 'initialize' && revision !== undefined) {
+        const problem = 'Invalid request: this session is already initialized.';
+        return [errorAnswer(id, rpcCodes.invalidRequest, problem)];
+      }
+      if (method !== 'initialize' && method !== 'ping' && revision === undefined) {
+        return [errorAnswer(id, rpcCodes.invalidRequest, 'Server not initialized')];
+      }
+      if (typeof handshake === 'string' && !handshake.includes('malformed')) {
+        return [errorAnswer(id, rpcCodes.invalidParams, `Invalid params: ${handshake}`)];
+      }
+      // What clients forget is filled in, but the SDK says whether the rest is right.
+      const filled = typeof handshake === 'string' ? withDefaults(incoming.params) : handshake;
+      deliver({ jsonrpc: '2.0', id: 1, method, ...(filled === undefined ? {} : { params: filled }) });
+      await answered.promise;
+      const isRefused = method === 'initialize' && 'error' in (said.at(-1) ?? {});
+      return isRefused ? [errorAnswer(id, rpcCodes.invalidParams, `Invalid params: ${String(handshake)}`)] : said;
+    },
+    close: () => sdk.close(),
+  };
+}
+
+const hidden = -42_002;
+
+function withDefaults({ capabilities = {}, clientInfo, ...params }: Fields = {}): Fields {
+  return { ...params, capabilities, clientInfo: { name: 'unknown', version: '0', ...Object(clientInfo) } };
 }
 
 const envelope = {
@@ -216,8 +327,8 @@ interface Wire {
   close(): Promise<void>;
 }
 
-async function openStdio(revision: string, extension: Extension | undefined): Promise<Wire> {
-  const wire = openLines(extension);
+async function openStdio(revision: string, by: By): Promise<Wire> {
+  const wire = by === 'sdk' && revision !== modern ? openReference() : openLines(by);
   if (revision === modern) {
     await wire.exchange({ jsonrpc: '2.0', id: 'open', method: 'tools/list', params: { _meta: envelope } });
   } else {
@@ -229,10 +340,14 @@ async function openStdio(revision: string, extension: Extension | undefined): Pr
   return wire;
 }
 
-function openLines(extension: Extension | undefined): Wire & { send(message: unknown): void } {
+interface Lines extends Wire {
+  send(message: unknown): void;
+}
+
+function openLines(by: By): Lines {
   const input = new PassThrough();
   const output = new PassThrough();
-  const service = serveOverStdio({ ...createServing(extension), input, output });
+  const service = serveOverStdio({ ...createServing(by), input, output });
   let heard: Fields[] = [];
   let rest = '';
   const send = (message: unknown): void => void input.write(`${JSON.stringify(message)}\n`);
@@ -267,8 +382,8 @@ function openLines(extension: Extension | undefined): Wire & { send(message: unk
   };
 }
 
-async function compareOver(open: (extension?: Extension) => Promise<Wire>, sent: fc.Arbitrary<unknown>): Promise<void> {
-  const [ours, sdks] = await Promise.all([open(), open(throughSdk)]);
+async function compareOver(open: (by: By) => Promise<Wire>, sent: fc.Arbitrary<unknown>): Promise<void> {
+  const [ours, sdks] = await Promise.all([open('us'), open('sdk')]);
   try {
     await fc.assert(
       fc.asyncProperty(sent, async (message) => {
@@ -283,11 +398,11 @@ async function compareOver(open: (extension?: Extension) => Promise<Wire>, sent:
 
 for (const revision of everyRevision.handshake) {
   test(`on stdio, in ${revision}, every answer is the SDK's`, () =>
-    compareOver((extension) => openStdio(revision, extension), messages(metaOfSession)));
+    compareOver((by) => openStdio(revision, by), messages(metaOfSession)));
 }
 
 test(`on stdio, in ${modern}, every answer is the SDK's`, () =>
-  compareOver((extension) => openStdio(modern, extension), messages(metaOfModern)));
+  compareOver((by) => openStdio(modern, by), messages(metaOfModern)));
 
 test('every handshake is answered as the SDK does, and what follows it', async () => {
   const handshake = fc.record(
@@ -305,13 +420,12 @@ test('every handshake is answered as the SDK does, and what follows it', async (
   );
   await fc.assert(
     fc.asyncProperty(handshake, async (params) => {
-      const wires = [openLines(undefined), openLines(throughSdk)];
+      const wires = [openLines('us'), openReference()];
       const [ours, sdks] = await Promise.all(
         wires.map(async (wire) => {
           const opened = await wire.exchange({ jsonrpc: '2.0', id: 1, method: 'initialize', params });
           wire.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
           const called = await wire.exchange({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: validCalls[0] });
-          // For this one the SDK is needed, which has heard nothing of the handshake until then.
           const unknown = await wire.exchange({ jsonrpc: '2.0', id: 3, method: 'unknown' });
           await wire.close();
           return comparable([opened, called, unknown]);
@@ -353,9 +467,9 @@ const withHeaders = fc
     return { message, headers: Object.fromEntries(written) };
   });
 
-async function openHttp(extension: Extension | undefined): Promise<Wire & { url: string }> {
+async function openHttp(by: By): Promise<Wire & { url: string }> {
   const service = await serveOverHttp({
-    ...createServing(extension),
+    ...createServing(by),
     host: '127.0.0.1',
     port: 0,
     path: '/mcp',

@@ -1,37 +1,41 @@
 import type { Readable, Writable } from 'node:stream';
+import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { GuardOptions } from '../http/guards.ts';
 import type { ListenLimits } from '../http/listen.ts';
 import { type Caller, localUser } from '../tools/call.ts';
 import type { SecretRoute } from '../tools/secret-route.ts';
-import { lookAtTask } from './answer-request.ts';
-import type { Conversation, ProtocolServer } from './conversation.ts';
-import type { Extension } from './extension.ts';
 import type { HttpService, PageHandler } from './http/service.ts';
 import type { SessionLimits } from './http/sessions.ts';
-import { createListen } from './listen.ts';
-import type { MessageLimits } from './messages.ts';
-import type { Modern } from './modern-answers.ts';
+import type { MessageLimits } from './messages/messages.ts';
+import type { createMethods } from './methods/methods.ts';
 import type { Offer } from './offer.ts';
-import { createProtocolServer } from './protocol-server.ts';
 import type { OfferedRevisions } from './protocol-versions.ts';
-import type { RelayService, RelayServing } from './relay/serve-relays.ts';
-import { type StdioService, serveLines, serveStdio } from './stdio.ts';
-import { createWatches, type Watches } from './watches.ts';
+import { createConversation, type OpenConversation } from './sessions/conversation.ts';
+import type { Modern } from './sessions/modern-answers.ts';
+import { createListen } from './sessions/subscription-streams.ts';
+import { createWatches, type Watches } from './sessions/watches.ts';
+import type { LineOutput } from './stdio/peer.ts';
+import { type ClientLines, type StdioService, serveLines, serveStdio } from './stdio/stdio.ts';
+import { lookAtTask } from './tasks/task-methods.ts';
 
-interface Common {
+export interface Serving {
   offer: Offer;
   revisions: OfferedRevisions;
   limits: MessageLimits;
-  extension?: Extension;
+  /** What answers requests in the revisions with a handshake, and in later ones; ours unless given. */
+  createMethods?: typeof createMethods;
+  modern?: (offer: Offer, transport: Transport) => Promise<Modern>;
 }
 
-export interface StdioServing extends Common {
+type Transport = 'pipe' | 'tcp';
+
+export interface StdioServing extends Serving {
   input: Readable;
   output: Writable;
 }
 
-export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
+export interface HttpServing extends Serving, Omit<GuardOptions, 'log'> {
   port: number;
   path: string;
   sessions: SessionLimits;
@@ -53,9 +57,6 @@ export interface HttpServing extends Common, Omit<GuardOptions, 'log'> {
 /** How long running calls may continue after the client closed its end; then they are aborted. */
 const drainMs = 1_500;
 
-/** All clients on stdio are one person's: a task that one began can be asked for by the next. */
-const stdioOwner = 'stdio';
-
 /** Tells clients of changes, each of what it may see. */
 function watch(offer: Offer): Watches {
   const watches = createWatches({
@@ -68,57 +69,28 @@ function watch(offer: Offer): Watches {
   return watches;
 }
 
-export function serveOverStdio(given: StdioServing): StdioService {
-  const serving = { ...given, watches: watch(given.offer) };
-  const caller: Caller = { ...localUser, id: 'stdio', owner: stdioOwner };
-  return serveStdio({
-    ...serving,
-    log: serving.offer.log,
-    drainMs,
-    createServer: (conversation) => createServer(serving, caller, conversation, 'pipe'),
-    modern: () => loadModern(serving, 'pipe'),
-    caller,
-    listen: createListen(serving.watches),
-  });
+export function serveOverStdio({ input, output, ...serving }: StdioServing): StdioService {
+  return serveStdio({ ...linesOptions(serving, watch(serving.offer), serving.offer.log, 'stdio'), input, output });
 }
 
-export interface RelaysServing extends Common, Omit<RelayServing, 'serveLines' | 'welcome' | 'log'> {}
+/** Serves one of several clients, each as if it were alone on stdio. */
+export type ServeClient = (client: string, log: Logger, output: LineOutput) => ClientLines;
 
-/** Serves the clients of several relays, each as if it were alone on stdio. */
-export async function serveOverRelays(given: RelaysServing): Promise<RelayService> {
-  const serving = { ...given, watches: watch(given.offer) };
-  const { offer, limits, revisions } = serving;
-  const { serveRelays } = await import('./relay/serve-relays.ts');
-  const tools = offer.catalogue.toolsets.flatMap((toolset) => toolset.tools);
-  const readOnlyTools = tools.filter(({ effect }) => effect === 'read');
-  return serveRelays({
-    ...serving,
-    log: offer.log,
-    welcome: {
-      pid: process.pid,
-      bytesMax: limits.bytesMax,
-      readOnlyTools: readOnlyTools.map(({ name }) => name),
-    },
-    serveLines(client, log, output) {
-      const own = { ...serving, offer: { ...offer, log } };
-      const caller: Caller = { ...localUser, id: `stdio-${client}`, owner: stdioOwner };
-      return serveLines({
-        output,
-        limits,
-        revisions,
-        log,
-        drainMs,
-        createServer: (conversation) => createServer(own, caller, conversation, 'pipe'),
-        modern: () => loadModern(own, 'pipe'),
-        caller,
-        listen: createListen(serving.watches),
-      });
-    },
-  });
+export function createServeClient(serving: Serving): ServeClient {
+  const watches = watch(serving.offer);
+  return (client, log, output) => serveLines({ ...linesOptions(serving, watches, log, `stdio-${client}`), output });
 }
 
-export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
-  const serving = { ...given, watches: watch(given.offer) };
+function linesOptions(serving: Serving, watches: Watches, log: Logger, id: string) {
+  const { limits, revisions } = serving;
+  const own = { ...serving, offer: { ...serving.offer, log } };
+  // The handles of one client are nothing to another, even if both share a process.
+  const caller: Caller = { ...localUser, id, owner: id };
+  return { limits, revisions, log, drainMs, caller, ...protocolParts(own, watches, 'pipe') };
+}
+
+export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {
+  const { offer } = serving;
   // These load most of Node's network code, which stdio does not need.
   const [{ serveHttp }, { createBareCall }] = await Promise.all([
     import('./http/service.ts'),
@@ -126,38 +98,26 @@ export async function serveOverHttp(given: HttpServing): Promise<HttpService> {
   ]);
   return serveHttp({
     ...serving,
-    log: serving.offer.log,
-    recorder: serving.offer.recorder,
-    createServer: (caller, conversation) => createServer(serving, caller, conversation, 'tcp'),
-    modern: () => loadModern(serving, 'tcp'),
-    listen: createListen(serving.watches),
-    inputSchema: (tool, { rights }) => serving.offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
-    ...(serving.bareCalls ? { bareCall: createBareCall(serving.offer) } : {}),
+    ...protocolParts(serving, watch(offer), 'tcp'),
+    log: offer.log,
+    recorder: offer.recorder,
+    inputSchema: (tool, { rights }) => offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
+    ...(serving.bareCalls ? { bareCall: createBareCall(offer) } : {}),
   });
 }
 
-function createServer(
-  { offer, revisions, extension, watches }: Common & { watches: Watches },
-  caller: Caller,
-  conversation: Conversation,
-  transport: 'pipe' | 'tcp',
-): ProtocolServer {
-  return createProtocolServer(offer.within(caller.rights), conversation, {
-    caller,
-    revisions: revisions.handshake,
-    watches,
-    extension,
-    keepCancellable: (innerId, cancel) => conversation.keepCancellable(innerId, cancel),
-    about: (id) => ({
-      transport,
-      revision: conversation.revision,
-      sessionId: conversation.sessionId,
-      requestId: conversation.requestId(id),
-    }),
-  });
+function protocolParts(
+  { offer, revisions, createMethods, modern = loadModern }: Serving,
+  watches: Watches,
+  transport: Transport,
+) {
+  const service = { offer, revisions: revisions.handshake, watches, transport, createMethods };
+  const openConversation: OpenConversation = (caller, connection) => createConversation(service, caller, connection);
+  return { openConversation, modern: () => modern(offer, transport), listen: createListen(watches) };
 }
 
-async function loadModern({ offer, extension }: Common, transport: 'pipe' | 'tcp'): Promise<Modern> {
-  const { createModern } = await import('./modern-answers.ts');
-  return createModern(offer, transport, extension);
+/** Loaded with the first request of 2026-07-28, because it loads the SDK. */
+export async function loadModern(offer: Offer, transport: Transport): Promise<Modern> {
+  const { createModern } = await import('./sessions/modern-answers.ts');
+  return createModern(offer, transport);
 }

@@ -1,33 +1,33 @@
 import { CarrelError, type ErrorKind } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { scrubSecrets } from '../base/secret.ts';
-import type { FailureStyle } from '../tools/toolset.ts';
-import type { Era } from './protocol-versions.ts';
+import type { FailureStyle, Toolset } from '../tools/toolset.ts';
+import { type Era, tasksExtension } from './protocol-versions.ts';
 
-/**
- * "Resource not found" is -32002 up to 2025-11-25, but the SDK rewrites that number to the one of 2026-07-28 whatever the
- * revision. Errors therefore leave the handlers with this code, and the conversation puts the right one on the wire.
- */
-const resourceNotFoundInside = -42_002;
-const resourceNotFoundOnWire = -32_002;
-
-export function codeOnWire(code: number): number {
-  return code === resourceNotFoundInside ? resourceNotFoundOnWire : code;
-}
-
-const rpcCodes: Record<ErrorKind, number> = {
-  input: -32_602,
-  not_found: -32_000,
-  limit: -32_000,
-  forbidden: -32_000,
-  upstream: -32_000,
-  timeout: -32_000,
-  cancelled: -32_000,
-  config: -32_000,
+/** The codes of JSON-RPC and MCP that leave this program. */
+export const rpcCodes = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
   internal: -32_603,
+  application: -32_000,
+  /** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
+  retryable: -32_001,
+  /** Up to 2025-11-25; later revisions have invalidParams for it. */
+  resourceNotFound: -32_002,
+  /** 2026-07-28: a header and the body disagree. */
+  headerMismatch: -32_020,
+  /** 2026-07-28: the client must declare a capability. */
+  missingCapability: -32_021,
+} as const;
+
+const codesOfKinds: Partial<Record<ErrorKind, number>> = {
+  input: rpcCodes.invalidParams,
+  internal: rpcCodes.internal,
 };
 
-/** An error as JSON-RPC has it. The SDK reads the same fields from errors of its own. */
+/** An error as JSON-RPC has it. The SDK reads the same fields. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -40,19 +40,15 @@ export class RpcError extends Error {
   }
 }
 
-/** For what should not happen outside a method, where everything has a name and is in the log. */
-export const internalError = { code: rpcCodes.internal, message: 'Internal error', data: undefined };
+/** For what should not happen outside a method, where every failure is logged and has a code. */
+export const internalFailure = new RpcError(rpcCodes.internal, 'Internal error');
 
-/** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
-const retryableCode = -32_001;
-
-/** The extension that turns slow calls into tasks, from 2026-07-28 on. */
-export const tasksExtension = 'io.modelcontextprotocol/tasks';
-
-export const missingCapabilityCode = -32_021;
+export function methodNotFound(): RpcError {
+  return new RpcError(rpcCodes.methodNotFound, 'Method not found');
+}
 
 export function missingTasks(): RpcError {
-  return new RpcError(missingCapabilityCode, `The client must declare the extension ${tasksExtension}.`, {
+  return new RpcError(rpcCodes.missingCapability, `The client must declare the extension ${tasksExtension}.`, {
     requiredCapabilities: { extensions: { [tasksExtension]: {} } },
   });
 }
@@ -63,7 +59,7 @@ export interface WireFailure {
   data: Record<string, unknown>;
 }
 
-/** Whatever was thrown, as an error of ours: the unexpected gets an incident id, and its details stay in the log. */
+/** A thrown value as a CarrelError. Unexpected ones get an incident id; their details stay in the log. */
 export function ownError(thrown: unknown, log: Logger): CarrelError {
   if (thrown instanceof CarrelError) {
     if (thrown.cause !== undefined) log.debug('call failed', { code: thrown.code, error: thrown });
@@ -84,14 +80,34 @@ export function describeFailure(error: CarrelError): WireFailure {
   };
 }
 
-export function toProtocolError(error: CarrelError, era: Era, style?: FailureStyle): RpcError {
+/** A call that failed, with the toolset whose way of failing applies; none when no tool was found. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure';
+  readonly error: CarrelError;
+  readonly toolset: Toolset | undefined;
+
+  constructor(error: CarrelError, toolset: Toolset | undefined) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.toolset = toolset;
+  }
+}
+
+/** A thrown value as an error on the wire. */
+export function toRpcError(thrown: unknown, era: Era, log: Logger): RpcError {
+  if (thrown instanceof RpcError) return thrown;
+  if (thrown instanceof ToolFailure) return toProtocolError(thrown.error, era, thrown.toolset?.failures);
+  return toProtocolError(ownError(thrown, log), era);
+}
+
+function toProtocolError(error: CarrelError, era: Era, style?: FailureStyle): RpcError {
   const { message, data } = describeFailure(error);
   return new RpcError(numericCode(error, era, style), message, data);
 }
 
 function numericCode(error: CarrelError, era: Era, style?: FailureStyle): number {
-  if (error.code === 'resource_not_found') return era === 'modern' ? rpcCodes.input : resourceNotFoundInside;
+  if (error.code === 'resource_not_found') return era === 'modern' ? rpcCodes.invalidParams : rpcCodes.resourceNotFound;
   const overridden = style?.as === 'jsonrpc' ? style.codes?.[error.kind] : undefined;
   const retryable = error.kind === 'limit' && error.retryAfterSeconds !== undefined;
-  return overridden ?? (retryable ? retryableCode : rpcCodes[error.kind]);
+  return overridden ?? (retryable ? rpcCodes.retryable : (codesOfKinds[error.kind] ?? rpcCodes.application));
 }

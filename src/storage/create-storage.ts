@@ -1,14 +1,16 @@
 import type { SharedStore } from '../base/shared-store.ts';
-import type { OriginalStore } from './contracts/ingestion.ts';
-import type { Storage } from './contracts/storage.ts';
-import { createDocumentStore, createIngestionStore } from './stores/documents/document-stores.ts';
-import { createEntryStore } from './stores/entries/entry-store.ts';
-import { createNoteStore } from './stores/notes/note-store.ts';
-import { createPassageStore } from './stores/passages/passage-store.ts';
-import { createTokenStore } from './stores/tokens/token-store.ts';
-import { checkStorage, describeStorage } from './stores/upkeep.ts';
-import { createVectorStores, type NearestOperations } from './stores/vectors/vector-store.ts';
+import { documentOperations, ingestionOperations } from './documents/document-stores.ts';
+import type { OriginalStore } from './documents/ingestion.ts';
+import { entryOperations } from './entries/entry-store.ts';
+import { noteOperations } from './notes/notes.ts';
+import { upkeepOperations } from './operations.ts';
+import { passageOperations } from './passages/passage-store.ts';
+import type { Storage } from './storage.ts';
+import { createStore } from './store-operations.ts';
+import { tokenOperations } from './tokens/token.ts';
 import { meterTransactions, type Transactions } from './transactions.ts';
+import { createVectorStores, type NearestOperations } from './vectors/vector-store.ts';
+import { webOperations } from './web/web.ts';
 
 /** What each database implements; everything else is written once. */
 export interface StorageParts {
@@ -18,6 +20,7 @@ export interface StorageParts {
   readonly nearest?: NearestOperations | undefined;
   createShared?(transactions: Transactions): SharedStore;
   readonly replica?: Storage['replica'];
+  readonly background?: Storage['background'];
   readonly connections: Storage['connections'];
   close(): Promise<void>;
 }
@@ -28,6 +31,7 @@ export function createStorage({
   nearest,
   createShared,
   replica,
+  background,
   connections,
   close,
   ...parts
@@ -35,20 +39,21 @@ export function createStorage({
   const { transactions, metrics } = meterTransactions(parts.transactions);
   return {
     backend,
-    notes: createNoteStore(transactions),
-    entries: createEntryStore(transactions),
-    documents: createDocumentStore(transactions),
-    ingestion: createIngestionStore(transactions),
+    notes: createStore(transactions, noteOperations),
+    entries: createStore(transactions, entryOperations),
+    documents: createStore(transactions, documentOperations),
+    ingestion: createStore(transactions, ingestionOperations),
     originals: createOriginals(transactions),
-    passages: createPassageStore(transactions),
+    passages: createStore(transactions, passageOperations),
     vectors: createVectorStores(transactions, nearest),
-    tokens: createTokenStore(transactions),
+    tokens: createStore(transactions, tokenOperations),
+    web: createStore(transactions, webOperations),
     shared: createShared?.(transactions),
     replica,
+    background,
     metrics,
     connections,
-    describe: () => transactions.read(describeStorage, undefined),
-    check: () => transactions.alone(checkStorage, undefined),
+    ...createStore(transactions, upkeepOperations),
     close,
   };
 }

@@ -1,6 +1,9 @@
-import type { Storage, StorageDeps } from './contracts/storage.ts';
-import type { PostgresConfig } from './postgres/connections.ts';
+import { existsSync } from 'node:fs';
+import type { PostgresConfig } from './postgres/connections/connections.ts';
+import { checkSchema, newestSchema } from './schema/schema-version.ts';
+import type { DatabasePlace } from './sqlite/database-file.ts';
 import { createSqliteStorage, type SqliteStorageConfig } from './sqlite/sqlite-storage.ts';
+import type { Storage, StorageDeps } from './storage.ts';
 
 export type StoragePlace =
   | ({ readonly backend: 'sqlite' } & SqliteStorageConfig)
@@ -11,4 +14,71 @@ export async function openStorage(config: StoragePlace, deps: StorageDeps = {}):
   // Most installations never need the driver.
   const { createPostgresStorage } = await import('./postgres/postgres-storage.ts');
   return createPostgresStorage(config, deps);
+}
+
+export interface SchemaState {
+  /** Undefined if there is no database yet. */
+  readonly schema: number | undefined;
+  /** The one that this version works with. */
+  readonly newest: number;
+}
+
+/** Inspects a database without changing it. Opening it would create it, or migrate it to the newest schema. */
+export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
+  return config.backend === 'sqlite' ? inspectFile(config) : inspectServer(config);
+}
+
+async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
+  const [{ checkOwner, openDatabase }, { checkNotLost }, { schemaVersion }, { storageError }] = await Promise.all([
+    import('./sqlite/database.ts'),
+    import('./sqlite/database-file.ts'),
+    import('./sqlite/migrate.ts'),
+    import('./sqlite/storage-error.ts'),
+  ]);
+  checkNotLost(place);
+  const { path } = place;
+  if (!existsSync(path)) return { schema: undefined, newest: newestSchema };
+  try {
+    const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 5000 });
+    try {
+      checkOwner(database);
+      return { schema: checkSchema(schemaVersion(database), newestSchema), newest: newestSchema };
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw storageError(error);
+  }
+}
+
+/** Objects in a SQLite file that are not of Carrel's schema, by type and name. Reads nothing but the schema. */
+export async function findForeignObjects(config: StoragePlace): Promise<string[]> {
+  if (config.backend !== 'sqlite') return [];
+  const [{ openDatabase }, { foreignObjects }] = await Promise.all([
+    import('./sqlite/database.ts'),
+    import('./sqlite/foreign-objects.ts'),
+  ]);
+  const database = openDatabase({ path: config.path, role: 'reader', busyTimeoutMs: 5000 });
+  try {
+    return foreignObjects(database);
+  } finally {
+    database.close();
+  }
+}
+
+async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Promise<SchemaState> {
+  const [{ connectAlone, statementsOf }, { knownSchema }, { storageError }] = await Promise.all([
+    import('./postgres/connections/single-connection.ts'),
+    import('./postgres/migrate.ts'),
+    import('./postgres/connections/storage-error.ts'),
+  ]);
+  const client = await connectAlone(config);
+  try {
+    const schema = await knownSchema(statementsOf(client));
+    return { schema: schema === undefined ? undefined : checkSchema(schema, newestSchema), newest: newestSchema };
+  } catch (error) {
+    throw storageError(error);
+  } finally {
+    await client.end();
+  }
 }

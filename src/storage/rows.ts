@@ -15,6 +15,27 @@ export interface Condition {
   readonly values: readonly BoundValue[];
 }
 
+/** A row for `INSERT INTO … (columns) VALUES (places)`. */
+export function valuesOf(row: Readonly<Record<string, BoundValue>>) {
+  const columns = Object.keys(row);
+  return { columns: columns.join(', '), places: columns.map(() => '?').join(', '), values: Object.values(row) };
+}
+
+/** The columns of a row for `UPDATE … SET`. */
+export function assignmentOf(row: Readonly<Record<string, BoundValue>>): Condition {
+  return {
+    sql: Object.keys(row)
+      .map((column) => `${column} = ?`)
+      .join(', '),
+    values: Object.values(row),
+  };
+}
+
+/** Slices of at most `size` items, in their order. */
+export function* batchesOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
+}
+
 export function textOf(row: Row, column: string): string {
   const value = row[column];
   if (typeof value !== 'string') throw new TypeError(`column ${column} is not a text`);

@@ -18,3 +18,8 @@ function unstorablePart(text: string): string | undefined {
   if (!text.isWellFormed()) return 'half of a surrogate pair (U+D800 to U+DFFF)';
   return text.includes('\0') ? 'the character NUL (U+0000)' : undefined;
 }
+
+/** With accents as a part of their letters and apart from them: people write both, and cannot see which. */
+export function bothForms(texts: readonly string[]): string[] {
+  return [...new Set(texts.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]))];
+}

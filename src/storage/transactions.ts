@@ -1,7 +1,6 @@
 import { isCarrelError } from '../base/errors.ts';
-import type { ReadOptions } from './contracts/read-options.ts';
-import type { CallMetrics } from './contracts/storage.ts';
 import type { Operation } from './dialect.ts';
+import type { ReadOptions } from './read-options.ts';
 
 /** Runs operations on a database. Where they run and how they get there is up to the database. */
 export interface Transactions {
@@ -15,6 +14,17 @@ export interface Transactions {
   ): Promise<Answer>;
   /** On a connection that may write, outside a transaction, and for as long as it takes. */
   alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
+}
+
+export interface CallMetrics {
+  readonly calls: number;
+  /** Of those, the ones that have not ended. */
+  readonly running: number;
+  readonly writing: number;
+  readonly failures: number;
+  readonly consecutiveFailures: number;
+  /** Our code of it, and when: ISO 8601, UTC. What the database itself said is in the log. */
+  readonly lastFailure: { readonly code: string; readonly time: string } | undefined;
 }
 
 /** The same, with the calls counted. A call with invalid arguments or a cancelled one does not count as failed. */

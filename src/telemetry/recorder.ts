@@ -25,7 +25,7 @@ export interface ToolCall {
   /** Milliseconds since 1970. */
   at: number;
   tool: string;
-  caller: { id: string; name: string; reachedAt?: string };
+  caller: { id: string; name: string; authenticated?: boolean; reachedAt?: string };
   /** What it says it is. */
   client?: { name: string; version: string } | undefined;
   ms: number;

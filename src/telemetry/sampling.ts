@@ -9,6 +9,10 @@ const sampled = {
   roles: { name: 'carrel.engine.role', help: 'Whether the engine of this process has the role (KB_ROLES).' },
   storageBytes: { name: 'carrel.storage.size', unit: 'By', help: 'Size of the database.' },
   replicaLag: { name: 'carrel.replica.lag', unit: 'By', help: 'How far the read replica is behind the primary.' },
+  backgroundFailures: {
+    name: 'carrel.background.failures',
+    help: 'Failed attempts of background work of the database since the start, by step.',
+  },
   replicaReads: {
     name: 'carrel.replica.reads',
     help: 'Reads that the replica may answer since the start, by who did.',
@@ -16,7 +20,7 @@ const sampled = {
 } as const satisfies Record<string, MetricFacts>;
 
 /** What only grows. */
-const counters: ReadonlySet<string> = new Set<keyof typeof sampled>(['replicaReads']);
+const counters: ReadonlySet<string> = new Set<keyof typeof sampled>(['backgroundFailures', 'replicaReads']);
 
 export interface Measurement {
   readonly metric: keyof typeof sampled;

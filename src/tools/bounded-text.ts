@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { countCharacters } from '../base/text.ts';
 
 export interface TextBounds {
   /** Refuse blank text. */
@@ -25,16 +26,4 @@ export function boundedText({ required = false, max, trim = false }: TextBounds)
 /** What is drawn as nothing is left out of answers. */
 export function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text);
-}
-
-/** Counted without making an array of them: the text may be as long as a message. */
-function countCharacters(text: string): number {
-  let count = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    const next = text.charCodeAt(index + 1);
-    if (code >= 0xd800 && code <= 0xdbff && next >= 0xdc00 && next <= 0xdfff) index += 1;
-    count += 1;
-  }
-  return count;
 }

@@ -3,12 +3,14 @@ import { fullRights, type Principal } from '../base/rights.ts';
 import type { Asked } from './question.ts';
 
 export interface Caller extends Principal {
-  /** Who quotas are counted for: a token's name, else an address. */
+  /** Who quotas are counted for, and who may go on with an upload: a principal's identity, else an address. */
   id: string;
-  /** Whose handles (job ids and the like) these are: a token's name, else one session. Others must not reach them. */
+  /** Whose handles (job ids and the like) these are: a principal's, else one session's. Others must not reach them. */
   owner: string;
   /** Whether a token proved who it is. */
   authenticated?: boolean;
+  /** Waits until the client has read what was written to it, where that is kept in memory meanwhile. */
+  hasRoom?: () => Promise<void>;
   /** Where it reached this server over HTTP, such as `http://127.0.0.1:3000`; absent on stdio. */
   reachedAt?: string;
 }
@@ -27,7 +29,7 @@ export interface Progress {
 }
 
 /** Whoever needs no token: the person at this machine, who may do everything. */
-export const localUser: Principal = { name: 'local', rights: fullRights };
+export const localUser: Principal = { name: 'local', identity: 'local', rights: fullRights };
 
 /** The context of one call, for the code that carries it out. */
 export interface Call {
@@ -38,10 +40,10 @@ export interface Call {
   /** Does nothing when the client did not ask for progress. */
   report(progress: Progress): void;
   log: Logger;
-  /** Somebody looks on who wants to see why: hits then carry their scores, which a model would only pay for. */
-  explains?: boolean;
   /** The longest answer, in bytes; see answer-limit. */
   answerBytesMax?: number;
+  /** Folders that the client opens to servers, as paths of this machine; absent where it is elsewhere or names none. */
+  roots?: () => Promise<readonly string[]>;
   /** The tool's questions and what the user answered; absent if nobody could be asked. */
   asked?: Asked;
 }

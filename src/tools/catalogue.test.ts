@@ -90,6 +90,18 @@ test('read-only mode offers only what reads; a disabled tool is known but not of
   assert.equal(catalogue.isDisabled('nothing'), false);
 });
 
+test('with a list of names, the other tools are not listed, and can be called all the same', () => {
+  const listedTools = new Set(['b', 'unknown']);
+  const toolsets = [toolset('x', { a: 'read', b: 'add', c: 'change' })];
+  const { listings, unlisted, find } = createCatalogue(toolsets, {
+    readOnly: false,
+    disabledTools: ['c'],
+    listedTools,
+  });
+  assert.deepEqual([listings.map(({ name }) => name), unlisted], [['b'], ['a']]);
+  assert.ok(find('a') && !find('c'));
+});
+
 test('a toolset whose calls may become jobs says so in every output schema, and its tools take `wait`', () => {
   const [listing] = createCatalogue([toolset('x', { a: 'read' }, { slowCallMs: 10 })], everything).listings;
   const output = listing?.outputSchema as { type: string; anyOf: { properties: object }[] };

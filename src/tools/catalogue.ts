@@ -10,6 +10,8 @@ export interface CatalogueOptions {
   readOnly: boolean;
   /** Names that are not offered, whatever their case. */
   disabledTools: readonly string[];
+  /** Names of those that are listed; all unless told. The others can be called all the same. */
+  listedTools?: ReadonlySet<string> | undefined;
 }
 
 export interface OfferedTool {
@@ -38,6 +40,8 @@ export interface ToolListing {
 export interface Catalogue {
   readonly toolsets: readonly Toolset[];
   readonly listings: readonly ToolListing[];
+  /** Names of tools that are offered but not listed. */
+  readonly unlisted: readonly string[];
   find(name: string): OfferedTool | undefined;
   /** Exists in a toolset, but is switched off here. */
   isDisabled(name: string): boolean;
@@ -60,11 +64,17 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
       }
     }
   }
-  const listings = once(() => [...offered.values()].map(({ listing }) => listing));
+  const { listedTools } = options;
+  const listings = once(() =>
+    [...offered].filter(([name]) => listedTools?.has(name) ?? true).map(([, { listing }]) => listing),
+  );
   return {
     toolsets,
     get listings() {
       return listings();
+    },
+    get unlisted() {
+      return [...offered.keys()].filter((name) => listedTools?.has(name) === false);
     },
     find: (name) => offered.get(name),
     isDisabled: (name) => disabled.has(name),

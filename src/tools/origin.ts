@@ -7,6 +7,11 @@ export type Origin = 'user' | 'file' | 'web' | 'upstream';
 
 const origins: ReadonlySet<unknown> = new Set<Origin>(['user', 'file', 'web', 'upstream']);
 
+/** As answers show it: the user's own goes without saying. */
+export function originField(origin: Origin): { origin?: Origin } {
+  return origin === 'user' ? {} : { origin };
+}
+
 /** A text that was made from pages names them. */
 export function originOfSources(addresses: readonly unknown[], otherwise: Origin): Origin {
   return addresses.some(isWebAddress) ? 'web' : otherwise;

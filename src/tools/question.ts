@@ -31,7 +31,7 @@ export function askToRemove(
   { samples, about }: { samples: readonly string[]; about: string },
 ): Questions {
   const what = count === 1 ? one : many;
-  const shown = samples.slice(0, samplesMax).map(oneLine);
+  const shown = samples.slice(0, samplesMax).map(sampleLine);
   const more = shown.length === 0 ? '' : `, such as ${shown.map((sample) => `“${sample}”`).join(', ')}`;
   const message = `Delete ${count} ${what}${more}?`;
   return { confirm: { message, fields: { confirm: { type: 'boolean', title: `Delete ${count} ${what}` } }, about } };
@@ -50,7 +50,7 @@ export function agreedTo(asked: Asked | undefined): string | undefined {
   throw new CarrelError('not_confirmed', 'The user did not agree. Nothing was deleted.');
 }
 
-function oneLine(text: string): string {
+function sampleLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
   return line.length > sampleUnitsMax ? `${line.slice(0, sampleUnitsMax).toWellFormed()}…` : line;
 }

@@ -9,6 +9,8 @@ export interface SourceHit {
   range: readonly [start: number, end: number] | null;
   /** Of documents in chunks. */
   chunk_index?: number;
+  /** Where in the whole text the snippet is, for readers: a page, a heading. */
+  place?: string | undefined;
   title: string;
   snippet: string;
   /** ISO-8601, or null where the source has no date. */
@@ -16,6 +18,9 @@ export interface SourceHit {
   origin: Origin;
   /** The chance that it answers the question, 0 to 1. Undefined if the source can't tell; title and snippet are then judged. */
   relevance?: number | undefined;
+  /** URIs: of the older hit that it replaces, and of the newer one that replaces it. */
+  replaces?: string | undefined;
+  replaced_by?: string | undefined;
   /** Which words matched, in which passage. */
   why: string;
   /** What speaks for it, each 0 to 1. */

@@ -24,15 +24,16 @@ interface ToolFacts {
   /** The toolset's quota that a call counts against. */
   quota?: string;
   /**
-   * The field whose list is the answer's first text, for a tool whose original answers with a list. Whatever else the answer
-   * has follows as a text of its own. In structured content, which must be an object, everything is together.
+   * The field whose list is the answer's text if there is nothing beside it, for a tool whose original answers with a list.
+   * Structured content must be an object.
    */
   listed?: string;
   /**
    * Where a search's answer has what it found: the list, and the field of its items that tells what one is about. Clients may
-   * get links to items with a `uri`. `unless`: an argument with which it finds what may be gone.
+   * get links to items with a `uri`, else with an id that makes one behind a prefix. `unless`: an argument with which it finds
+   * what may be gone.
    */
-  found?: { list: string; title: string; unless?: string };
+  found?: { list: string; title: string; id?: { field: string; prefix: string }; unless?: string };
   /**
    * A client that takes tasks gets one for every call, instead of only for those that turn out slow. `required`: other
    * clients are refused. The task begins at once, or when the user has answered the questions.

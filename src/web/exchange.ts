@@ -96,4 +96,5 @@ const keptHeaders = [
   'last-modified',
   'retry-after',
   'vary',
+  'x-robots-tag',
 ] as const;

@@ -33,6 +33,8 @@ export interface FetchRequest {
   timeoutMs?: number;
   /** What is known of a page already. Asked for every URL on the way, since validators belong to one URL only. */
   validatorsFor?: (url: string) => Validators | undefined;
+  /** Called with where an answer redirects to, once the rules allow it; may throw to stop there. */
+  beforeRedirect?: (url: string) => void | Promise<void>;
   /** Called before the body is read; may throw to leave it unread. */
   inspectHead?: (head: FetchHead) => void;
 }
@@ -97,6 +99,7 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
       if (redirects.length > redirectsMax) throw tooManyRedirects(first.host, redirectsMax);
       const base = target.url;
       target = await afterRedirect(redirects, () => judgeUrl(answer, config, base));
+      await request.beforeRedirect?.(target.url.href);
     }
   }
 

@@ -146,7 +146,7 @@ function dictionaryWords(run: string, start: number, emit: Emit): void {
 function emitForms(word: string, term: string, start: number, end: number, emit: Emit): void {
   const stem = stemOf(term);
   if (stem !== term) emit(clip(stem), start, end, true);
-  const written = writtenStem(word, term);
+  const written = word === term ? stem : writtenStem(word, term);
   if (written !== term && written !== stem) emit(clip(written), start, end, true);
   // Most words are lower case; looking for boundaries in them would take a third of the time.
   if (word === term || !camelBoundary.test(word)) return;
@@ -165,10 +165,7 @@ function foldedTerms(part: string): string[] {
   return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);
 }
 
-/**
- * The stem of a word as it is written. A stemmer needs the accents, but a query may lack them, so the stem of the word
- * without accents is indexed too.
- */
+/** The stem of a word as written, accents included. The stem without accents is indexed too, for queries that lack them. */
 export function writtenStem(word: string, term: string): string {
   if (currentLanguage() === 'english' || plainAscii.test(word)) return stemOf(term);
   return fold(stemOf(word.normalize('NFC').toLowerCase())) || term;

@@ -1,13 +1,28 @@
-import type { DocumentTerms } from './ranking/bm25.ts';
-import { termText } from './term-text.ts';
+import { analyse } from './analyse.ts';
 
-/**
- * The terms of a document by field, as both databases store them.
- *
- * If a chat turn starts with the name of its speaker ("Ann: I went to Rome"), the name is indexed as a title: who said it
- * matters more than who is mentioned (LoCoMo, words: .540 → .553 nDCG@10 on the dev split). The body keeps the name, so
- * that phrases match across it.
- */
+/** The terms of one field: ` term term term `, so that terms, prefixes and phrases are found as substrings. May be empty. */
+export interface TermText {
+  readonly main: string;
+  readonly extra: string;
+  /** Number of terms in `main`. */
+  readonly length: number;
+}
+
+/** By field. */
+export interface DocumentTerms {
+  readonly title: TermText;
+  readonly heading: TermText;
+  readonly body: TermText;
+}
+
+export function termText(text: string): TermText {
+  const [main, extra] = [[] as string[], [] as string[]];
+  analyse(text, (term, _start, _end, isExtra) => (isExtra ? extra : main).push(term));
+  const joined = (terms: readonly string[]) => (terms.length === 0 ? '' : ` ${terms.join(' ')} `);
+  return { main: joined(main), extra: joined(extra), length: main.length };
+}
+
+/** The terms of a document by field. The name of a chat turn's speaker ("Ann: I went") counts as its title. */
 export function documentTermsOf({ title, heading, body }: Record<keyof DocumentTerms, string>): DocumentTerms {
   return { title: termText(title || speakerOf(body)), heading: termText(heading), body: termText(body) };
 }

@@ -1,17 +1,25 @@
-/** Letters to insert, delete, change or swap with a neighbour. */
-export function editDistance(from: string, to: string): number {
-  const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, index) => index)];
+/** Letters to insert, delete, change or swap with a neighbour, or some number above `max` if there are more. */
+export function editDistance(from: string, to: string, max = Number.POSITIVE_INFINITY): number {
+  let [older, last, row]: number[][] = [[], [], []];
+  last = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (let i = 1; i <= from.length; i += 1) {
-    const row = [i];
+    row = [i];
+    let least = i;
     for (let j = 1; j <= to.length; j += 1) {
+      if (Math.abs(i - j) > max) {
+        row[j] = max + 1;
+        continue;
+      }
       const cost = from[i - 1] === to[j - 1] ? 0 : 1;
-      const above = rows[i - 1] ?? [];
-      let least = Math.min((above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (above[j - 1] ?? 0) + cost);
-      const isSwap = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      if (isSwap) least = Math.min(least, (rows[i - 2]?.[j - 2] ?? 0) + 1);
-      row.push(least);
+      let edits = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + cost);
+      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
+        edits = Math.min(edits, (older?.[j - 2] ?? 0) + 1);
+      }
+      row[j] = edits;
+      if (edits < least) least = edits;
     }
-    rows.push(row);
+    if (least > max) return max + 1;
+    [older, last] = [last, row];
   }
-  return rows[from.length]?.[to.length] ?? 0;
+  return last[to.length] ?? 0;
 }

@@ -1,8 +1,6 @@
 /**
- * Brings the spellings of one word together: width, ligatures, case and accents. `Ｃａｆé`, `CAFE` and `café` are one.
- *
- * Only marks that a writer may omit are dropped (Latin, Greek and Cyrillic accents, Arabic and Hebrew points). Vowel signs
- * of Indic scripts, Thai tone marks and the voicing of kana make different words and stay.
+ * Unifies width, ligatures, case and accents: `Ｃａｆé`, `CAFE` and `café` are one. Only marks that a writer may omit
+ * are dropped: Latin, Greek and Cyrillic accents, Arabic and Hebrew points.
  */
 export function fold(word: string): string {
   if (ascii.test(word)) return word.toLowerCase();

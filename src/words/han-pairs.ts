@@ -2,14 +2,12 @@ import { dictionarySegments } from './analyse.ts';
 import { fold } from './fold.ts';
 
 /**
- * How much each pair of characters in a Chinese query counts. Texts are indexed as overlapping pairs, and not all pairs of a
- * question are words:
+ * How much each pair of characters in a Chinese query counts. Texts are indexed as overlapping pairs, not all are words:
  *
  *     女神卡卡唱了什么歌    a word: 女神 (1)    across two words: 神卡 (0.7)    of a question word: 什么, 么歌 (0)
  *     总经理              within a longer word, which is asked for as well: 总经, 经理 (0.5)
  *
- * Only runs of nothing but Chinese characters are weighted: a run with kana is Japanese, for which nothing was measured.
- * Pairs that are not listed count 1. A pair that occurs twice gets the higher weight.
+ * Only runs of Chinese characters alone are weighted. Other pairs count 1.
  */
 export function pairWeights(text: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();

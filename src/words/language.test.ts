@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { termText } from './document-terms.ts';
 import { currentLanguage, type Language, languages, useLanguage } from './language.ts';
-import { termText } from './term-text.ts';
 import { leavesOf, plainQuery } from './word-query.ts';
 
 afterEach(() => useLanguage('english'));

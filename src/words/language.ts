@@ -1,10 +1,7 @@
 import { irregularEnglish } from './irregular-english.ts';
 import { stemEnglish } from './stem-english.ts';
 
-/**
- * The languages that FTS_LANGUAGE accepts: those of PostgreSQL's text search. `simple` leaves words as they are, and so do
- * Basque, Catalan and Yiddish, for which no stemmer could be shipped.
- */
+/** The languages of PostgreSQL's text search. `simple`, Basque, Catalan and Yiddish have no stemmer here. */
 export const languages = [
   ...['arabic', 'armenian', 'basque', 'catalan', 'danish', 'dutch', 'english', 'finnish', 'french', 'german'],
   ...['greek', 'hindi', 'hungarian', 'indonesian', 'irish', 'italian', 'lithuanian', 'nepali', 'norwegian'],
@@ -22,10 +19,7 @@ interface Stemming {
 
 const english: Stemming = { language: 'english', stem: (word) => stemEnglish(irregularEnglish.get(word) ?? word) };
 
-/**
- * Global to the thread, because a process serves one database and all words in it are stemmed alike. It is set before the
- * first text is tokenised; an index depends on it (see storage/word-analysis.ts).
- */
+/** Global to the thread, set before the first text is tokenised: a process serves one database, stemmed alike. */
 let current: Stemming = english;
 
 export function currentLanguage(): Language {
@@ -74,11 +68,11 @@ const word = /^[\p{L}\p{M}]{3,}$/u;
 
 /** The stem of a lower-case word, folded or not. What is not made of letters stays as it is. */
 export function stemOf(term: string): string {
-  if (!(current === english ? englishWord : word).test(term)) return term;
   const known = stems.get(term);
   if (known !== undefined) return known;
+  const isWord = (current === english ? englishWord : word).test(term);
   // A stemmer may strip a short word to nothing.
-  const stem = current.stem(term) || term;
+  const stem = (isWord && current.stem(term)) || term;
   if (stems.size >= stemsMax) stems.clear();
   stems.set(term, stem);
   return stem;

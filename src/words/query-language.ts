@@ -16,13 +16,11 @@ import {
 } from './word-query.ts';
 
 /**
- * The query language: words, "phrases", prefixes*, AND, OR, NOT and parentheses. Operators may be written in small letters,
- * and as other search boxes have them: `a | b`, `a & b`, `-a`, `!a`, `+a`.
+ * The query language: words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
  *
- * Any text parses. Without an operator, the parts are OR-ed and ranked, which suits a sentence. With one, adjacent parts
- * must all match; adjacency binds tighter than AND, and AND tighter than OR. NOT excludes from what stands beside it, and
- * finds nothing on its own. Operators without operands and unmatched parentheses are ignored; text that has nothing else
- * is searched as plain words.
+ * Any text parses. Without an operator, the parts are OR-ed and ranked. With one, adjacent parts must all match;
+ * adjacency binds tighter than AND, AND tighter than OR. NOT excludes from what is beside it and finds nothing alone.
+ * Operators without operands and unmatched parentheses are ignored.
  */
 export function parseQuery(text: string): WordQuery {
   return readQuery(text).query;
@@ -34,8 +32,8 @@ export interface ReadQuery {
   readonly idleNegation: 'alone' | 'alternative' | undefined;
 }
 
-/** As parseQuery, with what could not be done as it was written. */
-export function readQuery(text: string): ReadQuery {
+/** As parseQuery, and says what was ignored. `all`: adjacent parts must all match even without an operator. */
+export function readQuery(text: string, { all = false } = {}): ReadQuery {
   if (text.length > languageUnitsMax) {
     throw new CarrelError(
       'invalid_arguments',
@@ -43,9 +41,10 @@ export function readQuery(text: string): ReadQuery {
     );
   }
   const tokens = lex(text);
-  const read: ReadQuery = tokens.some((token) => token.kind === 'operator')
-    ? parseOperators(tokens, text)
-    : { query: ranked(tokens, text), idleNegation: undefined };
+  const read: ReadQuery =
+    all || tokens.some((token) => token.kind === 'operator')
+      ? parseOperators(tokens, text)
+      : { query: ranked(tokens, text), idleNegation: undefined };
   checkSize(read.query);
   return read;
 }

@@ -1,9 +1,6 @@
 import { fold } from './fold.ts';
 
-/**
- * Halves of contractions are listed because an apostrophe splits a word. Other languages are included only if they have a
- * script of their own: "die", "war" and "hat" mean little in German and a lot in English.
- */
+/** Includes halves of contractions. Other languages only with a script of their own: German "die" and "war" mean a lot. */
 const english = `a about after all also am an and any are as at be because been before being both but by can could did do does doing
    don for from had has have having he her here hers him his how i if in into is it its itself just ll me might more most
    my myself no nor not of off on once only or other our ours out over own re s same she should so some such t than that
@@ -14,8 +11,5 @@ const thai = `ที่ ของ ใน และ เป็น ได้ มี
    คือ นี้ นั้น ซึ่ง หรือ ไม่ ถูก แก่ ต่อ อยู่ ไป มา จะ แล้ว ก็ กว่า ด้วย เพื่อ ตาม บ้าง หรือไม่ เพราะ เหตุ เหตุใด ผู้ ทั้ง อื่น
    ตัว ที่ไหน เมื่อไร เมื่อไหร่ อัน ทำ แห่ง ยังไง พวก เขา`;
 
-/**
- * Words that occur in questions rather than in answers. They carry no weight unless a query has no others.
- * Folded, not stemmed.
- */
+/** Folded words that occur in questions rather than answers. They carry no weight unless a query has no others. */
 export const questionWords: ReadonlySet<string> = new Set(`${english} ${thai}`.split(/\s+/).map(fold));

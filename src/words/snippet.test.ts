@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { markedText } from '../../test/support/marked-text.ts';
 import { makeSnippet } from './snippet.ts';
-import { nothing, plainQuery } from './word-query.ts';
+import { allOf, exactWord, nothing, plainQuery, type WordQuery } from './word-query.ts';
 
 const filler = 'lorem ipsum dolor sit amet '.repeat(40);
 
@@ -25,6 +25,13 @@ test('the stretch with the most different words is shown', () => {
 
 test('without a match the start is shown, cut between words', () => {
   assert.equal(markedText(makeSnippet(filler, nothing, 20), '[', ']'), 'lorem ipsum dolor…');
+});
+
+test('words that every question has are marked only if they are all that was asked for', () => {
+  const text = 'The incident in May was short.';
+  const marked = (query: WordQuery) => markedText(makeSnippet(text, query), '[', ']');
+  assert.equal(marked(allOf(['the', 'incident', 'was', 'in'].map(exactWord))), 'The [incident] in May was short.');
+  assert.equal(marked(exactWord('was')), 'The incident in May [was] short.');
 });
 
 test('text without spaces is cut too', () => {

@@ -1,4 +1,6 @@
 import { analyse } from './analyse.ts';
+import { stemOf } from './language.ts';
+import { questionWords } from './question-words.ts';
 import { leavesOf, type WordLeaf, type WordQuery } from './word-query.ts';
 
 /** An excerpt of a text around the matches, on one line, with their positions in it. */
@@ -17,11 +19,9 @@ export function makeSnippet(text: string, query: WordQuery, unitsMax = 200): Sni
   return flatten(text, window, matches);
 }
 
-/** A match in a text, in UTF-16 units. */
 export interface Match {
   start: number;
   end: number;
-  /** Which word of the query matched. */
   leaf: number;
 }
 
@@ -33,12 +33,17 @@ interface Window {
 /** Enough to choose from: a long text full of one word is not read to its end. */
 const matchesMax = 1000;
 
-/** In the order of the text. A phrase matches as a whole. */
+/** In the order of the text. A phrase matches as a whole. Words that every question has count only if there are no others. */
 export function findMatches(text: string, query: WordQuery): Match[] {
   const terms = new Map<string, number>();
   const prefixes: [prefix: string, leaf: number][] = [];
   const phrases: [phrase: PhraseLeaf, leaf: number][] = [];
-  leavesOf(query).forEach((leaf, index) => {
+  const leaves = leavesOf(query);
+  const idle = new Set(Array.from(questionWords, stemOf));
+  const isIdle = (leaf: WordLeaf) => leaf.kind === 'term' && leaf.written === undefined && idle.has(leaf.term);
+  const hasOthers = !leaves.every(isIdle);
+  leaves.forEach((leaf, index) => {
+    if (hasOthers && isIdle(leaf)) return;
     if (leaf.kind === 'term') terms.set(leaf.term, index);
     else if (leaf.kind === 'prefix') prefixes.push([leaf.prefix, index]);
     else if (leaf.kind === 'near') for (const { term } of leaf.terms) terms.set(term, index);

@@ -1,13 +1,11 @@
 import { unspacedScripts } from './analyse.ts';
+import { editDistance } from './edit-distance.ts';
 
 /** The words of an index, to look up what a misspelt one may have meant. */
 export interface Vocabulary {
   readonly size: number;
   add(terms: Iterable<string>): void;
-  /**
-   * Those with the fewest letters to insert, delete, change or swap: one for up to seven letters, two for more. Words with the
-   * same first letter come before others.
-   */
+  /** The terms with the fewest edits: one for up to seven letters, two for more; same first letter first. */
   nearest(word: string): readonly string[];
 }
 
@@ -84,7 +82,7 @@ export function createVocabulary(): Vocabulary {
         // An edit takes away one letter at most, and adds one.
         if (bits(letters & ~others) > max || bits(others & ~letters) > max) return;
         const other = shelf.terms[index] ?? '';
-        const distance = editsUpTo(word, other, max);
+        const distance = editDistance(word, other, max);
         if (distance > max) return;
         if (distance < max) found = [];
         max = distance;
@@ -107,30 +105,4 @@ function bits(of: number): number {
   let count = 0;
   for (let rest = of; rest !== 0; rest &= rest - 1) count += 1;
   return count;
-}
-
-/** The number of edits (see edit-distance.ts), or more than `max`. Only the cells near the diagonal are computed. */
-function editsUpTo(from: string, to: string, max: number): number {
-  let [older, last, row]: number[][] = [[], [], []];
-  last = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    row = [i];
-    let least = i;
-    for (let j = 1; j <= to.length; j += 1) {
-      if (Math.abs(i - j) > max) {
-        row[j] = max + 1;
-        continue;
-      }
-      const cost = from[i - 1] === to[j - 1] ? 0 : 1;
-      let edits = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + cost);
-      if (i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]) {
-        edits = Math.min(edits, (older?.[j - 2] ?? 0) + 1);
-      }
-      row[j] = edits;
-      if (edits < least) least = edits;
-    }
-    if (least > max) return max + 1;
-    [older, last] = [last, row];
-  }
-  return last[to.length] ?? 0;
 }

@@ -1,13 +1,10 @@
 import { analyse, isPairedCharacter, writtenStem } from './analyse.ts';
+import { isCorrectable } from './correctable.ts';
 import { pairWeights } from './han-pairs.ts';
 import { stemOf } from './language.ts';
-import { isMendable } from './mendable.ts';
 import { questionWords } from './question-words.ts';
 
-/**
- * A query to a word index, in terms. The databases render it in their own language. A caller's text never gets there as it
- * is, so it can neither be a syntax error nor inject anything.
- */
+/** A query to a word index, in terms. A caller's text never reaches the database as it is: nothing can be injected. */
 export type WordQuery =
   | WordLeaf
   | { readonly kind: 'and' | 'or'; readonly parts: readonly WordQuery[] }
@@ -25,7 +22,7 @@ export type WordLeaf =
       /** How much it counts, 1 by default. For ranking only: it finds the same documents. */
       readonly weight?: number;
       /** It looks like a word rather than a name in code: if no document has it, it may be a slip of the pen. */
-      readonly mendable?: boolean;
+      readonly correctable?: boolean;
     }
   | { readonly kind: 'prefix'; readonly prefix: string }
   /** Any of the terms nearest to a word that no document has. Made by an index, not by a parser. */
@@ -56,10 +53,7 @@ export const joinedTermsMax = 32;
 /** A phrase reads the positions of all its words: 20 phrases of the commonest words took a second on 100,000 passages. */
 export const queryPhrasesMax = 8;
 
-/**
- * A prefix stands for every word that starts with it: one of two letters costs as much as several of the commonest words.
- * Only two of those are allowed, and a single letter is taken as a whole word.
- */
+/** A prefix of two letters costs as much as several common words: two are allowed. A single letter is a whole word. */
 export const queryPrefixesMax = 5;
 export const shortPrefixesMax = 2;
 
@@ -71,10 +65,31 @@ export function isShortPrefix(prefix: string): boolean {
 const queryUnitsMax = 10_000;
 
 /**
- * Any of the words, ranked: for a sentence or a question. Words beyond the limit are left out, and so are question words,
- * unless `alone` is set and there are no others.
+ * Any of the words, ranked; "quoted phrases" must be there as they are. Words beyond the limit are left out, and question words
+ * too, unless `alone` and no others.
  */
 export function plainQuery(text: string, { alone = true } = {}): WordQuery {
+  const { phrases, rest } = quotedIn(text);
+  if (phrases.length === 0) return anyWord(text, alone);
+  const others = anyWord(rest, false);
+  // Documents with a phrase have one of these: the other words only rank them.
+  return allOf(others.kind === 'nothing' ? phrases : [...phrases, anyOf([...phrases, others])]);
+}
+
+/** Inches and quotes inside words ask for nothing. */
+const quote = /(?<![^\s(])(?:"(?=\S)([^"]*\S)"|“([^”]+)”)(?![\p{L}\p{N}])/gu;
+
+/** The phrases in quotes, and the text without them. */
+export function quotedIn(text: string): { readonly phrases: readonly WordQuery[]; readonly rest: string } {
+  const phrases = Array.from(text.slice(0, queryUnitsMax).matchAll(quote), ([, plain, curly]) =>
+    phraseQuery(plain ?? curly ?? ''),
+  )
+    .filter(({ kind }) => kind !== 'nothing')
+    .slice(0, queryPhrasesMax);
+  return { phrases, rest: phrases.length === 0 ? text : text.replace(quote, ' ') };
+}
+
+function anyWord(text: string, alone: boolean): WordQuery {
   const leaves = new Map<string, WordLeaf>();
   const idle = new Map<string, WordLeaf>();
   const words = analysed(text);
@@ -94,7 +109,15 @@ export function plainQuery(text: string, { alone = true } = {}): WordQuery {
   return anyOf([...terms, ...prefixes]);
 }
 
-/** The words in this order, directly after one another. */
+/** How many words of a text tell something; `multi-agent` is one. Those of scripts without spaces are counted by pairs. */
+export function tellingWords(text: string): number {
+  const words = text
+    .slice(0, queryUnitsMax)
+    .split(/\s+/)
+    .filter((word) => plainQuery(word, { alone: false }).kind !== 'nothing');
+  return words.reduce((sum, word) => sum + (startsPaired(word) ? leavesOf(plainQuery(word)).length : 1), 0);
+}
+
 export function phraseQuery(text: string): WordQuery {
   return phraseOf(analysed(text).main, false);
 }
@@ -128,7 +151,6 @@ export function exactWord(text: string): WordQuery {
   return whole === undefined ? phrase : anyOf([phrase, { kind: 'term', term: whole }]);
 }
 
-/** One word, as a prefix. */
 export function prefixWord(text: string): WordQuery {
   const { main } = analysed(text);
   const [only] = main;
@@ -185,7 +207,7 @@ export function withLeaves(query: WordQuery, replaced: (leaf: WordLeaf) => WordL
 interface MainWord {
   term: string;
   stem: string;
-  isMendable: boolean;
+  isCorrectable: boolean;
   start: number;
   end: number;
 }
@@ -198,7 +220,7 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
     if (isExtra) extra.push(term);
     else {
       const stem = writtenStem(text.slice(start, end), term);
-      main.push({ term, stem, start, end, isMendable: isMendable(text, start, end) });
+      main.push({ term, stem, start, end, isCorrectable: isCorrectable(text, start, end) });
       stems.add(stem).add(stemOf(term));
     }
   });
@@ -206,12 +228,12 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
 }
 
 /** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
-function wordLeaf({ term, stem, isMendable }: MainWord): WordLeaf {
+function wordLeaf({ term, stem, isCorrectable }: MainWord): WordLeaf {
   if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
   // A pair always matches as it is written, and the form of a question word says nothing.
   const plain = startsPaired(term) || questionWords.has(term);
   if (plain) return { kind: 'term', term: stem };
-  return { kind: 'term', term: stem, written: term, ...(isMendable ? { mendable: true } : {}) };
+  return { kind: 'term', term: stem, written: term, ...(isCorrectable ? { correctable: true } : {}) };
 }
 
 function startsPaired(term: string): boolean {

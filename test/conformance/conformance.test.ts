@@ -22,7 +22,7 @@ describe('the official conformance suite against our transports ', () => {
   });
   after(async () => {
     await fixture.close(0);
-    rmSync(folder, { recursive: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
   it('0.1.16 --suite all: every check of every scenario', async () => {

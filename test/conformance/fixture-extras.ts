@@ -1,9 +1,10 @@
-import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
+import { RpcError } from '../../src/mcp/wire-errors.ts';
 import { pause } from '../support/pause.ts';
 import { inputRequiredPrompts, inputRequiredTools } from './fixture-input-required.ts';
 import {
   declaredCapabilities,
   type Fields,
+  type FixtureContext,
   type FixturePrompt,
   type FixtureTool,
   noArguments,
@@ -126,7 +127,7 @@ export const extraTools: Readonly<Record<string, FixtureTool>> = {
     inputSchema: noArguments,
     run: async (_params, context) => {
       if (declaredCapabilities(context)['sampling']) return text('The client can sample.');
-      throw new ProtocolError(-32_021, 'The client must declare the capability sampling.', {
+      throw new RpcError(-32_021, 'The client must declare the capability sampling.', {
         requiredCapabilities: { sampling: {} },
       });
     },
@@ -226,7 +227,7 @@ function elicitation(description: string, properties: Fields): FixtureTool {
 }
 
 /** Tied to the request by `send`, so that it goes out on the stream of this call and not on one that may not be open. */
-async function elicit({ mcpReq }: ServerContext, message: string, schema: Fields) {
+async function elicit({ mcpReq }: FixtureContext, message: string, schema: Fields) {
   const params = { message, requestedSchema: { type: 'object', ...schema } };
   return mcpReq.send({ method: 'elicitation/create', params });
 }

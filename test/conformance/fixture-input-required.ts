@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server';
+import { RpcError } from '../../src/mcp/wire-errors.ts';
 import {
   declaredCapabilities,
   type Fields,
+  type FixtureContext,
   type FixturePrompt,
   type FixtureTool,
   noArguments,
@@ -74,7 +75,7 @@ export const inputRequiredPrompts: Readonly<Record<string, FixturePrompt>> = {
   },
 };
 
-function tool(run: (context: ServerContext) => Promise<Fields>): FixtureTool {
+function tool(run: (context: FixtureContext) => Promise<Fields>): FixtureTool {
   return {
     description: 'Needs input from the client before it can answer.',
     inputSchema: noArguments,
@@ -114,7 +115,7 @@ function sign(state: string): string {
 function unsign(signed: unknown): string {
   const [state = '', signature] = String(signed).split('.');
   if (signature === mac(state)) return state;
-  throw new ProtocolError(-32_602, 'requestState is not one that this server gave out.');
+  throw new RpcError(-32_602, 'requestState is not one that this server gave out.');
 }
 
 function mac(state: string): string {

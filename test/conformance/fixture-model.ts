@@ -1,7 +1,21 @@
-import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from '@modelcontextprotocol/server';
+import { metaKeys } from '../../src/mcp/protocol-versions.ts';
 
 export type Fields = Record<string, unknown>;
-export type FixtureRun = (params: Fields, context: ServerContext) => Promise<Fields>;
+export type FixtureRun = (params: Fields, context: FixtureContext) => Promise<Fields>;
+
+/** What fixtures use of the SDK's context. In the revisions with a handshake, our own requests take its place. */
+export interface FixtureContext {
+  mcpReq: {
+    signal: AbortSignal;
+    envelope?: object | undefined;
+    inputResponses?: Fields | undefined;
+    requestState(): unknown;
+    notify(notification: { method: string; params: Fields }): Promise<void>;
+    send(request: { method: string; params: Fields }): Promise<Fields>;
+    log(level: 'info', data: string): Promise<void>;
+  };
+  http?: { closeSSE?: (() => void) | undefined } | undefined;
+}
 
 export interface FixtureTool {
   description: string;
@@ -21,7 +35,7 @@ export function text(value: string): Fields {
 }
 
 /** What a client of 2026-07-28 says it can do, in every request. */
-export function declaredCapabilities({ mcpReq }: ServerContext): Fields {
+export function declaredCapabilities({ mcpReq }: FixtureContext): Fields {
   const envelope: Fields = { ...mcpReq.envelope };
-  return (envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Fields;
+  return (envelope[metaKeys.capabilities] ?? {}) as Fields;
 }

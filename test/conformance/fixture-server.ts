@@ -3,12 +3,15 @@ import { createLogger } from '../../src/base/log.ts';
 import { createCallJobs } from '../../src/jobs/call-jobs.ts';
 import { createTasks } from '../../src/jobs/tasks.ts';
 import type { HttpService } from '../../src/mcp/http/service.ts';
-import { messageLimits } from '../../src/mcp/messages.ts';
+import { messageLimits } from '../../src/mcp/messages/messages.ts';
+import type { IncomingRequest } from '../../src/mcp/methods/incoming-call.ts';
+import { createMethods, type Methods } from '../../src/mcp/methods/methods.ts';
 import { createOffer } from '../../src/mcp/offer.ts';
 import { everyRevision } from '../../src/mcp/protocol-versions.ts';
-import { serveOverHttp } from '../../src/mcp/serve.ts';
+import { loadModern, serveOverHttp } from '../../src/mcp/serve.ts';
+import type { Modern } from '../../src/mcp/sessions/modern-answers.ts';
 import { binaryResource, extraMethods, extraPrompts, extraTools } from './fixture-extras.ts';
-import type { Fields } from './fixture-model.ts';
+import type { Fields, FixtureContext } from './fixture-model.ts';
 import { taskToolsets } from './fixture-tasks.ts';
 import { fixtureToolset } from './fixture-toolset.ts';
 
@@ -39,52 +42,83 @@ export function startFixtureServer(tasksFolder: string): Promise<HttpService> {
     sessions: { sessionsMax: 100, idleMs: 60_000 },
     bareCalls: false,
     health: () => ({ status: 'ok' }),
-    extension: { install, owns },
+    createMethods: createFixtureMethods,
+    modern: loadFixtureModern,
   });
 }
-
-type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Fields>;
 
 function owns(method: string, params: Fields | undefined): boolean {
   if (method === 'tools/call') return String(params?.['name']) in extraTools;
   if (method === 'prompts/get') return String(params?.['name']) in extraPrompts;
   if (method === 'resources/read') return params?.['uri'] === 'test://static-binary';
-  return method === 'initialize' || method in fixtures || method in extraMethods;
+  return method in fixtures;
 }
 
-/** Puts the fixtures in front of the product's own handlers; what they do not know goes on to those. */
-function install(server: Server): void {
-  const own = server.fallbackRequestHandler as Handler | undefined;
-  if (own) {
-    server.registerCapabilities({ logging: {}, resources: { subscribe: true } });
-    server.fallbackRequestHandler = (request, context) => {
-      const extra = extraMethods[request.method];
-      return extra ? Promise.resolve(extra()) : withFixtures(own)(request, context);
-    };
-    return;
-  }
-  server.registerCapabilities({ logging: {} });
-  // The SDK has no public way to the handler that is registered; the fixtures must stand in front of the product's own.
-  const registered = Reflect.get(server, '_requestHandlers') as Map<string, Handler>;
-  for (const method of Object.keys(fixtures)) {
-    const ownHandler = registered.get(method);
-    if (ownHandler === undefined) throw new Error(`The product serves no ${method} in this era.`);
-    const handler = withFixtures(ownHandler);
-    const params = { '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) } };
-    server.setRequestHandler(method, { params }, (given, context) =>
-      handler({ jsonrpc: '2.0', id: context.mcpReq.id, method, params: given as Fields }, context),
-    );
-  }
-}
-
-function withFixtures(own: Handler): Handler {
-  return async (request, context) => {
-    const fixture = await fixtures[request.method]?.({ ...request.params }, context, () => own(request, context));
-    return fixture ?? own(request, context);
+/** Puts the fixtures in front of the product's own methods, in the revisions with a handshake. */
+function createFixtureMethods(...given: Parameters<typeof createMethods>): Methods {
+  const own = createMethods(...given);
+  const { resources } = own.capabilities as { resources?: object };
+  return {
+    names: own.names,
+    capabilities: { ...own.capabilities, logging: {}, resources: { ...resources, subscribe: true } },
+    async answer(name, params, request) {
+      const extra = extraMethods[name];
+      if (extra) return extra();
+      const answerOwn = () => own.answer(name, params, request);
+      return (await fixtures[name]?.({ ...params }, contextOf(request), answerOwn)) ?? answerOwn();
+    },
   };
 }
 
-type Fixture = (params: Fields, context: ServerContext, own: () => Promise<Fields>) => Promise<Fields> | undefined;
+function contextOf({ signal, notify, send, hangUp }: IncomingRequest): FixtureContext {
+  return {
+    mcpReq: {
+      signal,
+      requestState: () => undefined,
+      notify: async ({ method, params }) => notify(method, params),
+      send: async ({ method, params }) => (await send(method, params, 60_000)) as Fields,
+      log: async (level, data) => notify('notifications/message', { level, data }),
+    },
+    http: { closeSSE: hangUp },
+  };
+}
+
+/** The same in 2026-07-28, where the SDK's server has handlers by method. */
+async function loadFixtureModern(...given: Parameters<typeof loadModern>): Promise<Modern> {
+  const own = await loadModern(...given);
+  return {
+    answersFor(caller) {
+      const { read, answer } = own.answersFor(caller);
+      return { answer, read: (incoming) => (owns(incoming.method, incoming.params) ? undefined : read(incoming)) };
+    },
+    serverFor(caller) {
+      const server = own.serverFor(caller);
+      install(server);
+      return server;
+    },
+  };
+}
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Fields>;
+
+function install(server: Server): void {
+  server.registerCapabilities({ logging: {} });
+  // The SDK has no public way to the handler that is registered; the fixtures must stand in front of the product's own.
+  const registered = Reflect.get(server, '_requestHandlers') as Map<string, Handler>;
+  for (const [method, fixture] of Object.entries(fixtures)) {
+    const own = registered.get(method);
+    if (own === undefined) throw new Error(`The product serves no ${method} in this era.`);
+    const params = { '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) } };
+    server.setRequestHandler(method, { params }, async (given, context) => {
+      const request: JSONRPCRequest = { jsonrpc: '2.0', id: context.mcpReq.id, method, params: given as Fields };
+      const answerOwn = () => own(request, context);
+      const answer = await fixture({ ...request.params }, context as unknown as FixtureContext, answerOwn);
+      return answer ?? answerOwn();
+    });
+  }
+}
+
+type Fixture = (params: Fields, context: FixtureContext, own: () => Promise<Fields>) => Promise<Fields> | undefined;
 
 const fixtures: Readonly<Record<string, Fixture>> = {
   'tools/list': async (_params, _context, own) => {

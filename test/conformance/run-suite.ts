@@ -42,7 +42,7 @@ export async function runSuite(
     const checks = globSync('*/checks.json', { cwd: folder }).flatMap((file) => readChecks(folder, file));
     return { passed: Number(total[1]), failed: Number(total[2]), scenarios, checks };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

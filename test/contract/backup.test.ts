@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
+import type { ArchiveMember } from '../../src/storage/backup/archive.ts';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { Manifest } from '../../src/storage/backup/manifest.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
+import { size } from '../support/sizes.ts';
 import { contentOf, fillStorage } from '../support/stored-content.ts';
 
 const quiet = { force: false, onProgress: () => {} };
@@ -69,28 +73,6 @@ onEachBackend(
       assert.deepEqual(again.tables, (await verifyBackup(file)).tables);
     });
 
-    test('what somebody was embedding when the backup was made is free in the restored database', async () => {
-      const [busy, target] = [await backend.place(), await backend.place()];
-      const request = { model: 'm', leaseMs: 600_000, limit: 100 };
-      const claimed = await use(busy, async (storage) => {
-        await fillStorage(storage, 3);
-        await storage.vectors.kb.choose('m');
-        const { context, kb } = storage.vectors;
-        return [await context.claim({ ...request, claimant: 'a' }), await kb.claim({ ...request, claimant: 'a' })];
-      });
-      const archive = join(folder, 'claimed.tar');
-      await backUp(placeOf(busy), archive, quiet);
-      await restore(placeOf(target), archive, quiet);
-      await use(target, async ({ vectors: { context, kb } }) => {
-        assert.ok(claimed.every(({ owners }) => owners.length > 0));
-        const again = [
-          await context.claim({ ...request, claimant: 'b' }),
-          await kb.claim({ ...request, claimant: 'b' }),
-        ];
-        assert.deepEqual(again, claimed);
-      });
-    });
-
     test('what was acknowledged before is in it, and one state of what is written meanwhile', async () => {
       const busy = await backend.place();
       const storage = await openStorage(busy);
@@ -141,7 +123,8 @@ onEachBackend(
       const broken = join(folder, 'broken.tar');
       const target = await backend.place();
       const positions = [0, 124, 148, 300, 511, 512, 1024, bytes.length - 1100, bytes.length - 1537, bytes.length - 1];
-      for (let count = 0; count < 60; count += 1) positions.push(Math.floor((bytes.length * count) / 60));
+      const spread = size({ quick: 20, full: 60 });
+      for (let count = 0; count < spread; count += 1) positions.push(Math.floor((bytes.length * count) / spread));
       for (const position of positions) {
         const flipped = Buffer.from(bytes);
         flipped[position] = (flipped[position] ?? 0) ^ (1 << (position % 8));
@@ -174,18 +157,38 @@ onEachBackend(
       const newer = join(folder, 'newer.tar');
       await rewriteBackup(file, newer, (manifest) => ({ ...manifest, schema: 9999 }));
       await refused(restore(placeOf(target), newer, quiet), 'storage_newer');
-      await rewriteBackup(file, newer, (manifest) => ({ ...manifest, format: 2 as 1 }));
+      await rewriteBackup(file, newer, (manifest) => ({ ...manifest, format: 3 as 2 }));
       await refused(restore(placeOf(target), newer, quiet), 'storage_newer');
     });
 
-    test('a backup that claims to be of the other database is refused', async () => {
-      const other = join(folder, 'other.tar');
-      await rewriteBackup(file, other, (manifest) => ({
-        ...manifest,
-        backend: backend.name === 'sqlite' ? 'postgres' : 'sqlite',
-      }));
+    test('a backup of a version before the first release is refused, and nothing is changed', async () => {
       const target = await backend.place();
-      await refused(restore(placeOf(target), other, quiet), 'invalid_backup');
+      const older = join(folder, 'older.tar');
+      await rewriteBackup(file, older, (manifest) => ({ ...manifest, schema: 4 }));
+      await assert.rejects(restore(placeOf(target), older, quiet), /carrel export.*carrel import/);
+      await rewriteBackup(file, older, (manifest) => ({ ...manifest, format: 1 as 2, schema: 4 }));
+      await refused(restore(placeOf(target), older, { ...quiet, force: true }), 'storage_older');
+      if (target.backend === 'sqlite') assert.equal(existsSync(target.path), false);
+    });
+
+    test('only rows of known tables and columns are restored', async () => {
+      const target = await backend.place();
+      await use(target, (storage) => fillStorage(storage, 1));
+      const forged = join(folder, 'shape.tar');
+      const forge = async (change: (tables: Manifest['tables']) => Manifest['tables'], more: ArchiveMember[] = []) => {
+        await rewriteBackup(file, forged, (manifest) => ({ ...manifest, tables: change(manifest.tables) }), more);
+        await refused(restore(placeOf(target), forged, { ...quiet, force: true }), 'invalid_backup');
+      };
+      const row = Buffer.from(
+        '["trigger","t","notes",0,"CREATE TRIGGER t AFTER INSERT ON notes BEGIN SELECT 1; END"]\n',
+      );
+      const foreign = { name: 'sqlite_schema', rows: 1, columns: ['type', 'name', 'tbl_name', 'rootpage', 'sql'] };
+      const member = { name: 'tables/sqlite_schema/000001', size: row.length, content: [row] };
+      await forge((tables) => [...tables, foreign], [member]);
+      await forge((tables) => tables, [member]);
+      await forge((tables) => tables.slice(1));
+      await forge((tables) => tables.map((table) => ({ ...table, columns: [...table.columns, 'more'] })));
+      await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 1));
     });
 
     test('neither the database nor what is no file is overwritten, even with --force', async () => {
@@ -227,6 +230,48 @@ onEachBackend(
   },
   'server',
 );
+
+describe('schema objects of others in a SQLite file', () => {
+  const folder = temporaryFolder();
+  const at = (name: string): BackupPlace & { storage: { path: string } } => ({
+    storage: { backend: 'sqlite', path: join(folder, `${name}.db`) },
+    originals: join(folder, name),
+  });
+  const objectsOf = ({ storage }: { storage: { path: string } }) => {
+    const database = new DatabaseSync(storage.path, { readOnly: true });
+    const objects = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all();
+    database.close();
+    return objects;
+  };
+
+  test('a trigger and a view beside the data are not in a restored database', async () => {
+    const [source, target, fresh] = [at('source'), at('target'), at('fresh')];
+    const stored = await openStorage(source.storage);
+    await fillStorage(stored, 2);
+    await stored.close();
+    const database = new DatabaseSync(source.storage.path);
+    database.exec(`CREATE VIEW all_notes AS SELECT * FROM notes;
+      CREATE TRIGGER on_note AFTER INSERT ON notes BEGIN DELETE FROM access_tokens; END`);
+    database.close();
+    const file = join(folder, 'objects.tar');
+    await backUp(source, file, quiet);
+    await restore(target, file, quiet);
+    await (await openStorage(fresh.storage)).close();
+    assert.deepEqual(objectsOf(target), objectsOf(fresh));
+  });
+
+  test('a database file in a backup is refused', async () => {
+    const [source, target] = [at('source'), at('refused')];
+    const [file, forged] = [join(folder, 'plain.tar'), join(folder, 'forged.tar')];
+    await backUp(source, file, quiet);
+    const content = readFileSync(source.storage.path);
+    await rewriteBackup(file, forged, (manifest) => manifest, [
+      { name: 'database.sqlite', size: content.length, content: [content] },
+    ]);
+    await assert.rejects(restore(target, forged, quiet), { code: 'invalid_backup' });
+    assert.equal(existsSync(target.storage.path), false);
+  });
+});
 
 describe('verifying a backup', () => {
   const folder = temporaryFolder();

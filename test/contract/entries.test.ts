@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { EntryStore, ListRequest, NewEntry } from '../../src/storage/contracts/entries.ts';
-import type { EntryFilter } from '../../src/storage/contracts/entry-filter.ts';
+import type { ListRequest, NewEntry } from '../../src/storage/entries/entry.ts';
+import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { EntryStore, IndexFieldsRequest } from '../../src/storage/contracts/entries.ts';
-import type { EntryFilter } from '../../src/storage/contracts/entry-filter.ts';
+import type { IndexFieldsRequest } from '../../src/storage/entries/entry.ts';
+import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const is = (path: string[], value: string | number): EntryFilter => ({
@@ -35,8 +36,7 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
     const testsEach = async (filter: EntryFilter) => {
       const { entries: found, plan } = await many.list({ filter, limit: 5, offset: 0, images: false, explain: true });
       assert.equal(found.length, 5);
-      // What is done for each entry: reading its tags, and testing it.
-      return plan?.match(/CORRELATED|^ *SubPlan \d+$/gm)?.length === 2;
+      return /CORRELATED|^ *SubPlan \d+$/m.test(plan ?? '');
     };
     for (const filter of [is(['status'], 'common'), { tags: ['often'] }]) {
       assert.equal(await testsEach(filter), true, JSON.stringify(filter));

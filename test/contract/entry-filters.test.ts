@@ -1,20 +1,25 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
-import type { EntryStore, Metadata } from '../../src/storage/contracts/entries.ts';
-import type { MetadataCondition, Scalar } from '../../src/storage/contracts/entry-filter.ts';
+import type { Metadata } from '../../src/storage/entries/entry.ts';
+import type { MetadataCondition, Scalar } from '../../src/storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { oracleMatches } from '../support/filter-oracle.ts';
+import { size } from '../support/sizes.ts';
 
 /** Fixed, so that both databases are asked the same and a failure can be seen again. */
 const seed = 20_261_115;
 /** More than the 500 from which on conditions take another form. */
-const documentsCount = 1_000;
+const documentsCount = size({ quick: 600, full: 1_000 });
 /** Filters mean the same whether the index answers them or the metadata itself, or each a part. */
 const indexes = [
-  { filtersCount: 500, fields: ['*'] },
-  { filtersCount: 500, fields: [] },
-  { filtersCount: 2_000, fields: ['status', 'n:array', 'a:object', 'b:array', 'b.n', 'b.a:array', 'missing:object'] },
+  { filtersCount: size({ quick: 150, full: 500 }), fields: ['*'] },
+  { filtersCount: size({ quick: 150, full: 500 }), fields: [] },
+  {
+    filtersCount: size({ quick: 400, full: 2_000 }),
+    fields: ['status', 'n:array', 'a:object', 'b:array', 'b.n', 'b.a:array', 'missing:object'],
+  },
 ];
 
 const words = ['alpha', 'Alpha', 'ALPHA beta', 'a%b', 'a_b', 'axb', 'ß', 'ΣΑΣ', 'σας', 'İ', '5', 'true', 'null', ''];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { EntryStore, NewEntry } from '../../src/storage/contracts/entries.ts';
+import type { NewEntry } from '../../src/storage/entries/entry.ts';
+import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { loadSqlite } from '../../src/storage/sqlite/sqlite-module.ts';
 import { exportLines } from '../../src/toolsets/context/transfer/entry-lines.ts';
 import { importEntries } from '../../src/toolsets/context/transfer/import-entries.ts';
@@ -162,7 +163,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     const file = join(folder, `mapped-${backend.name}.db`);
     writeOriginal(file, [
       { id: 1, metadata: references(2, 100, 77, 'x') },
-      { id: 2, metadata: references(1) },
+      { id: 2, metadata: JSON.stringify({ references: { context_ids: [1], replaces: 1 } }) },
       { id: 100, metadata: references(100) },
     ]);
     const { added, newIds, rewritten } = await importEntries(entries, file, now);
@@ -180,7 +181,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     const stored = await all(entries);
     const at = (id: number) => stored.get(id)?.metadata;
     assert.deepEqual(at(4), JSON.parse(references(5, 100, 77, 'x')));
-    assert.deepEqual(at(5), JSON.parse(references(4)));
+    assert.deepEqual(at(5), { references: { context_ids: [4], replaces: 4 } });
     assert.deepEqual(at(100), JSON.parse(references(100)));
     assert.equal(stored.get(4)?.updatedAt, '2025-11-29T10:00:00.000Z');
     const path = ['references', 'context_ids'];
@@ -255,16 +256,25 @@ describe('carrel import of a database of mcp-context-server', () => {
       env: cleanEnv(join(folder, 'data'), env),
     });
 
-  test('tells numbers and names what is skipped; the database itself is not taken as ours', () => {
+  test('reports counts and lists skipped entries in a file, with an exit code of its own; the database itself is not taken as ours', () => {
     const file = join(folder, 'original.db');
     writeOriginal(file, [{ id: 1 }, { id: 2, tags: ['\u001b[31m'.repeat(100)] }, { id: 3 }]);
     const served = run({ DB_PATH: file }, 'context');
     assert.equal(served.status, 78);
     assert.match(served.stderr, /belongs to mcp-context-server.*carrel import/);
     const first = run({}, 'import', file);
-    assert.equal(first.stderr, 'carrel: entry 2 is skipped: a tag has 500 characters, and may have at most 256\n');
+    const list = `${file}.skipped.jsonl`;
+    assert.equal(
+      first.stderr,
+      `carrel: Skipped entry 2: a tag has 500 characters, and may have at most 256\ncarrel: All skipped entries are listed in ${list}.\n`,
+    );
+    assert.equal(first.status, 65);
+    assert.deepEqual(JSON.parse(readFileSync(list, 'utf8')), {
+      place: 'entry 2',
+      reason: 'a tag has 500 characters, and may have at most 256',
+    });
     assert.equal(first.stdout, '2 entries added, 0 already present, 1 skipped\n');
-    const { added, present, skipped, newIds } = JSON.parse(run({}, 'import', file, '--json').stdout);
-    assert.deepEqual([added, present, skipped.length, newIds], [0, 2, 1, {}]);
+    const { added, present, skipped, newIds, skippedFile } = JSON.parse(run({}, 'import', file, '--json').stdout);
+    assert.deepEqual([added, present, skipped.length, newIds, skippedFile], [0, 2, 1, {}, list]);
   });
 });

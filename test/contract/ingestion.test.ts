@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, beforeEach, test } from 'node:test';
-import type { ClaimedJob, FinishRequest, IngestionStore } from '../../src/storage/contracts/ingestion.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { IngestionStore } from '../../src/storage/documents/document-stores.ts';
+import type { ClaimedJob, FinishRequest } from '../../src/storage/documents/ingestion.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const leaseMs = 60_000;
@@ -108,7 +109,7 @@ onEachBackend('the queue of ingestion', (backend) => {
   test('what dead holders had comes back, after the jobs that killed nobody', async () => {
     const [first, second] = [await submit(), await submit()];
     await claim('dead');
-    assert.deepEqual(await queue.owners({}), ['dead']);
+    assert.deepEqual(await queue.owners(), ['dead']);
     assert.equal(await queue.giveBack({ owners: ['dead', 'unknown'], crashed: true }), 1);
     assert.equal((await claim('alive'))?.id, second);
     const again = await claim('alive');

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { type Language, useLanguage } from '../../src/words/language.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { passageWriter } from '../support/passages.ts';
 
 onEachBackend('the language of words', (backend) => {
   after(() => useLanguage('english'));
@@ -34,8 +35,8 @@ onEachBackend('the language of words', (backend) => {
       await storage.notes.save({ title: 'Wohnen', content: text, tags: ['Städte'], sourceUrls: [] });
       const entry = { threadId: 't', source: 'user' as const, metadata: undefined, tags: [], images: [] };
       await storage.entries.store({ entries: [{ ...entry, text, summary: undefined }] });
-      const passage = { id: 'p', position: 0, title: '', headings: ['Wohnen'], body: text, labels: [] };
-      await storage.passages.replace([{ parent: 'd', passages: [passage] }]);
+      const passage = { id: 'p', title: '', headings: ['Wohnen'], body: text, labels: [] };
+      await passageWriter(storage).replace([{ parent: 'd', passages: [passage] }]);
       assert.deepEqual(await find(storage, 'Haus'), [0, 0, 0]);
     });
     await withStorage(place, 'german', async (storage) => {

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { EntryStore } from '../../src/storage/contracts/entries.ts';
-import type { PassageStore } from '../../src/storage/contracts/passages.ts';
+import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
+import type { PassageStore } from '../../src/storage/passages/passage-store.ts';
 import { exactWord, plainQuery, type WordQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { type PassageWriter, passageWriter } from '../support/passages.ts';
 
 onEachBackend('misspelt words', (backend) => {
   let entries: EntryStore;
   let passages: PassageStore;
+  let writer: PassageWriter;
   const texts: Record<string, string> = {};
   const search = (query: WordQuery, threadId?: string) =>
     entries.searchWords({ query, filter: { threadId }, limit: 10, offset: 0, explain: false });
@@ -29,6 +31,7 @@ onEachBackend('misspelt words', (backend) => {
     const storage = await backend.open();
     entries = storage.entries;
     passages = storage.passages;
+    writer = passageWriter(storage);
     await store('office', 'The invoice was paid in May.', 'Quarterly figures are late.', 'Lunch is at noon.');
     await store('secret', 'The marmalade plan must stay hidden.');
   });
@@ -36,10 +39,10 @@ onEachBackend('misspelt words', (backend) => {
   test('are searched for by the nearest words, which are told', async () => {
     assert.deepEqual(await found('invioce'), [texts[1]]);
     assert.deepEqual(await found('quartrely figrues'), [texts[2]]);
-    const { mended, hits, scoreMax } = await search(plainQuery('when was the invioce paid'));
-    assert.deepEqual(mended, [{ word: 'invioce', terms: ['invoice'] }]);
+    const { corrected, hits, scoreMax } = await search(plainQuery('when was the invioce paid'));
+    assert.deepEqual(corrected, [{ word: 'invioce', terms: ['invoice'] }]);
     const right = await search(plainQuery('when was the invoice paid'));
-    assert.deepEqual([right.mended, right.hits[0]?.id], [[], hits[0]?.id]);
+    assert.deepEqual([right.corrected, right.hits[0]?.id], [[], hits[0]?.id]);
     assert.ok((hits[0]?.score ?? 0) < (right.hits[0]?.score ?? 0) && scoreMax < right.scoreMax);
     const { weighed } = await entries.weighWords({ query: plainQuery('invioce'), keys: [1, 2] });
     assert.deepEqual(
@@ -57,12 +60,21 @@ onEachBackend('misspelt words', (backend) => {
     );
   });
 
+  test('are told apart by the document that has all of them', async () => {
+    await store('leave', 'The sleeve was too long.', 'Parental leave takes sixteen weeks.', 'A sleeve is knitted.');
+    const { corrected } = await search(plainQuery('parentel leeve'), 'leave');
+    assert.deepEqual(corrected, [
+      { word: 'parentel', terms: ['parental'] },
+      { word: 'leeve', terms: ['leave', 'sleeve'] },
+    ]);
+  });
+
   test('find nothing through a word that only others may see, and do not tell it', async () => {
     assert.deepEqual(await found('marmelade', 'secret'), [texts[4]]);
     const hidden = await search(plainQuery('marmelade'), 'office');
-    assert.deepEqual([hidden.hits, hidden.mended], [[], []]);
+    assert.deepEqual([hidden.hits, hidden.corrected], [[], []]);
     const both = await search(plainQuery('marmelade invoice'), 'office');
-    assert.deepEqual([both.hits.map(({ id }) => id), both.mended], [[1], []]);
+    assert.deepEqual([both.hits.map(({ id }) => id), both.corrected], [[1], []]);
   });
 
   test('are taken as they are in quotes, as phrases and where some document has them', async () => {
@@ -78,7 +90,7 @@ onEachBackend('misspelt words', (backend) => {
     assert.deepEqual(await found('trombnoe'), []);
   });
 
-  test('are mended in queries with operators, but not where they exclude', async () => {
+  test('are corrected in queries with operators, but not where they exclude', async () => {
     const any = (word: string) => exactWord(word);
     const both: WordQuery = { kind: 'and', parts: [any('quartrely'), any('late')] };
     assert.deepEqual((await search(both, 'office')).total, 1);
@@ -86,20 +98,21 @@ onEachBackend('misspelt words', (backend) => {
     assert.equal((await search(except, 'office')).total, 1);
   });
 
-  test('are mended for passages, too', async () => {
+  test('are corrected for passages, too', async () => {
     const passage = (id: string, title: string, body: string) => ({
-      ...{ id, position: 0, title, headings: [], body, labels: [] },
+      ...{ id, title, headings: [], body, labels: [] },
     });
-    await passages.replace([
+    await writer.replace([
       { parent: 'a', passages: [passage('a-0', 'Deployment guide', 'Run the installer on each machine.')] },
       { parent: 'b', passages: [passage('b-0', 'Menu', 'Soup and bread.')] },
     ]);
-    const { hits, mended } = await passages.search({ query: plainQuery('instlaler deploymnet'), limit: 5, offset: 0 });
-    assert.deepEqual(
-      hits.map(({ id }) => id),
-      ['a-0'],
-    );
-    assert.deepEqual(mended, [
+    const { hits, corrected } = await passages.search({
+      query: plainQuery('instlaler deploymnet'),
+      limit: 5,
+      offset: 0,
+    });
+    assert.deepEqual(writer.idsOf(hits), ['a-0']);
+    assert.deepEqual(corrected, [
       { word: 'instlaler', terms: ['installer'] },
       { word: 'deploymnet', terms: ['deployment'] },
     ]);

@@ -3,11 +3,11 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { CarrelError } from '../../src/base/errors.ts';
 import { silentLogger } from '../../src/base/log.ts';
-import { type EmbeddingProvider, normalised } from '../../src/search/embeddings/embedding-provider.ts';
 import { embeddingState } from '../../src/search/meaning/embedding-state.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
-import type { EntryFilter } from '../../src/storage/contracts/entry-filter.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { type EmbeddingProvider, normalised } from '../../src/search/models/embedding-provider.ts';
+import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { type Backend, onEachBackend } from '../support/backends.ts';
 
 interface Gate extends EmbeddingProvider {
@@ -189,7 +189,7 @@ onEachBackend(
       await store(storage, 'aaa bbb');
       const running = open(gatedProvider('test:old', 32, true));
       await complete(running, 'aaa');
-      await storage.vectors.context.choose('test:newer');
+      await storage.vectors.context.choose({ model: 'test:newer' });
       await store(storage, 'ccc ddd');
       await complete(running, 'ccc ddd');
       assert.deepEqual(await models(storage), ['test:old', 'test:newer']);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { NewNote, NoteListRequest, NoteStore } from '../../src/storage/contracts/notes.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { NewNote, NoteListRequest } from '../../src/storage/notes/note.ts';
+import type { NoteStore } from '../../src/storage/notes/notes.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { markedText } from '../support/marked-text.ts';
 
@@ -277,11 +278,13 @@ onEachBackend('notes', (backend) => {
 
   test('idempotency: the same call under the same key is done once; another is a conflict', async () => {
     const key = { key: randomUUID(), bodyHash: 'a' };
-    const fresh = note('once', 'onceword');
-    const [saved, again] = await Promise.all([notes.save(fresh, key), notes.save(fresh, key)]);
+    const fresh = { ...note('once', 'onceword'), idempotency: key };
+    const [saved, again] = await Promise.all([notes.save(fresh), notes.save(fresh)]);
     assert.deepEqual(again, saved);
     assert.deepEqual(await find('onceword'), [saved.id]);
-    await assert.rejects(notes.save(fresh, { ...key, bodyHash: 'b' }), { code: 'idempotency_conflict' });
+    await assert.rejects(notes.save({ ...fresh, idempotency: { ...key, bodyHash: 'b' } }), {
+      code: 'idempotency_conflict',
+    });
     const late = { key: randomUUID(), bodyHash: 'c' };
     const first = await notes.update({ id: saved.id, changes: { content: 'first' }, idempotency: late });
     await notes.update({ id: saved.id, changes: { content: 'second' } });

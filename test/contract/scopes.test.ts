@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { AcceptOutcome } from '../../src/storage/contracts/ingestion.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { AcceptOutcome } from '../../src/storage/documents/ingestion.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 /** Contract §8, §9: what callers with restricted tokens may know of; test/security/scopes has the whole product. */

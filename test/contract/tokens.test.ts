@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { NewToken, TokenStore } from '../../src/storage/contracts/tokens.ts';
+import type { NewToken, TokenStore } from '../../src/storage/tokens/token.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 onEachBackend('named tokens', (backend) => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
-import type { EmbeddingProvider } from '../../src/search/embeddings/embedding-provider.ts';
 import { createMeaning, type Meaning } from '../../src/search/meaning/meaning.ts';
-import type { NewPassage, PassageFilter } from '../../src/storage/contracts/passages.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import type { EmbeddingProvider } from '../../src/search/models/embedding-provider.ts';
+import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import { dotProduct } from '../../src/storage/quantise.ts';
+import type { Storage } from '../../src/storage/storage.ts';
+import { dotProduct } from '../../src/storage/vectors/quantise.ts';
+import { type PassageWriter, passageWriter, type TestPassage } from '../support/passages.ts';
 import { createPlainDatabase, type PostgresServer, serverObstacle, startPostgres } from '../support/postgres.ts';
 import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
 
@@ -21,10 +22,19 @@ const near = (number: number) => nearVector(centres[number % 60] ?? new Float32A
 const vectors = Array.from({ length: count }, (_, number) => near(number));
 const asked = Array.from({ length: queries }, (_, number) => near(number * 7));
 
+const queryVector = (number: number) => asked[number] ?? new Float32Array(dimensions);
+/** Passages that two processes add later are what a query looks for. */
+const vectorOf = (number: number) => vectors[number] ?? queryVector(Math.floor((number - count) / 2));
+
 const provider: EmbeddingProvider = {
   name: 'test:clusters',
   dimensions,
-  embed: async (texts) => texts.map((text) => asked[Number(text.split(' ')[1])] ?? new Float32Array(dimensions)),
+  // Another process may embed a passage before its writer does.
+  embed: async (texts) =>
+    texts.map((text) => {
+      const [kind, number] = text.split(' ');
+      return kind === 'query' ? queryVector(Number(number)) : vectorOf(Number(number));
+    }),
   close: async () => {},
 };
 
@@ -46,8 +56,8 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
     processes.push(here, there);
     const batch = 1_000;
     for (let first = 0; first < count; first += batch) {
-      const passages = vectors.slice(first, first + batch).map((vector, place) => passageOf(first + place, vector));
-      await here.storage.passages.replace([{ parent: `document ${first}`, passages }]);
+      const passages = Array.from({ length: batch }, (_, place) => passageOf(first + place));
+      await here.passages.replace([{ parent: `document ${first}`, passages }]);
     }
   });
   after(async () => {
@@ -68,8 +78,8 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
 
   const filters: [string, PassageFilter | undefined, (number: number) => boolean][] = [
     ['no filter', undefined, () => true],
-    ['a broad one', { labels: [['odd']] }, (number) => number % 2 === 1],
-    ['a narrow one', { labels: [['rare']] }, (number) => number % 100 === 7],
+    ['a broad one', { labels: [['tag:odd']] }, (number) => number % 2 === 1],
+    ['a narrow one', { labels: [['tag:rare']] }, (number) => number % 100 === 7],
   ];
   for (const [name, filter, passes] of filters) {
     test(`recall@10 is at least 0.99 with ${name}`, async (context) => {
@@ -92,8 +102,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
       all.map(async (each, writer) => {
         for (let round = 0; round < rounds; round += 1) {
           const number = count + 2 * round + writer;
-          const vector = asked[round % queries] ?? new Float32Array(dimensions);
-          await each.storage.passages.replace([{ parent: `new ${number}`, passages: [passageOf(number, vector)] }]);
+          await each.passages.replace([{ parent: `new ${number}`, passages: [passageOf(number)] }]);
           // An image that is brought up to date meanwhile must not pass by what is committed late.
           await search(each, round % queries, 1);
         }
@@ -105,7 +114,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
         assert.deepEqual(new Set(await search(each, number, 2)), fresh);
       }
     }
-    await here?.storage.passages.remove(asked.map((_, number) => `new ${count + 2 * number}`));
+    await here?.passages.remove(asked.map((_, number) => `new ${count + 2 * number}`));
     for (const each of all) {
       assert.deepEqual(await search(each, 3, 1), [`p${count + 7}`]);
     }
@@ -114,26 +123,31 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
 
 interface Process {
   readonly storage: Storage;
+  readonly passages: PassageWriter;
   readonly meaning: Meaning<PassageFilter>;
 }
 
 async function open(url: string): Promise<Process> {
   const storage = await createPostgresStorage({ url });
-  return { storage, meaning: createMeaning({ vectors: storage.vectors.kb, provider, log: silentLogger }) };
+  return {
+    storage,
+    passages: passageWriter(storage),
+    meaning: createMeaning({ vectors: storage.vectors.kb, provider, log: silentLogger }),
+  };
 }
 
 async function search({ storage, meaning }: Process, number: number, limit: number, filter?: PassageFilter) {
   const { signal } = new AbortController();
   const { matches } = await meaning.search({ text: `query ${number}`, limit, filter, signal });
   const passages = await storage.passages.get(matches.map(({ id }) => id));
-  return passages.map(({ id }) => id);
+  return passages.map(({ body }) => body.replace('passage ', 'p'));
 }
 
-function passageOf(number: number, vector: Float32Array): NewPassage {
+function passageOf(number: number): TestPassage {
   const labels = [number % 2 === 0 ? 'even' : 'odd', ...(number % 100 === 7 ? ['rare'] : [])];
-  const windows = [{ start: 0, end: 1, vector }];
+  const windows = [{ start: 0, end: 1, vector: vectorOf(number) }];
   const own = { model: provider.name, windows };
-  return { id: `p${number}`, position: number, title: '', headings: [], body: 'x', labels, vectors: own };
+  return { id: `p${number}`, title: '', headings: [], body: `passage ${number}`, labels, vectors: own };
 }
 
 function exact(query: Float32Array, passes: (number: number) => boolean): string[] {

@@ -3,9 +3,10 @@ import { after, test } from 'node:test';
 import { isCarrelError } from '../../src/base/errors.ts';
 import type { DocumentSource } from '../../src/documents/document.ts';
 import { createExtractor } from '../../src/documents/extractor.ts';
-import { createPlaces } from '../../src/documents/places.ts';
+import { createPlaces } from '../../src/documents/document-places.ts';
 import { chunkDocument } from '../../src/search/chunking/chunk-document.ts';
 import { type CorpusFile, corpusFiles, refusedFiles } from './corpus.ts';
+import { size } from '../support/sizes.ts';
 
 const extractor = createExtractor({ cpuMsMax: 60_000, memoryMb: 512, workersMax: 2, queueMax: 10_000 });
 after(() => extractor.close());
@@ -137,7 +138,7 @@ async function outcome(file: Pick<CorpusFile, 'bytes' | 'name'>): Promise<void> 
   }
 }
 
-const cuts = 20;
+const cuts = size({ quick: 3, full: 20 });
 
 function cutShort(bytes: Uint8Array): Uint8Array[] {
   return Array.from({ length: cuts }, (_, index) => bytes.subarray(0, Math.floor((bytes.length * index) / cuts)));
@@ -150,7 +151,7 @@ function flipped(bytes: Uint8Array): Uint8Array[] {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * below);
   };
-  return Array.from({ length: 8 }, (_, round) => {
+  return Array.from({ length: size({ quick: 2, full: 8 }) }, (_, round) => {
     const copy = Uint8Array.from(bytes);
     for (let flips = 0; flips <= round * 4; flips += 1) {
       const at = random(copy.length);

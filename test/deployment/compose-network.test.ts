@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { Client } from 'pg';
 import { makeFolder } from '../support/child-program.ts';
 import { interpolate, readComposeFile } from '../support/compose-file.ts';
+import { until } from '../support/pause.ts';
 import { serverObstacle, startRealPostgres } from '../support/postgres.ts';
 import { exchange, openSession, type RawSession } from '../support/raw-http.ts';
 import { watchText } from '../support/watch-text.ts';
@@ -17,7 +18,7 @@ const obstacle =
 const keys = { KB_API_KEY: 'engine-key', KB_MCP_API_KEY: 'agent-key', CARREL_AUTH_TOKEN: '' };
 
 // Each service of compose.yaml runs on a host of its own, by the image's entry command, with exactly its environment.
-test('003 "Docker Compose deployment": kb reaches the engine over the network by its service name', {
+test('as root: 003 "Docker Compose deployment": kb reaches the engine over the network by its service name', {
   skip: obstacle === undefined ? false : `not proven: ${obstacle}`,
 }, async (t) => {
   const network = createComposeNetwork(t, ['engine', 'kb'], ['postgres']);
@@ -147,15 +148,6 @@ function structured(answer: Awaited<ReturnType<RawSession['call']>>): unknown {
   assert.ok(message?.result, answer.text);
   assert.notEqual(message.result['isError'], true, answer.text);
   return message.result['structuredContent'];
-}
-
-async function until<T>(look: () => Promise<T | undefined>): Promise<T | undefined> {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  return undefined;
 }
 
 function exitCode(child: ChildProcess): Promise<number | null> {

@@ -9,7 +9,7 @@ import { unzipSync } from 'fflate';
 import * as z from 'zod';
 import { loadRoleConfig } from '../../src/app/program.ts';
 import { serveRole } from '../../src/app/roles.ts';
-import { cleanEnv, makeFolder } from '../support/child-program.ts';
+import { cleanEnv, makeFolder, withModels } from '../support/child-program.ts';
 import { readDockerfile } from '../support/compose-file.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -114,7 +114,7 @@ test('contract §9: the .mcpb for this system, unpacked and started as its manif
       return fill(String(manifest.user_config[name.replace('user_config.', '')].default));
     });
   const filled = Object.entries(env as Record<string, string>).map(([name, value]) => [name, fill(value)]);
-  const client = await connect(t, args.map(fill), { ...cleanEnv(home), ...Object.fromEntries(filled) });
+  const client = await connect(t, args.map(fill), { ...cleanEnv(home, withModels), ...Object.fromEntries(filled) });
   const { tools } = await client.listTools();
   assert.deepEqual(
     manifest.tools.map(({ name }: { name: string }) => name),
@@ -135,7 +135,7 @@ test('contract §9: the .mcpb for this system, unpacked and started as its manif
       execFileSync('npm', npm, { cwd: place, stdio: 'pipe' });
       const program = join(place, 'node_modules/.bin/carrel');
       assert.ok(existsSync(join(place, 'node_modules/carrel/node_modules/onnxruntime-node')));
-      const installed = await connect(own, [program], cleanEnv(join(folder, 'data')));
+      const installed = await connect(own, [program], cleanEnv(join(folder, 'data'), withModels));
       assert.equal(installed.getServerVersion()?.version, published.version);
     },
   );

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
@@ -85,6 +86,25 @@ test('contract §1: what cannot be backed up or restored is one clear line and a
     assert.equal(result.stdout, '');
   }
   assert.equal(existsSync(join(dataDir, 'carrel.db')), false, 'nothing was made');
+});
+
+test('a database from before the first release is refused in one line, and exits with 78', (t) => {
+  const { dataDir, run } = place(t);
+  const folder = makeFolder(t);
+  const text = join(folder, 'ferry.md');
+  writeFileSync(text, '# Ferries\n\nThe ferry to Elba leaves at dawn.\n');
+  assert.equal(run('add', text).status, 0);
+  const database = new DatabaseSync(join(dataDir, 'carrel.db'));
+  database.exec('PRAGMA user_version = 4');
+  database.close();
+  for (const args of [
+    ['backup', join(folder, 'older.tar')],
+    ['add', text],
+  ]) {
+    const result = run(...args);
+    assert.equal(result.status, 78, result.stderr);
+    assert.match(result.stderr, /^carrel: .*schema 4 .*carrel export.*carrel import.*\n$/);
+  }
 });
 
 function place(t: TestContext) {

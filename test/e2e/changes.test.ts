@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Carrel, carrelProgram, startCarrel, startProgram } from '../support/child-program.ts';
-import { pause } from '../support/pause.ts';
+import { until } from '../support/pause.ts';
 import { modernRequest, openStream, type RawStream } from '../support/raw-http.ts';
 import { watchText } from '../support/watch-text.ts';
 
@@ -12,10 +12,6 @@ const env = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
 const toolsets = ['--toolsets', 'context,research'];
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause(20);
-}
 
 /** A client up to 2025-11-25, with what it was told. */
 async function connect(url: string) {

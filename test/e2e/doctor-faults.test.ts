@@ -5,7 +5,14 @@ import { join, resolve } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { serveHttp } from '../fakes/loopback-server.ts';
 import { startOllama } from '../fakes/ollama.ts';
-import { carrelProgram, cleanEnv, makeFolder, startProgram } from '../support/child-program.ts';
+import {
+  carrelProgram,
+  cleanEnv,
+  makeFolder,
+  startCarrel,
+  startProgram,
+  withModels,
+} from '../support/child-program.ts';
 
 interface Check {
   name: string;
@@ -19,13 +26,16 @@ async function check(
   t: TestContext,
   name: string,
   env: Record<string, string>,
-  options: { role?: string; program?: string; dataDir?: string } = {},
+  options: { role?: string; program?: string; dataDir?: string; port?: number } = {},
 ) {
-  const { role = 'serve', program = carrelProgram, dataDir = join(makeFolder(t), 'data') } = options;
+  const { role = 'serve', program = carrelProgram, dataDir = join(makeFolder(t), 'data'), port = 0 } = options;
   const { promise, resolve: done } = Promise.withResolvers<{ code: number; stdout: string }>();
   const settings = cleanEnv(dataDir, { EMBEDDING_PROVIDER: 'none', ...env });
-  execFile(process.execPath, [program, 'doctor', role, '--json', '--port', '0'], { env: settings }, (error, stdout) =>
-    done({ code: Number(error?.code ?? 0), stdout }),
+  execFile(
+    process.execPath,
+    [program, 'doctor', role, '--json', '--port', String(port)],
+    { env: settings },
+    (error, stdout) => done({ code: Number(error?.code ?? 0), stdout }),
   );
   const { code, stdout } = await promise;
   const { checks }: { checks: Check[] } = JSON.parse(stdout);
@@ -74,7 +84,7 @@ test('doctor finds a web search without its key', async (t) => {
   assert.deepEqual([right.ok, right.found], [true, 'brave, then duckduckgo']);
 });
 
-test('doctor finds a disk that is full, and one that is nearly so', { skip: cannotMount() }, async (t) => {
+test('as root: doctor finds a disk that is full, and one that is nearly so', { skip: cannotMount() }, async (t) => {
   for (const [size, words, ok] of [
     ['8m', 'full', false],
     ['200m', 'nearly full', true],
@@ -130,7 +140,7 @@ test('doctor finds a broken local model', async (t) => {
   const folder = makeFolder(t);
   for (const part of ['bin', 'dist', 'package.json']) cpSync(part, join(folder, part), { recursive: true });
   cpSync('models', join(folder, 'models'), { recursive: true });
-  rmSync(join(folder, 'models/gte-small-int8/model.onnx'));
+  rmSync(join(folder, 'models/carrel-embedding-1/model.onnx'));
   const program = join(folder, 'bin/carrel.js');
   const model = await check(t, 'model', { EMBEDDING_PROVIDER: 'local' }, { role: 'context', program });
   assert.equal(model.ok, false);
@@ -138,7 +148,7 @@ test('doctor finds a broken local model', async (t) => {
 });
 
 function startOwned(t: TestContext, program: string) {
-  const child = startProgram(program, ['context', '--transport', 'http', '--port', '0']);
+  const child = startProgram(program, ['context', '--transport', 'http', '--port', '0'], withModels);
   t.after(() => child.stop());
   return child;
 }
@@ -146,3 +156,13 @@ function startOwned(t: TestContext, program: string) {
 function cannotMount(): string | false {
   return process.platform === 'linux' && process.getuid?.() === 0 ? false : 'only root can mount a small disk';
 }
+
+test('a port that a running Carrel uses is in order; one that another program uses is not', async (t) => {
+  const own = await startCarrel(t, ['serve', '--transport', 'http'], { env: { EMBEDDING_PROVIDER: 'none' } });
+  const used = await check(t, 'port', {}, { port: Number(new URL(own.url).port) });
+  assert.deepEqual([used.ok, used.code], [true, 0], used.found);
+  assert.match(used.found, /is used by a running Carrel$/);
+  const other = await serveHttp(t, (_request, response) => response.writeHead(404).end());
+  const taken = await check(t, 'port', {}, { port: other.port });
+  assert.deepEqual([taken.ok, taken.code], [false, 78], taken.found);
+});

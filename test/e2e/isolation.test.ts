@@ -9,9 +9,10 @@ import {
   openStream,
   type RawAnswer,
 } from '../support/raw-http.ts';
+import { size } from '../support/sizes.ts';
 
 const clients = 50;
-const callsPerClient = 400;
+const callsPerClient = size({ quick: 100, full: 400 });
 
 /** What one client saw that was not its own, in words. */
 type Strays = string[];

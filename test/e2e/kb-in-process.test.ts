@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
@@ -43,7 +44,7 @@ test('in carrel serve, find asks the knowledge base, and its documents are resou
     await call('kb_addnote', { text: 'Zirconium melts at 1855 °C', title: 'Metals' }),
   );
   const found = await call('find', { query: 'zirconium' });
-  const [hit] = found['hits'] as { source: string; uri: string; title: string; why: string }[];
+  const [hit] = found['results'] as { source: string; uri: string; title: string; why: string }[];
   assert.deepEqual([hit?.source, hit?.uri, hit?.title], ['kb', `carrel://kb/doc/${id}`, 'Metals']);
   const { contents } = await client.readResource({ uri: `carrel://kb/doc/${id}` });
   const [content] = contents as { text: string; _meta: Record<string, unknown> }[];
@@ -88,15 +89,53 @@ test('a file below an allowed folder is taken by its path, on stdio only', async
     assert.deepEqual([result.isError, Object(result.structuredContent).error.code], [true, 'path_not_allowed'], path);
   }
   assert.equal((await call('kb_upload_start', { filename: 'a.txt', total_size: 1 }))['upload_url'], undefined);
+  for (const given of [{}, { text: 'a', path: join(root, 'essay.md') }]) {
+    const result = await client.callTool({ name: 'kb_add', arguments: given });
+    assert.match(JSON.stringify(result.content), /exactly one of text, path and url/);
+  }
 
   const http = await startCarrel(t, ['kb'], { env: { KB_ALLOWED_ROOTS: root } });
   const agent = await connectAgent(t, http.url);
-  const error = await agent.fail('kb_upload_start', { path: join(root, 'essay.md') });
-  assert.equal(error.code, 'invalid_arguments');
+  for (const tool of ['kb_upload_start', 'kb_add']) {
+    const error = await agent.fail(tool, { path: join(root, 'essay.md') });
+    assert.deepEqual([error.code, /stdio/.test(String(error.message))], ['path_not_allowed', true]);
+  }
 });
 
-async function serve(t: TestContext, dataDir: string, env: Record<string, string>) {
-  const client = new Client({ name: 'test', version: '1' });
+test("a file is also taken from the client's own roots; a refusal names the setting and the folders", async (t) => {
+  const dataDir = makeFolder(t);
+  const root = join(dataDir, 'project');
+  mkdirSync(root);
+  writeFileSync(join(root, 'plan.md'), '# Plan\n\nThe hives move in April.');
+  writeFileSync(join(dataDir, 'secret.md'), 'Not for agents.');
+  symlinkSync(join(dataDir, 'secret.md'), join(root, 'innocent.md'));
+  const roots = [{ uri: pathToFileURL(root).href }, { uri: 'https://example.org/' }, { uri: 'file://%' }];
+  const { client, call } = await serve(t, dataDir, {}, roots);
+  const id = await ingested({ call }, await call('kb_add', { path: join(root, 'plan.md'), tags: ['bees'] }));
+  const document = await call('kb_get', { document_id: id });
+  assert.deepEqual([document['tags'], document['source_path']], [['bees'], join(root, 'plan.md')]);
+  const noteId = await ingested({ call }, await call('kb_add', { text: 'Smoke calms bees.', title: 'Smoke' }));
+  assert.equal((await call('kb_get', { document_id: noteId }))['title'], 'Smoke');
+  for (const path of [join(root, 'innocent.md'), join(dataDir, 'secret.md'), root, '/etc/hostname']) {
+    const result = await client.callTool({ name: 'kb_add', arguments: { path } });
+    const { code, message } = Object(result.structuredContent).error;
+    assert.equal(code, 'path_not_allowed', path);
+    assert.ok(message.includes(root) && message.includes('KB_ALLOWED_ROOTS'), message);
+  }
+  if (process.getuid?.() === 0) {
+    chownSync(join(root, 'plan.md'), 65_534, 65_534);
+    const result = await client.callTool({ name: 'kb_add', arguments: { path: join(root, 'plan.md') } });
+    assert.match(JSON.stringify(result.content), /another user/);
+  }
+
+  const bare = await serve(t, makeFolder(t), {});
+  const refused = await bare.client.callTool({ name: 'kb_add', arguments: { path: join(root, 'plan.md') } });
+  assert.match(JSON.stringify(refused.content), /No folder is allowed here\. KB_ALLOWED_ROOTS/);
+});
+
+async function serve(t: TestContext, dataDir: string, env: Record<string, string>, roots?: { uri: string }[]) {
+  const client = new Client({ name: 'test', version: '1' }, { capabilities: roots ? { roots: {} } : {} });
+  if (roots) client.setRequestHandler('roots/list', async () => ({ roots }));
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [carrelProgram],

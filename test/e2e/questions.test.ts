@@ -179,7 +179,15 @@ describe('before much is deleted, the user is asked through the client', { timeo
     }
     engine.add({ title: 'Report 4', tags: ['old'], text: 'late' });
     // The user agreed to three, not to four.
-    assert.equal((await send({ tags: ['old'] }, { inputResponses, requestState }))['resultType'], 'input_required');
+    const { requestState: forFour, ...again } = await send({ tags: ['old'] }, { inputResponses, requestState });
+    assert.equal(again['resultType'], 'input_required');
+    assert.equal(engine.documents.size, 4);
+    // A yes counts once: what was restored meanwhile is asked about anew.
+    const yesToFour = { inputResponses, requestState: forFour };
+    assert.equal((await send({ tags: ['old'] }, yesToFour))['resultType'], 'complete');
+    assert.equal(engine.documents.size, 0);
+    for (const n of [1, 2, 3, 4]) engine.add({ title: `Report ${n}`, tags: ['old'], text: String(n) });
+    assert.equal((await send({ tags: ['old'] }, yesToFour))['resultType'], 'input_required');
     assert.equal(engine.documents.size, 4);
   });
 
@@ -227,7 +235,7 @@ test('restore asks on a terminal before it replaces data, and nowhere else', (t)
   assert.equal(runPiped(dataDir, ['backup', file]).status, 0);
   assert.match(runPiped(dataDir, ['restore', file]).stderr, /--force/);
   const refused = runOnTerminal(dataDir, ['restore', file], { input: 'n\n' });
-  assert.match(refused.stdout, /The database holds \d+ rows \(.+\)\. Replace them all\? \[y\/N\]/);
+  assert.match(refused.stdout, /The database holds 1 memory\. Replace them all\? \[y\/N\]/);
   assert.equal(refused.status === 0, false);
   assert.match(runOnTerminal(dataDir, ['restore', file], { input: 'y\n' }).stdout, /restored from/);
 });

@@ -33,7 +33,7 @@ describe('what a client can show of the server and of what a search finds', { ti
     const fess = await startFakeFess({ version: '15.4', documents: [document] });
     owner.after(() => fess.close());
     const home = makeHome(owner, { fessBaseUrl: fess.url, domain: finance });
-    const env = { HOME: home, CARREL_RESOURCE_LINKS: 'true', ENABLE_RERANKING: 'false' };
+    const env = { HOME: home, CARREL_RESOURCE_LINKS: 'true', EMBEDDING_PROVIDER: 'local' };
     server = await startCarrel(owner, ['serve', '--transport', 'http'], { env });
     for (const mode of ['legacy', { pin: newest }] as const) {
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
@@ -64,7 +64,7 @@ describe('what a client can show of the server and of what a search finds', { ti
   }
 
   const searches: readonly [tool: string, list: string, titles: readonly string[]][] = [
-    ['find', 'hits', ['Boiling', 'Melting', 'Zirconium is a metal', 'Zirconium prices']],
+    ['find', 'results', ['Boiling', 'Melting', 'Zirconium is a metal', 'Zirconium prices']],
     ['kb_search', 'results', ['Boiling']],
     ['list_notes', 'notes', ['Melting']],
     ['fts_search_context', 'results', ['Zirconium is a metal']],
@@ -80,7 +80,8 @@ describe('what a client can show of the server and of what a search finds', { ti
         const [text, ...links] = content;
         assert.deepEqual(JSON.parse(text?.text ?? ''), data, tool);
         assert.deepEqual(links.map(({ title }) => title).toSorted(), titles, tool);
-        const uris = (data[list] as { uri: string }[]).map(({ uri }) => uri);
+        const explained = await call(tool, { query: 'zirconium', explain: true });
+        const uris = (explained.data[list] as { uri: string }[]).map(({ uri }) => uri);
         assert.deepEqual(
           links.map(({ type, uri }) => [type, uri]),
           uris.map((uri) => ['resource_link', uri]),
@@ -171,7 +172,8 @@ describe('what a client can show of the server and of what a search finds', { ti
       assert.equal(client.getNegotiatedProtocolVersion(), newest);
       assert.equal(client.getServerVersion()?.icons?.length, 1);
       await client.callTool({ name: 'save_note', arguments: { title: 'Melting', content: 'Zirconium' } });
-      const { content } = await client.callTool({ name: 'list_notes', arguments: { query: 'zirconium' } });
+      const asked = { query: 'zirconium', explain: true };
+      const { content } = await client.callTool({ name: 'list_notes', arguments: asked });
       assert.match(JSON.stringify(content), /carrel:\/\/notes/);
       assert.equal((content as Block[]).length, 1);
     } finally {

@@ -5,7 +5,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -13,14 +12,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Announcement } from '../../src/app/owner/owner-place.ts';
 import { isRunning } from '../../src/base/is-running.ts';
-import { encodeFrame, frameKinds } from '../../src/mcp/relay/frames.ts';
+import { encodeFrame, frameKinds } from '../../src/sharing/frames.ts';
+import type { Announcement } from '../../src/sharing/owner-place.ts';
+import { startFakeEngine } from '../fakes/kb-engine/start-fake-engine.ts';
 import { serveHttp } from '../fakes/loopback-server.ts';
 import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
+import { withTasks } from '../support/modern-calls.ts';
+import { modernRequest } from '../support/raw-http.ts';
 import { type Message, type StdioClient, startStdioClient } from '../support/stdio-client.ts';
 
 /** A toolset that holds a database and no model. */
@@ -319,8 +320,7 @@ test('where the folder is not private, or is a link, the client is served alone,
 
 test('what killed processes leave behind, and a path too long for a socket, hold nobody up', async (t) => {
   const long = 'd'.repeat(100);
-  const runtime = mkdtempSync(join(tmpdir(), 'rt-'));
-  t.after(() => rmSync(runtime, { recursive: true, force: true }));
+  const runtime = makeFolder(t);
   const desk = makeDesk(t, long);
   const env = { XDG_RUNTIME_DIR: runtime };
   const client = desk.start({ env });
@@ -331,7 +331,6 @@ test('what killed processes leave behind, and a path too long for a socket, hold
   client.program.process.kill('SIGKILL');
   process.kill(announced.pid, 'SIGKILL');
   await Promise.all([gone(announced.pid), client.program.exited]);
-  writeFileSync(join(run, file.replace('.json', '.lock')), '999999999');
   const next = desk.start({ env });
   await next.handshake();
   assert.equal(await next.end(), 0);
@@ -358,4 +357,28 @@ test('several that start at once end up with one process; --alone and CARREL_ALO
   clients[2]?.program.process.kill('SIGKILL');
   await gone(pid);
   assert.deepEqual(await Promise.all(apart.map((client) => client.end())), [0, 0]);
+});
+
+test('a task of one client is unknown to another that shares its process', async (t) => {
+  const desk = makeDesk(t);
+  const engine = await startFakeEngine(t, { holdsJobs: true });
+  const more = { args: ['kb', '--transport', 'stdio'], env: { KB_ENGINE_URL: engine.origin } };
+  const [first, second] = [desk.start(more), desk.start(more)];
+  const ask = async (client: StdioClient, id: number, method: string, params: Record<string, unknown>) => {
+    const meta = { 'io.modelcontextprotocol/clientCapabilities': withTasks };
+    client.send(modernRequest(method, { ...params, _meta: meta }, id).message);
+    return client.next((message) => message['id'] === id);
+  };
+  const note = { name: 'kb_addnote', arguments: { text: 'Of the first client.' } };
+  const { result } = await ask(first, 1, 'tools/call', note);
+  const taskId = result?.['taskId'];
+  assert.equal(typeof taskId, 'string');
+  assert.ok((await ask(first, 2, 'tasks/get', { taskId })).result);
+  for (const [id, method] of [
+    [1, 'tasks/get'],
+    [2, 'tasks/cancel'],
+  ] as const) {
+    assert.ok((await ask(second, id, method, { taskId })).error, method);
+  }
+  desk.owner();
 });

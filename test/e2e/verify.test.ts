@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connectAgent, type KbAgent } from '../acceptance/kb/kb-fixture.ts';
-import { startCarrel } from '../support/child-program.ts';
+import { startCarrel, withModels } from '../support/child-program.ts';
 import { pause } from '../support/pause.ts';
 
 interface Hit {
@@ -62,28 +63,41 @@ test('contract §8: verify reads documents, notes and web pages', async (t) => {
 });
 
 test('contract §8: uri and hash of every hit of every search are those that verify takes, and its range is in the text', async (t) => {
-  const { call } = await serve(t);
+  const { call } = await serve(t, withModels);
   const memory = `Memory. ${'Nothing of it is here. '.repeat(200)}${lease}`;
   await call('store_context', { thread_id: 'home', source: 'user', text: memory });
   await documentOf(call, (await call('kb_addnote', { text: lease }))['job_id']);
   await call('save_note', { title: 'Lease', content: `Note. ${lease}` });
-  const { hits } = await call('find', { query: 'when does the tenant pay the rent' });
-  const found = hits as Hit[];
+  const { results: all } = await call('find', { query: 'when does the tenant pay the rent', explain: true });
+  const found = all as Hit[];
   assert.deepEqual(found.map(({ source }) => source).toSorted(), ['context', 'kb', 'notes']);
-  const query = 'tenant pays rent';
+  const query = { query: 'tenant pays rent', explain: true };
   for (const tool of ['kb_search', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
-    const { results } = await call(tool, { query });
+    const { results } = await call(tool, query);
     assert.equal((results as Hit[]).length, 1, tool);
     found.push(...(results as Hit[]));
   }
-  const { notes } = await call('list_notes', { query });
+  const { notes } = await call('list_notes', query);
   found.push(...(notes as Hit[]));
   for (const { uri, hash, range } of found) {
-    assert.match(hash, /^[0-9a-f]{64}$/, uri);
+    assert.match(hash, /^[0-9a-f]{16}$/, uri);
     const verified = await call('verify', { uri, hash, quote: 'the rent on the third day' });
     assert.deepEqual([verified['found'], verified['changed']], [true, false], uri);
     if (uri.startsWith('carrel://context/')) assert.match(memory.slice(...range), /rent on the third day/);
     else assert.ok(range[0] === 0 && range[1] > lease.length / 2, String(range));
+  }
+});
+
+test('contract §8: verify takes 12 to 64 digits of a hash', async (t) => {
+  const { call } = await serve(t);
+  const { context_id: id } = await call('store_context', { thread_id: 'home', source: 'user', text: lease });
+  const whole = createHash('sha256').update(lease).digest('hex');
+  const given = { uri: `carrel://context/${id}`, quote: 'Pets are allowed' };
+  for (const hash of [whole, whole.slice(0, 12), whole.slice(0, 16).toUpperCase()]) {
+    assert.deepEqual((await call('verify', { ...given, hash }))['changed'], false, hash);
+  }
+  for (const hash of [whole.slice(0, 11), `${whole}0`, 'z'.repeat(16)]) {
+    await assert.rejects(call('verify', { ...given, hash }), /12 to 64 hexadecimal digits/);
   }
 });
 

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
+import { makeFolder } from '../support/child-program.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = makeFolder({ after });
 
 test('the built program runs its model in WebAssembly where onnxruntime-node is not installed', async () => {
   // No package can be found from here, only what the build has put into dist.
@@ -21,5 +20,5 @@ test('the built program runs its model in WebAssembly where onnxruntime-node is 
   const { checks } = JSON.parse(stdout);
   const model = checks.find(({ name }: { name: string }) => name === 'model');
   assert.equal(model.ok, true);
-  assert.match(model.found, /^local:gte-small-int8, 384 dimensions, on wasm/);
+  assert.match(model.found, /^local:carrel-embedding-1, 384 dimensions, on wasm/);
 });

@@ -41,6 +41,7 @@ export function environment(run: Pick<FuzzRun, 'seed'>): {
     NODE_OPTIONS: `--import=${probe}`,
     CARREL_STALL_FILE: stallFile,
     EMBEDDING_PROVIDER: 'none',
+    ENABLE_RERANKING: 'true',
     SEARCH_PROVIDER: 'searxng',
     SEARXNG_URL: 'http://127.0.0.1:9/',
     DUCKDUCKGO_URL: 'http://127.0.0.1:9/',
@@ -50,7 +51,7 @@ export function environment(run: Pick<FuzzRun, 'seed'>): {
     RATE_LIMIT_NOTES: '100000',
     CARREL_WAITING_MAX: '100000',
   };
-  return { env, stallFile, clear: () => rmSync(folder, { recursive: true, force: true }) };
+  return { env, stallFile, clear: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 export function readStalls(file: string, since: number): number[] {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { carrelProgram } from '../support/child-program.ts';
+import { size } from '../support/sizes.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 import { driveHttp } from './drive-http.ts';
 import { driveStdio } from './drive-stdio.ts';
 import { type FuzzRun, revisions } from './fuzz-run.ts';
 
 /** T164: a slice of what `npm run fuzz` sends. A million before a release. */
-const messages = Number(process.env['CARREL_FUZZ_MESSAGES'] ?? 200);
+const messages = size({ quick: 120, full: 200, variable: 'CARREL_FUZZ_MESSAGES' });
 const seed = Number(process.env['CARREL_FUZZ_SEED'] ?? 7);
 const stallMsMax = 250;
 

@@ -7,15 +7,17 @@ import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
+import { passageWriter } from '../support/passages.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
+import { size } from '../support/sizes.ts';
 
 /** Many at a release: `CARREL_RESTORE_KILLS=100 node test/reliability/backup-faults.test.ts`. */
-const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 5);
+const kills = size({ quick: 3, full: 5, variable: 'CARREL_RESTORE_KILLS' });
 const quiet = { force: false, onProgress: () => {} };
 const forced = { ...quiet, force: true };
 
@@ -169,17 +171,15 @@ function placeOf(storage: StoragePlace, folder: string): BackupPlace {
 
 async function fill(config: StoragePlace, word: string, count: number): Promise<void> {
   await use(config, (storage) =>
-    storage.passages.replace(
-      Array.from({ length: count }, (_, index) => ({
-        parent: `${word} ${index}`,
-        passages: [
-          {
-            ...{ id: `${word}-${index}`, position: 0, title: '', headings: [], labels: [] },
-            body: `${word} ${index} ${'text of some length '.repeat(20)}`,
-          },
-        ],
-      })),
-    ),
+    passageWriter(storage).replace([
+      {
+        parent: word,
+        passages: Array.from({ length: count }, (_, index) => ({
+          ...{ id: `${word}-${index}`, title: '', headings: [], labels: [] },
+          body: `${word} ${index} ${'text of some length '.repeat(20)}`,
+        })),
+      },
+    ]),
   );
 }
 

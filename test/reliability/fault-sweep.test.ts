@@ -6,9 +6,10 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { faultObstacle, prepareFaults } from '../../bench/soak/fault-control.ts';
 import { temporaryFolder } from '../support/backends.ts';
+import { size } from '../support/sizes.ts';
 
 /** G2: a slice of what `npm run soak` does. 5,000 points and more before a release. */
-const points = Number(process.env['CARREL_FAULT_POINTS'] ?? 300);
+const points = size({ quick: 150, full: 300, variable: 'CARREL_FAULT_POINTS' });
 
 test(`T144: ${points} system calls of the write path that fail, one each: what is acknowledged is there, and the rest says why`, {
   skip: faultObstacle() ?? false,

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
-import { inspectStorage } from '../../src/storage/inspect-storage.ts';
+import { inspectStorage } from '../../src/storage/open-storage.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { temporaryFolder } from '../support/backends.ts';
 import { makeFolder, runCarrel } from '../support/child-program.ts';
 

@@ -9,6 +9,7 @@ import { openStorage, type StoragePlace } from '../../src/storage/open-storage.t
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onBothBackends, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
+import { passageWriter } from '../support/passages.ts';
 
 const kills = Number(process.env['CARREL_RESTORE_KILLS'] ?? 2);
 
@@ -80,17 +81,15 @@ function leftovers(folder: string): string[] {
 
 async function fill(place: StoragePlace, count: number): Promise<void> {
   const storage = await openStorage(place);
-  await storage.passages.replace(
-    Array.from({ length: count }, (_, index) => ({
-      parent: `parent ${index}`,
-      passages: [
-        {
-          ...{ id: `p-${index}`, position: 0, title: '', headings: [], labels: ['l'] },
-          body: `lantern ${index} ${'text of some length '.repeat(20)}`,
-        },
-      ],
-    })),
-  );
+  await passageWriter(storage).replace([
+    {
+      parent: 'lanterns',
+      passages: Array.from({ length: count }, (_, index) => ({
+        ...{ id: `p-${index}`, title: '', headings: [], labels: ['l'] },
+        body: `lantern ${index} ${'text of some length '.repeat(20)}`,
+      })),
+    },
+  ]);
   await storage.close();
 }
 

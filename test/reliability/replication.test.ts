@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { isCarrelError } from '../../src/base/errors.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
+import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
+import { createReplica } from '../../src/storage/postgres/connections/replica.ts';
 import { createPostgresStorage } from '../../src/storage/postgres/postgres-storage.ts';
-import { createReplica } from '../../src/storage/postgres/replica.ts';
-import { createServers } from '../../src/storage/postgres/servers.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { startOllama } from '../fakes/ollama.ts';
 import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
 import { type EngineClient, formOf, startEngine } from '../support/engine-client.ts';
-import { pause } from '../support/pause.ts';
+import { pause, until } from '../support/pause.ts';
 import {
   type ReplicatedPostgres,
   replicationObstacle,
@@ -44,7 +44,9 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
   test('searches are answered by the replica, and see every write that any process was told of', async () => {
     const [one, two] = [await open(), await open()];
     await untilUsed(one);
-    for (let number = 0; number < 40; number += 1) {
+    const readsOf = ({ replica }: Storage) => replica?.counts().replica ?? 0;
+    // On a busy machine the primary answers many of them.
+    for (let number = 0; number < 40 || [one, two].some((each) => readsOf(each) <= 10); number += 1) {
       const [writer, reader] = number % 2 === 0 ? [one, two] : [two, one];
       const title = `heron ${number}`;
       const { id } = await writer.notes.save({ ...note, title });
@@ -52,10 +54,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
       await writer.notes.remove({ id });
       assert.deepEqual(await titles(reader, 'heron'), []);
     }
-    for (const storage of [one, two]) {
-      assert.ok((storage.replica?.counts().replica ?? 0) > 10, JSON.stringify(storage.replica?.counts()));
-      await storage.close();
-    }
+    for (const storage of [one, two]) await storage.close();
   });
 
   test('one that stands still is passed over until it has caught up', async () => {
@@ -75,6 +74,26 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     for (const storage of [one, two]) await storage.close();
   });
 
+  test('one that lags answers as soon as it has caught up when the primary is down', async () => {
+    const { primary, standby } = servers;
+    const storage = await open();
+    await untilUsed(storage);
+    // What is acknowledged from here on has reached the standby.
+    await servers.waitForStandby(true);
+    await runOn(standby.url, 'SELECT pg_wal_replay_pause()');
+    const { id } = await storage.notes.save({ ...note, title: 'grebe' });
+    // The primary answers, and the replica is passed over for a while.
+    assert.deepEqual(await titles(storage, 'grebe'), ['grebe']);
+    await primary.kill();
+    const search = titles(storage, 'grebe');
+    await runOn(standby.url, 'SELECT pg_wal_replay_resume()');
+    assert.deepEqual(await search, ['grebe']);
+    await primary.start();
+    await servers.waitForStandby(false);
+    while (!(await storage.notes.remove({ id }).catch(() => undefined))) await pause(20);
+    await storage.close();
+  });
+
   test('one that is away, that takes writes or that ends a search is no reason for an error', async (t) => {
     const { primary, standby, urlOn } = servers;
     const storage = await open();
@@ -90,18 +109,22 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await untilUsed(storage);
 
     // A lock on the primary ends what holds the table on the replica.
-    const replica = createReplica(urlOn(standby), { url: urlOn(primary) }, createServers(urlOn(primary)));
+    const connections = createConnections({ url: urlOn(primary) });
+    const replica = createReplica(urlOn(standby), { url: urlOn(primary) }, connections.read);
     const holding = Promise.withResolvers<void>();
-    const search = replica.read(async (statements) => {
-      await statements.query('SELECT 1 FROM carrel.notes');
-      holding.resolve();
-      await statements.query('SELECT pg_sleep(60)');
-    });
+    const search = replica.read(
+      async (statements) => {
+        await statements.query('SELECT 1 FROM carrel.notes');
+        holding.resolve();
+        await statements.query('SELECT pg_sleep(60)');
+        return 'by the replica';
+      },
+      async () => 'by the primary',
+    );
     await Promise.race([holding.promise, search]);
     await runOn(urlOn(primary), 'BEGIN; LOCK TABLE carrel.notes IN ACCESS EXCLUSIVE MODE; COMMIT');
-    assert.equal(await search, undefined);
-    await replica.close();
-    await storage.close();
+    assert.equal(await search, 'by the primary');
+    for (const each of [replica, connections, storage]) await each.close();
 
     const wrong = await open(urlOn(primary));
     await titles(wrong, 'words');
@@ -158,14 +181,16 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     const engines = await Promise.all([start(bothUrl), start(movingUrl)]);
     const load = startLoad(engines);
     await load.reach(10);
-    const metrics = await (await fetch(`${engines[0].program.origin}/metrics`)).text();
+    const metrics = await until(async () => {
+      const text = await (await fetch(`${engines[0].program.origin}/metrics`)).text();
+      return /^carrel_replica_reads_total\{.*by="replica".*\} [1-9]\d*$/m.test(text) && text;
+    });
     assert.match(metrics, /^carrel_source_up\{.*source="replica".*\} 1$/m);
     assert.match(metrics, /^carrel_replica_lag_bytes(?:\{.*\})? \d+$/m);
-    assert.match(metrics, /^carrel_replica_reads_total\{.*by="replica".*\} [1-9]\d*$/m);
     await primary.kill();
-    // Before anybody takes over neither server takes writes, and the replica goes on answering.
+    // Before anybody takes over neither server takes writes. Searches are answered unless the primary had flushed more than it
+    // had sent: then nobody knows what the replica lacks.
     await load.refusal();
-    for (const engine of engines) await engine.search({ query: 'note' });
     const none = await createPostgresStorage({ url: bothUrl }).catch((error: unknown) => error);
     assert.ok(isCarrelError(none) && none.code === 'unavailable', String(none));
     await runOn(standby.url, 'SELECT pg_promote()');
@@ -189,8 +214,9 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     for (const engine of engines) {
       // Jobs that nobody was told of are done, too, and all get their vectors.
       while (isBusy(await engine.get('/status'))) await pause(50);
-      const { results } = await engine.search({ query: last, vec_only: true, top: 1 });
-      assert.equal(results[0]?.['text'], last);
+      // The vectors of this model are the same for "note 1 of lane 2" and "note 2 of lane 1".
+      const { results } = await engine.search({ query: last, vec_only: true, include_weak: true, top: 20 });
+      assert.ok(results.some(({ text }) => text === last));
     }
     const twice = async (table: string, columns: string) =>
       runOn(urlOn(standby), `SELECT ${columns} FROM carrel.${table} GROUP BY ${columns} HAVING count(*) > 1`);

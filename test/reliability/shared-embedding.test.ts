@@ -1,19 +1,23 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type FakeOllama, startOllama } from '../fakes/ollama.ts';
 import { makeFolder } from '../support/child-program.ts';
 import { type EngineClient, startEngine } from '../support/engine-client.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
+import { runOn } from '../support/replication.ts';
+import { size } from '../support/sizes.ts';
 
-/** Notes of one chunk each, so that each is one text to embed; several times what a process claims at first. */
-const notes = 120;
-const claimedAtFirst = 32;
+/** Notes of one chunk each, so that each is one text to embed; several times what a process claims at a time. */
+const notes = size({ quick: 80, full: 120 });
+const claimedAtOnce = 32;
 
 interface Place {
   readonly dataDir?: string;
   readonly env: Record<string, string>;
+  run(sql: string): Promise<unknown>;
 }
 
 interface Worker {
@@ -22,7 +26,15 @@ interface Worker {
 }
 
 describe('engines that share a backlog on SQLite', () => {
-  shareBacklog(async (t) => ({ dataDir: join(makeFolder(t), 'data'), env: {} }));
+  shareBacklog(async (t) => {
+    const dataDir = join(makeFolder(t), 'data');
+    const run = async (sql: string) => {
+      const database = new DatabaseSync(join(dataDir, 'carrel.db'));
+      database.exec(sql);
+      database.close();
+    };
+    return { dataDir, env: {}, run };
+  });
 });
 
 describe('engines that share a backlog on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
@@ -36,7 +48,8 @@ describe('engines that share a backlog on PostgreSQL', { skip: serverObstacle() 
   shareBacklog(async (t) => {
     const { url, drop } = await createTestDatabase(server);
     t.after(drop);
-    return { env: { STORAGE_BACKEND: 'postgresql', DATABASE_URL: url } };
+    const run = (sql: string) => runOn(url, `SET search_path = carrel; ${sql}`);
+    return { env: { STORAGE_BACKEND: 'postgresql', DATABASE_URL: url }, run };
   });
 });
 
@@ -53,10 +66,10 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
     await until(two.engine, 0);
     assert.deepEqual(repeated(...models), []);
     assert.equal(models[0].given.size + models[1].given.size, notes);
-    assert.ok(models[0].given.size >= claimedAtFirst && models[1].given.size >= claimedAtFirst);
+    assert.ok(models[0].given.size >= claimedAtOnce && models[1].given.size >= claimedAtOnce);
   });
 
-  test('what an engine was embedding when it was killed is embedded by the other, and not before', async (t) => {
+  test('what an engine was embedding when it was killed is embedded by the other once its lease has expired, and not before', async (t) => {
     const place = await open(t);
     await fill(t, place);
     const models = [await startOllama(t), await startOllama(t)] as const;
@@ -64,16 +77,18 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
     const doomed = await start(t, place, models[0]);
     await models[0].asked;
     const other = await start(t, place, models[1]);
-    await until(other.engine, claimedAtFirst);
+    await until(other.engine, claimedAtOnce);
     const claimed = [...models[0].given.keys()];
     assert.ok(claimed.length > 0);
     assert.deepEqual(
       claimed.filter((text) => models[1].given.has(text)),
       [],
     );
-    assert.equal(models[1].given.size, notes - claimedAtFirst);
+    assert.equal(models[1].given.size, notes - claimedAtOnce);
     doomed.engine.program.process.kill('SIGKILL');
     await doomed.engine.program.exited;
+    // As if the lease had expired.
+    await place.run('UPDATE kb_unembedded SET claimed_until = 0 WHERE claimed_by IS NOT NULL');
     await until(other.engine, 0);
     assert.deepEqual(repeated(models[1]), []);
     assert.equal(models[1].given.size, notes);

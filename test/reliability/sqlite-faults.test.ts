@@ -19,10 +19,10 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
-import { migrations } from '../../src/storage/sqlite/migrations.ts';
-import { openFailure } from '../../src/storage/sqlite/open-failure.ts';
+import { newestSchema } from '../../src/storage/schema/schema-version.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
+import { openFailure } from '../../src/storage/sqlite/storage-error.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { temporaryFolder } from '../support/backends.ts';
 
 describe('a SQLite file that misbehaves', () => {
@@ -42,7 +42,7 @@ describe('a SQLite file that misbehaves', () => {
   test('T140, T141: the file is in WAL mode, ours by its header, and at the newest schema', async () => {
     const path = join(folder, 'header.db');
     const storage = await createSqliteStorage({ path });
-    assert.equal((await storage.describe()).schema, migrations.length);
+    assert.equal((await storage.describe()).schema, newestSchema);
     assert.deepEqual(await storage.check(), []);
     await storage.close();
     const bytes = readFileSync(path);
@@ -58,6 +58,18 @@ describe('a SQLite file that misbehaves', () => {
     const error = await fails(createSqliteStorage({ path }), 'storage_newer');
     assert.match(error.message, /schema 99.*Upgrade Carrel/);
     assert.deepEqual(readFileSync(path), before);
+  });
+
+  test('a schema from before the first release is refused, and left as it is', async () => {
+    const path = join(folder, 'older.db');
+    await (await createSqliteStorage({ path })).close();
+    for (const version of [1, 4, 7]) {
+      edit(path, `PRAGMA user_version = ${version}`);
+      const before = readFileSync(path);
+      const error = await fails(createSqliteStorage({ path }), 'storage_older');
+      assert.match(error.message, /carrel export.*carrel import/);
+      assert.deepEqual(readFileSync(path), before);
+    }
   });
 
   test('T150: the database of another program is refused, and left as it is', async () => {
@@ -123,10 +135,10 @@ describe('a SQLite file that misbehaves', () => {
     const database = openDatabase({ path, role: 'writer', busyTimeoutMs: 1000 });
     const first = 'CREATE TABLE one (x)';
     await assert.rejects(migrate(database, [first, 'CREATE TABLE two (x); CREATE TABLE two (x)']));
-    assert.equal(schemaVersion(database), 1);
+    assert.equal(schemaVersion(database), 8);
     assert.equal(database.get("SELECT 1 FROM sqlite_schema WHERE name = 'two'"), undefined);
     await migrate(database, [first, 'CREATE TABLE two (x)']);
-    assert.equal(schemaVersion(database), 2);
+    assert.equal(schemaVersion(database), 9);
     database.close();
   });
 
@@ -197,7 +209,7 @@ describe('a SQLite file that misbehaves', () => {
   });
 });
 
-describe('a disk that misbehaves', { skip: cannotMount() }, () => {
+describe('as root: a disk that misbehaves', { skip: cannotMount() }, () => {
   const folder = temporaryFolder();
 
   test('T145: a full disk refuses writes, goes on reading, and recovers without a restart', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { openWorld, type World, wholeFile } from '../acceptance/fess/bridge.ts';
+import { size } from '../support/sizes.ts';
 
 // 000 §7.1 through the built program: whatever a caller puts into any argument, cursor or URI, no document of another
 // label comes back. Every document says `test`, so what escapes finds something; `secret` words are of other labels only.
@@ -99,7 +100,7 @@ for (const version of ['15.4', '15.8'] as const) {
       const query = fc.array(part, { minLength: 1, maxLength: 7 }).map((parts) => parts.join(' '));
       await fc.assert(
         fc.asyncProperty(query, async (text) => assertOurs(await world.peer.call('search', { query: text }))),
-        { numRuns: 300, seed: 20_261_115 },
+        { numRuns: size({ quick: 80, full: 300 }), seed: 20_261_115 },
       );
     });
 

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
+import { createFessApi } from '../../src/toolsets/fess/fess-api/create-fess-api.ts';
 import { dataOf, openWorld, type World, wholeFile } from '../acceptance/fess/bridge.ts';
 import { generateCorpus } from '../fakes/fess/corpus.ts';
 import type { FakeDocument } from '../fakes/fess/fake-document.ts';
+import { startFakeFess } from '../fakes/fess/start-fake-fess.ts';
 import { carrelProgram } from '../support/child-program.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
@@ -132,5 +134,53 @@ for (const { version, size } of [
       const log = readFileSync(join(world.home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
       assert.equal(log.split('query.orsearch.min.hit.count').length, 2, log);
     });
+  });
+}
+
+// As seen on a real server with `query.orsearch.min.hit.count=1`: a query that finds nothing answered with the whole domain.
+for (const version of ['15.4', '15.8'] as const) {
+  test(`Fess ${version}: a query that matches nothing answers nothing, on a fresh bridge and in strict mode`, async (t) => {
+    const fess = await startFakeFess({
+      version,
+      documents: [...foreign, ...large.slice(0, 40), fish],
+      orSearchMinHitCount: 1,
+    });
+    t.after(() => fess.close());
+    let told = 0;
+    const api = createFessApi(
+      { baseUrl: fess.url, userAgent: 'carrel/test', timeoutMs: 10_000 },
+      { onLoose: () => told++ },
+    );
+    t.after(() => api.close());
+    const total = async (query: string) => (await api.search({ label: 'finance', query })).total;
+    assert.equal(await total('finance'), 41, 'the search that finds much is not repeated by Fess');
+    assert.equal(told, 0);
+    assert.equal(await total('nosuchword'), 0);
+    assert.equal(told, 1);
+    for (const [query, expected] of Object.entries({
+      'nosuchword OR nosuchother': 0,
+      'zebrafish OR nosuchword': 1,
+      '"nosuchword OR zebrafish"': 0,
+      '(nosuchword) || nosuchother': 0,
+      'nosuchword OR NOT finance': 0,
+      'allintitle:nosuchword': 0,
+      'title:nosuchword OR zebrafish': 1,
+    }))
+      assert.equal(await total(query), expected, query);
+    await assert.rejects(total('x'.repeat(990)), { code: 'invalid_arguments', message: /^Shorten the query/ });
+    assert.equal(told, 1);
+  });
+
+  test(`Fess ${version}: the first query may be one that can't be counted`, async (t) => {
+    const fess = await startFakeFess({
+      version,
+      documents: [...foreign, ...large.slice(0, 40)],
+      orSearchMinHitCount: 1,
+    });
+    t.after(() => fess.close());
+    const api = createFessApi({ baseUrl: fess.url, userAgent: 'carrel/test', timeoutMs: 10_000 });
+    t.after(() => api.close());
+    assert.equal((await api.search({ label: 'finance', query: 'allintitle:nosuchword' })).total, 0);
+    assert.equal((await api.search({ label: 'finance', query: `nosuchword ${'語'.repeat(400)}` })).total, 0);
   });
 }

@@ -28,9 +28,9 @@ test('searches through long entries are judged and shown off the serving thread'
   const searchedFrom = Date.now();
   const listed = await call('fts_search_context', { query: 'bittern', limit: 5 });
   assert.equal(listed['results'].length, 5);
-  const { hits } = await call('find', { query: 'bittern', include_weak: true });
-  assert.equal(hits.length, 5);
-  for (const { snippet, why } of hits) {
+  const { results } = await call('find', { query: 'bittern', include_weak: true, explain: true });
+  assert.equal(results.length, 5);
+  for (const { snippet, why } of results) {
     assert.match(snippet, /bittern/);
     assert.match(why, /has "bittern"/);
   }

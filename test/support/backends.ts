@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import {
   createTestDatabase,
   type PostgresServer,

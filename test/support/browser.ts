@@ -1,5 +1,5 @@
-import type { TestContext } from 'node:test';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { after, type TestContext } from 'node:test';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findChromium } from './install-chromium.ts';
 
 /** Nothing of Chromium's own may reach the network: what a page asks for is then all that is asked for. */
@@ -20,21 +20,19 @@ export interface Visitor {
   problems: string[];
 }
 
-/** A browser at the origin of a server, which it never leaves. */
+/** One for all tests of a file: a start takes longer than most of them. */
+let running: Promise<Browser> | undefined;
+after(async () => (await running)?.close());
+
+/** A visitor with cookies and storage of their own at the origin of a server, which they never leave. */
 export async function openBrowser(
   t: Pick<TestContext, 'after'>,
   origin: string,
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
-  const program = findChromium();
-  if (typeof program === 'string') throw new Error(program);
-  const browser = await chromium.launch({
-    executablePath: program.path,
-    args: quiet,
-    env: { ...process.env, ...program.env },
-  });
-  t.after(() => browser.close());
-  const context = await browser.newContext({ baseURL: origin, ...options });
+  running ??= launch();
+  const context = await (await running).newContext({ baseURL: origin, ...options });
+  t.after(() => context.close());
   const problems: string[] = [];
   const page = await context.newPage();
   page.on('pageerror', (error) => problems.push(`script: ${error.message}`));
@@ -45,4 +43,10 @@ export async function openBrowser(
     if (!request.url().startsWith(origin)) problems.push(`asked ${request.url()}`);
   });
   return { context, page, problems };
+}
+
+async function launch(): Promise<Browser> {
+  const program = findChromium();
+  if (typeof program === 'string') throw new Error(program);
+  return chromium.launch({ executablePath: program.path, args: quiet, env: { ...process.env, ...program.env } });
 }

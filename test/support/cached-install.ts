@@ -3,10 +3,14 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Where tests keep what they have fetched once. Not below a home for root: programs of it run as another user, too. */
+/**
+ * Where tests keep what they have fetched once: `CARREL_TEST_CACHE`, or a folder below the user's cache. Root's is not below a
+ * home, because PostgreSQL refuses to run as root and runs as another user.
+ */
 export function cacheFolder(name: string): string {
-  if (process.getuid?.() === 0) return `/var/cache/carrel-test/${name}`;
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'carrel-test', name);
+  const userCache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const usual = process.getuid?.() === 0 ? '/var/cache/carrel-test' : join(userCache, 'carrel-test');
+  return join(process.env['CARREL_TEST_CACHE'] || usual, name);
 }
 
 /** Why the last attempt failed. Without a network, every test file would wait for it again. */

@@ -34,6 +34,11 @@ export interface Place {
   dataDir: string;
 }
 
+/** Starts share what Node has compiled, as those of one user do. */
+const compiledCode = join(tmpdir(), `carrel-test-cache-${process.getuid?.()}`);
+
+mkdirSync(compiledCode, { recursive: true, mode: 0o700 });
+
 const listening = /^carrel: listening on (\S+)$/m;
 
 /** Starts a program of this repository; nothing of the caller's configuration reaches it. */
@@ -46,11 +51,12 @@ export function startProgram(
   if (file === carrelProgram) assert(existsSync(join(root, 'dist/carrel.js')), 'dist/ is missing: run npm run build');
   const home = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const { folder, dataDir } = place ?? { folder: home, dataDir: join(home, 'data') };
-  const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: cleanEnv(dataDir, env) });
+  const cache = file === carrelProgram ? {} : compiledSources;
+  const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: cleanEnv(dataDir, { ...cache, ...env }) });
   const stderr = watchText(child.stderr);
   const exited = new Promise<number | null>((resolve) => {
     child.once('close', (code) => {
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
       resolve(code);
     });
   });
@@ -119,11 +125,21 @@ export function makeFolder(t: Owner): string {
   return folder;
 }
 
+/** Loading the models takes 1.5 s of CPU time, so a program has none unless its test asks for them. */
+const withoutModels = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
+
+/** For tests of search by meaning: the models in the package, as without any setting. */
+export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true' };
+
 /** The environment of a program that must not see the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
   // What a test does to the process, it must do to the one that serves; that several share one has tests of its own.
-  return { PATH: process.env['PATH'] ?? '', HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', ...env };
+  const own = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', XDG_CACHE_HOME: compiledCode };
+  return { PATH: process.env['PATH'] ?? '', ...own, ...withoutModels, ...env };
 }
+
+/** For programs in TypeScript, which Node would compile anew at each start. */
+export const compiledSources = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/carrel-test') };
 
 function makePlace(t: Owner, { folder = makeFolder(t), dataDir = join(makeFolder(t), 'data') }: CarrelOptions): Place {
   mkdirSync(folder, { recursive: true });

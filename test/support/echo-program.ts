@@ -9,7 +9,7 @@ import { createLogger } from '../../src/base/log.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { createCallJobs } from '../../src/jobs/call-jobs.ts';
 import { createTasks } from '../../src/jobs/tasks.ts';
-import { messageLimits } from '../../src/mcp/messages.ts';
+import { messageLimits } from '../../src/mcp/messages/messages.ts';
 import { createOffer } from '../../src/mcp/offer.ts';
 import { codyRevision, everyRevision, fessRevision } from '../../src/mcp/protocol-versions.ts';
 import { serveOverHttp, serveOverStdio } from '../../src/mcp/serve.ts';

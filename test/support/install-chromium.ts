@@ -54,7 +54,7 @@ function install(root: string): string | undefined {
     ];
     unpackPackages({ sources, packages: ['chromium'], usesInstalled: true }, join(unfinished, 'apt'), unfinished);
     rmSync(join(unfinished, 'apt'), { recursive: true });
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     renameSync(unfinished, root);
     return undefined;
   } catch (error) {

@@ -44,7 +44,7 @@ function install(root: string, platform: Platform): string | undefined {
     }
     // Without LLVM, which is larger than all the rest, it could not be loaded; where it is missing nobody tries to.
     rmSync(join(unfinished, 'usr/lib/postgresql/17/lib/llvmjit.so'));
-    rmSync(root, { recursive: true, force: true });
+    rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     renameSync(unfinished, root);
     return undefined;
   } catch (error) {

@@ -1,31 +1,22 @@
 /**
- * Writes passages until that fails, prints the code of the error and what a search finds then; after a line on stdin,
+ * Writes documents until that fails, prints the code of the error and what a search finds then; after a line on stdin,
  * writes once more and prints what a check of the file finds: `limited-writer.ts <file>`.
  */
 import { once } from 'node:events';
 import { isCarrelError } from '../../src/base/errors.ts';
 import { createSqliteStorage } from '../../src/storage/sqlite/sqlite-storage.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
+import { ingestText } from './passages.ts';
 
 const storage = await createSqliteStorage({ path: process.argv[2] ?? '' });
 const kb = storage.passages;
-const write = (name: string) => {
-  const passage = {
-    id: name,
-    position: 0,
-    title: 'title',
-    headings: [],
-    body: `findable ${'x'.repeat(9000)}`,
-    labels: [],
-  };
-  return kb.replace([{ parent: name, passages: [passage] }]);
-};
+const write = () => ingestText(storage, `findable ${'x'.repeat(9000)}`);
 const found = async () => (await kb.search({ query: plainQuery('findable'), limit: 1, offset: 0 })).total;
 const say = (values: unknown) => process.stdout.write(`${JSON.stringify(values)}\n`);
 
 let written = 0;
 for (let code: string | undefined; code === undefined && written < 2000; ) {
-  await write(`p${written}`).then(
+  await write().then(
     () => {
       written += 1;
     },
@@ -36,7 +27,7 @@ for (let code: string | undefined; code === undefined && written < 2000; ) {
   if (code !== undefined) say({ code, written, found: await found() });
 }
 await once(process.stdin, 'data');
-await write('again');
+await write();
 say({ found: await found(), problems: await storage.check() });
 await storage.close();
 process.exit();

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundledModelFolder } from '../../src/search/embeddings/bundled-model.ts';
+import { bundledModelFolder } from '../../src/search/models/bundled-model.ts';
 
 /**
  * Writes a folder with a real ONNX cross-encoder that needs no training: its logit is the number of word pieces that question

@@ -6,7 +6,9 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** Looks until there is something. */
-export async function until<Result>(look: () => Promise<Result | undefined | false>): Promise<Result> {
+export async function until<Result>(
+  look: () => Promise<Result | undefined | false> | Result | undefined | false,
+): Promise<Result> {
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

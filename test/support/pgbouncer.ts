@@ -23,7 +23,7 @@ export async function startPgbouncer(
 ): Promise<{ urlOf(databaseUrl: string): string }> {
   const { hostname, port: serverPort, username, password } = new URL(serverUrl);
   const folder = mkdtempSync(join(tmpdir(), 'carrel-pgbouncer-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const port = await freePort();
   const all = {
     ...{ listen_addr: '127.0.0.1', listen_port: port, unix_socket_dir: '', auth_type: 'any' },

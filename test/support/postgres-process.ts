@@ -75,7 +75,7 @@ async function processAt(place: Place): Promise<PostgresProcess> {
     async remove() {
       // At once: its data go with it.
       if (server) await end(server, 'SIGQUIT');
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 

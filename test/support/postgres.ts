@@ -8,6 +8,8 @@ export interface PostgresServer {
   readonly url: string;
   /** Kills and starts the server, as a crash would. Only for a server of our own. */
   readonly restart: (() => Promise<void>) | undefined;
+  /** A database of our schema to copy, so that not every test migrates its own. */
+  readonly template?: string;
   /** If a database is created in another way than by a statement. */
   readonly createDatabase?: () => Promise<TestDatabase>;
   stop(): Promise<void>;
@@ -28,11 +30,25 @@ export async function startPostgres(): Promise<PostgresServer | string> {
   return createPglite();
 }
 
+/** Names the server that `scripts/test.ts` starts for all files of a run. */
+export const sharedUrlVariable = 'CARREL_TEST_SHARED_POSTGRES';
+export const sharedTemplate = 'carrel_template';
+
 /**
- * A server: the one that DATABASE_URL names, else one of our own, from Debian's packages in a folder that later runs use
- * again (`CARREL_POSTGRES_ROOT`, or one below the temporary folder). Returns the reason, as text, if neither is available.
+ * A server: the one that DATABASE_URL names, the one that all files of a run share, else one of our own. Returns the reason, as
+ * text, if there is none.
  */
 export async function startRealPostgres(): Promise<PostgresServer | string> {
+  const url = process.env[sharedUrlVariable];
+  if (url === undefined) return startOwnPostgres();
+  return { url, template: sharedTemplate, restart: undefined, stop: async () => {} };
+}
+
+/**
+ * For tests that stop or kill their server: one of our own, from Debian's packages in a folder that later runs use again
+ * (`CARREL_POSTGRES_ROOT`, or one in the cache). With DATABASE_URL it is the named one, which cannot be restarted.
+ */
+export async function startOwnPostgres(): Promise<PostgresServer | string> {
   const url = process.env['DATABASE_URL'];
   if (url !== undefined && url !== '') return { url, restart: undefined, stop: async () => {} };
   const root = postgresRoot();
@@ -64,21 +80,37 @@ export function postgresObstacle(): string | undefined {
   }
 }
 
-/** An empty database on the server, and its removal. */
+/** A database without content on the server, and its removal. On the server of a run it has our schema already. */
 export async function createTestDatabase(server: PostgresServer): Promise<TestDatabase> {
   if (server.createDatabase !== undefined) return server.createDatabase();
+  return copyDatabase(server, server.template ?? 'template0');
+}
+
+/** A database without tables, for tests that migrate it. */
+export async function createEmptyDatabase(server: PostgresServer): Promise<TestDatabase> {
+  return copyDatabase(server, 'template0');
+}
+
+async function copyDatabase(server: PostgresServer, template: string): Promise<TestDatabase> {
   const name = `carrel_test_${randomUUID().replaceAll('-', '')}`;
-  const command = async (sql: string) => {
-    const client = new Client({ connectionString: server.url });
-    await client.connect();
-    await client.query(sql);
-    await client.end();
-  };
-  // The order of a language must not decide anything; a locale that is not C shows where it would.
-  await command(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
+  await runStatement(server.url, `CREATE DATABASE ${name} TEMPLATE ${template} ENCODING 'UTF8'`);
   const url = new URL(server.url);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => command(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+  return {
+    url: url.href,
+    drop: () => runStatement(server.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  };
+}
+
+/** On a connection of its own, outside a transaction. */
+export async function runStatement(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 /**
@@ -86,7 +118,7 @@ export async function createTestDatabase(server: PostgresServer): Promise<TestDa
  * server is not ours and does not let us create users.
  */
 export async function createPlainDatabase(server: PostgresServer): Promise<TestDatabase | undefined> {
-  const { url, drop } = await createTestDatabase(server);
+  const { url, drop } = await createEmptyDatabase(server);
   const user = `carrel_plain_${randomBytes(6).toString('hex')}`;
   const password = randomBytes(16).toString('hex');
   const admin = new Client({ connectionString: url });
@@ -107,10 +139,7 @@ export async function createPlainDatabase(server: PostgresServer): Promise<TestD
     url: own.href,
     async drop() {
       await drop();
-      const last = new Client({ connectionString: server.url });
-      await last.connect();
-      await last.query(`DROP ROLE IF EXISTS ${user}`);
-      await last.end();
+      await runStatement(server.url, `DROP ROLE IF EXISTS ${user}`);
     },
   };
 }

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 import { silentLogger } from '../../src/base/log.ts';
 import { createCallJobs } from '../../src/jobs/call-jobs.ts';
-import { messageLimits } from '../../src/mcp/messages.ts';
+import { messageLimits } from '../../src/mcp/messages/messages.ts';
 import { createOffer } from '../../src/mcp/offer.ts';
 import { everyRevision } from '../../src/mcp/protocol-versions.ts';
 import { serveOverStdio } from '../../src/mcp/serve.ts';

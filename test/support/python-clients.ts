@@ -22,10 +22,12 @@ export function pythonWith(name: keyof typeof environments): { python: string } 
   // Not in the environment itself, which may be moved nowhere: it is complete when this is there.
   const done = join(root, 'complete');
   const python = join(root, 'bin/python');
-  if (existsSync(done)) return { python };
+  // Another user may have made it with a Python that this one cannot reach.
+  const isUsable = () => existsSync(done) && existsSync(python);
+  if (isUsable()) return { python };
   mkdirSync(dirname(root), { recursive: true });
   return locked(`${root}.lock`, () => {
-    if (existsSync(done)) return { python };
+    if (isUsable()) return { python };
     const obstacle = recentObstacle(root) ?? install(root, packages);
     if (obstacle !== undefined) return { obstacle };
     mkdirSync(`${done}.unfinished`);
@@ -37,7 +39,7 @@ export function pythonWith(name: keyof typeof environments): { python: string } 
 function install(root: string, packages: readonly string[]): string | undefined {
   const base = findPython();
   if (base === undefined) return rememberObstacle(root, 'there is no Python 3.10 or later with venv');
-  rmSync(root, { recursive: true, force: true });
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 });
   execFileSync(base, ['-m', 'venv', root], { stdio: ['ignore', 'ignore', 'inherit'] });
   const options = ['--disable-pip-version-check', '--quiet', '--retries', '1', '--timeout', '20'];
   const { status, stderr } = spawnSync(join(root, 'bin/python'), ['-m', 'pip', 'install', ...options, ...packages], {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Storage } from '../../src/storage/contracts/storage.ts';
 import { idSetOf } from '../../src/storage/id-set.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
+import { passageWriter } from './passages.ts';
 
 /** Puts something of every kind into a storage: `count` of each. */
 export async function fillStorage(storage: Storage, count: number): Promise<void> {
@@ -20,7 +21,7 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
   }));
   const [, second] = await storage.entries.store({ entries });
   if (second !== undefined) await storage.entries.remove({ ids: [second.id], dryRun: false });
-  await storage.vectors.context.choose('m');
+  await storage.vectors.context.choose({ model: 'm' });
   const [waiting] = await storage.vectors.context.waiting({ model: 'm', limit: 1 });
   if (waiting !== undefined) {
     const windows = [{ start: 0, end: 5, vector: new Float32Array([0.5, -1, 0]) }];
@@ -33,20 +34,20 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
   }
   const removed = await storage.notes.save({ title: 'gone', content: 'lighthouse', tags: ['n'], sourceUrls: [] });
   await storage.notes.remove({ id: removed.id });
+  await passageWriter(storage).replace(
+    Array.from({ length: count }, (_, index) => ({
+      parent: `document ${index}`,
+      passages: [0, 1].map((position) => ({
+        ...{ id: `${index}-${position}`, title: 'Ships', headings: ['One', 'Two "2"'], labels: ['x', 'y'] },
+        body: `passage ${index} of a harbour`,
+      })),
+    })),
+  );
   const staged = await storage.originals.stage(bytesOf(original), { bytesMax: 10_000_000 });
   await storage.ingestion.accept({
     ...{ filename: 'a.bin', title: 'An original', docType: undefined, sourcePath: '/a.bin', tags: ['t'] },
     ...{ contentType: 'application/octet-stream', content: { staged } },
   });
-  await storage.passages.replace(
-    Array.from({ length: count }, (_, index) => ({
-      parent: `document ${index}`,
-      passages: [0, 1].map((position) => ({
-        ...{ id: `${index}-${position}`, position, title: 'Ships', headings: ['One', 'Two "2"'], labels: ['x', 'y'] },
-        body: `passage ${index} of a harbour`,
-      })),
-    })),
-  );
 }
 
 /** Longer than one piece of any storage. */
@@ -78,9 +79,7 @@ export async function contentOf(storage: Storage): Promise<unknown> {
     models: (await storage.vectors.context.models()).map(({ index: _, ...model }) => model),
     jobs: await storage.ingestion.list({ limit: 100, offset: 0 }),
     original: await readOriginal(storage),
-    passages: await storage.passages.get(
-      idSetOf(await storage.vectors.kb.matching({ parents: ['document 1'] })).list() ?? [],
-    ),
-    hits: await storage.passages.search({ query: parseQuery('harbour'), filter: { labels: [['x']] }, ...page }),
+    passages: await storage.passages.get(idSetOf(await storage.vectors.kb.matching({})).list() ?? []),
+    hits: await storage.passages.search({ query: parseQuery('harbour'), filter: { labels: [['tag:x']] }, ...page }),
   };
 }

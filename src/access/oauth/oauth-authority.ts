@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { errors, jwtVerify } from 'jose';
+import { errors, type JWTPayload, jwtVerify } from 'jose';
 import type { Logger } from '../../base/log.ts';
 import type { Principal } from '../../base/rights.ts';
 import type { Authority } from '../../http/guards.ts';
@@ -50,8 +50,8 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
         });
         const rights = rightsOf(scopes, payload['scope'] ?? payload['scp']);
         if (rights === undefined) return 'insufficient';
-        const subject = payload.sub ?? payload['client_id'];
-        return { name: nameOf(subject), rights, expiresAt: ((payload.exp ?? 0) + clockToleranceSeconds) * 1000 };
+        const expiresAt = ((payload.exp ?? 0) + clockToleranceSeconds) * 1000;
+        return { ...whoIs(payload, token), rights, expiresAt };
       } catch (error) {
         if (error instanceof KeysUnknown) throw error;
         // What is wrong with a token is its sender's business; the token itself is not logged.
@@ -64,11 +64,27 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
   };
 }
 
-/** It stands in logs and metrics. One that is not plain is told apart by its hash. */
-function nameOf(subject: unknown): string {
-  const text = typeof subject === 'string' ? subject : '';
-  const isPlain = /^[\w.@:|/-]{1,64}$/.test(text);
-  return `oauth ${isPlain ? text : createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
+/**
+ * Issuer, kind and subject, whole. A client's id may equal a user's subject. A token that names nobody is a caller of its
+ * own.
+ */
+function whoIs({ iss, sub, client_id: client }: JWTPayload, token: string): Pick<Principal, 'name' | 'identity'> {
+  const [kind, subject] = isText(sub)
+    ? ['user', sub]
+    : isText(client)
+      ? ['client', client]
+      : ['token', createHash('sha256').update(token).digest('hex')];
+  return { name: nameOf(subject), identity: `oauth ${JSON.stringify([iss, kind, subject])}` };
+}
+
+function isText(claim: unknown): claim is string {
+  return typeof claim === 'string' && claim !== '';
+}
+
+/** It stands in logs and metrics. One that is not plain is shown by its hash. */
+function nameOf(subject: string): string {
+  const isPlain = /^[\w.@:|/-]{1,64}$/.test(subject);
+  return `oauth ${isPlain ? subject : createHash('sha256').update(subject).digest('hex').slice(0, 16)}`;
 }
 
 /** Where this server tells about itself, below its origin: RFC 9728 §3. */

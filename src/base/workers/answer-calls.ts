@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { isLarge } from './large-answers.ts';
 import { systemThread } from './thread-time.ts';
 import { toWire, type WireError } from './wire-error.ts';
 
@@ -12,7 +13,8 @@ export type WorkerMessage<Answer> =
   | { readonly kind: 'ready'; readonly isThread: boolean; readonly thread: number | undefined }
   /** It cannot do its work; it ends. */
   | { readonly kind: 'failed'; readonly error: WireError }
-  | { readonly kind: 'answer'; readonly id: number; readonly value: Answer }
+  /** `isLarge`: see large-answers.ts. */
+  | { readonly kind: 'answer'; readonly id: number; readonly value: Answer; readonly isLarge: boolean }
   | { readonly kind: 'error'; readonly id: number; readonly error: WireError };
 
 export interface CallHandler<Request, Answer> {
@@ -54,7 +56,7 @@ export function answerCalls<Request, Answer>(
     if (handler === undefined) return;
     try {
       const value = await handler.perform(request);
-      send({ kind: 'answer', id, value }, handler.handOver?.(request, value));
+      send({ kind: 'answer', id, value, isLarge: isLarge(value) }, handler.handOver?.(request, value));
     } catch (error) {
       send({ kind: 'error', id, error: toWire(handler.explain?.(error) ?? error) });
     }

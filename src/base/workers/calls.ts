@@ -1,4 +1,6 @@
+import { currentCaller } from '../current-caller.ts';
 import type { WorkerCall, WorkerMessage } from './answer-calls.ts';
+import { inItsTurn } from './large-answers.ts';
 import { type ThreadTime, threadTime } from './thread-time.ts';
 import { fromWire } from './wire-error.ts';
 
@@ -30,6 +32,7 @@ export interface Peer {
 }
 
 interface Waiting {
+  caller: string;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
@@ -53,8 +56,14 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
       if (message.isThread) time = () => threadTime(message.thread);
       started.resolve();
     } else if (message.kind === 'failed') fail(fromWire(message.error));
-    else if (message.kind === 'answer') waiting.get(message.id)?.resolve(message.value);
-    else waiting.get(message.id)?.reject(fromWire(message.error));
+    else if (message.kind === 'answer') {
+      const { id, value, isLarge } = message;
+      const call = waiting.get(id);
+      // It is answered, whatever becomes of the worker meanwhile.
+      waiting.delete(id);
+      if (isLarge && call) inItsTurn(call.caller, () => call.resolve(value));
+      else call?.resolve(value);
+    } else waiting.get(message.id)?.reject(fromWire(message.error));
   });
   peer.onEnd((cause) => {
     if (failure === undefined) fail(lost(cause));
@@ -89,7 +98,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const abandon = () => reject(signal?.reason);
     signal?.addEventListener('abort', abandon);
-    waiting.set(id, { resolve, reject });
+    waiting.set(id, { caller: currentCaller(), resolve, reject });
     hold();
     try {
       peer.send({ id, request } satisfies WorkerCall<Request>);

@@ -1,5 +1,5 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import { fileBeside } from '../places.ts';
+import { fileBeside } from '../program-files.ts';
 import { type Calls, createCalls } from './calls.ts';
 import { barNativeSection, type NativeSection, releaseNativeSection } from './native-section.ts';
 

@@ -3,7 +3,7 @@ import type { Engine } from '../../engine/engine.ts';
 import type { Summary } from './add-event.ts';
 import { addFile, type FileOutcome } from './add-files.ts';
 import type { FoundFile, FoundFiles } from './find-files.ts';
-import type { Reporter } from './report.ts';
+import type { Amount, Reporter } from './report.ts';
 
 export interface AddRun {
   readonly engine: Engine;
@@ -22,24 +22,19 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   const { reporter } = run;
   const startedAt = performance.now();
   const summary: Summary = { added: 0, duplicates: 0, failed: 0, seconds: 0, pending: 0 };
-  const total = { files: found.files.length, bytes: found.files.reduce((sum, { size }) => sum + size, 0) };
-  const done = { files: 0, bytes: 0 };
-  reporter.tell({ event: 'found', ...total, passed_over: found.passedOver });
+  reporter.tell({ event: 'found', ...amountOf(found.files), passed_over: found.passedOver });
   for (const path of found.unreadable) {
     summary.failed += 1;
     const check = path.includes('\ufffd') ? 'Its name may not be UTF-8: rename it.' : 'Check its permissions.';
     reporter.tell({ event: 'failed', path, error: `It cannot be read. ${check}` });
   }
-  await inTurns(found.files, async (file) => {
+  await inTurns(found.files, reporter, async (file) => {
     const outcome = await addFile(run.engine, file, {
       ...run,
       onAccepted: (job) => reporter.tell({ event: 'accepted', path: file.path, job_id: job }),
     });
     tellOutcome(reporter, file, outcome);
     summary[counters[outcome.outcome]] += 1;
-    done.files += 1;
-    done.bytes += file.size;
-    reporter.progress(done, total);
   });
   summary.pending = await waitForVectors(run);
   summary.seconds = (performance.now() - startedAt) / 1000;
@@ -55,7 +50,7 @@ const lookMs = 300;
 const idleLooksMax = 400;
 
 /** The chunks that are left without vectors, because another engine makes them or nobody can now. */
-async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
+export async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
   let total = 0;
   let least = Number.POSITIVE_INFINITY;
   let idleLooks = 0;
@@ -93,15 +88,28 @@ export function tellOutcome(reporter: Reporter, { path }: FoundFile, outcome: Fi
   }
 }
 
+function amountOf(files: readonly { size: number }[]): Amount {
+  return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
+}
+
 /** A few at the same time. The first error stops those that have not begun, and is thrown when the others have ended. */
-export async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const waiting = items.values();
+export async function inTurns<File extends { size: number }>(
+  files: readonly File[],
+  reporter: Reporter,
+  work: (file: File) => Promise<void>,
+): Promise<void> {
+  const total = amountOf(files);
+  const done = { files: 0, bytes: 0 };
+  const waiting = files.values();
   let failure: { error: unknown } | undefined;
   const worker = async (): Promise<void> => {
-    for (const item of waiting) {
+    for (const file of waiting) {
       if (failure !== undefined) return;
       try {
-        await work(item);
+        await work(file);
+        done.files += 1;
+        done.bytes += file.size;
+        reporter.progress(done, total);
       } catch (error) {
         failure ??= { error };
       }

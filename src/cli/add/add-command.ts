@@ -4,12 +4,13 @@ import { loadRoleConfig } from '../../app/program.ts';
 import { kbRole } from '../../app/roles.ts';
 import { createSharedParts } from '../../app/shared-parts.ts';
 import { CarrelError } from '../../base/errors.ts';
+import { exitCodes } from '../../base/exit-codes.ts';
 import { collectionTag } from '../../engine/collection-tag.ts';
-import { defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/collections.ts';
+import { defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/inputs/collections.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { addWeb, isAddress, webFlags } from '../web/add-web.ts';
 import { addAll } from './add-all.ts';
 import { findFiles, resolveRoot } from './find-files.ts';
 import { createMirror } from './mirror.ts';
@@ -17,13 +18,18 @@ import { ownDataOf } from './own-data.ts';
 import { createReporter } from './report.ts';
 import { keepInStep } from './watch.ts';
 
-/** `carrel add <paths…>`: files and folders into the knowledge base. */
+/** `carrel add <paths or urls…>`: files, folders and web pages into the knowledge base. */
 export async function addCommand(line: CommandLine): Promise<void> {
+  if (line.words.some(isAddress)) return addWeb(line);
+  const flag = webFlags.find((name) => line.flags[name] !== undefined);
+  if (flag !== undefined)
+    throw new CarrelError('invalid_usage', `--${flag} is for addresses such as https://docs.example.org/.`);
   const plan = readPlan(line);
   const stopping = stopOnSignal();
   const reporter = createReporter(line.flags['json'] === true, process);
   const config = loadRoleConfig({ ...kbRole, slices: engineSlices }, line.flags);
-  const engine = await openEngine({ config, log: logOf(line), shared: createSharedParts(config) });
+  const log = logOf(line);
+  const engine = await openEngine({ config, log, shared: createSharedParts(config, log) });
   try {
     const waits = config.of(kbSlice).engineUrl === undefined;
     const selection = { ...plan.selection, isOwn: ownDataOf(config) };
@@ -48,7 +54,7 @@ export async function addCommand(line: CommandLine): Promise<void> {
 function readPlan({ words, flags, lists }: CommandLine) {
   const given = {
     collection: typeof flags['collection'] === 'string' ? flags['collection'] : undefined,
-    tags: lists['tag'] ?? [],
+    tags: [...(lists['tag'] ?? []), ...(lists['tags'] ?? []).flatMap((names) => names.split(','))],
   };
   let tags: string[];
   try {

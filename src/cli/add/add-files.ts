@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { isCarrelError, systemCode } from '../../base/errors.ts';
-import type { Engine, EngineJob, JobId, SubmitOutcome, Truncation } from '../../engine/engine.ts';
+import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
+import type { Engine, JobId, SubmitOutcome, Truncation } from '../../engine/engine.ts';
+import { waitForJob } from '../../engine/wait-for-job.ts';
 import type { FoundFile } from './find-files.ts';
 
 export interface AddedFile {
@@ -28,13 +28,6 @@ export interface AddOptions {
   readonly replaces?: number | undefined;
   onAccepted?(job: JobId): void;
 }
-
-/** Between two looks at a job: soon at first, for small files, then less often. */
-const lookMinMs = 50;
-const lookMaxMs = 1000;
-
-/** How long the engine may be unreachable while we wait for a job. */
-const awayMaxMs = 60_000;
 
 /**
  * Gives one file to the engine and waits until it is searchable or was refused. Throws when the engine is gone or the
@@ -76,31 +69,17 @@ function failed(error: unknown, signal: AbortSignal): FileOutcome {
   throw error;
 }
 
-/** Until it has ended, one way or the other. The engine may be unreachable for a while. */
-export async function waitForJob(engine: Engine, id: JobId, signal: AbortSignal): Promise<EngineJob> {
-  let lookMs = lookMinMs;
-  let seenAt = performance.now();
-  for (;;) {
-    try {
-      const job = await engine.job(id, { signal });
-      if (['done', 'failed', 'cancelled'].includes(job.status)) return job;
-      seenAt = performance.now();
-    } catch (error) {
-      if (!isAway(error) || performance.now() - seenAt > awayMaxMs) throw error;
-    }
-    await delay(lookMs, undefined, { signal });
-    lookMs = Math.min(lookMaxMs, lookMs * 1.5);
-  }
-}
-
 /** The bytes, and their size and hash once they were read. A link that has replaced the file is not followed. */
 export function readOnce(file: FoundFile) {
   const hash = createHash('sha256');
   let failure: unknown;
   async function* content(): AsyncGenerator<Uint8Array> {
     try {
-      const handle = await open(file.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+      // A named pipe would otherwise wait for a writer.
+      const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+      const handle = await open(file.path, flags);
       try {
+        if (!(await isSameFile(handle, file))) throw replaced();
         for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 })) {
           hash.update(chunk);
           yield chunk;
@@ -116,23 +95,33 @@ export function readOnce(file: FoundFile) {
   return { content: content(), hash: () => hash.copy().digest('hex'), failure: () => failure };
 }
 
+/** Whether what was opened is the file that was found, at its own path: a folder above may have become a link. */
+async function isSameFile(handle: FileHandle, { path, inode, device }: FoundFile): Promise<boolean> {
+  const opened = await handle.stat();
+  if (!opened.isFile() || opened.ino !== inode || opened.dev !== device) return false;
+  // The system's own word for what is open; elsewhere than on Linux, what the path leads to now.
+  return path === (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)));
+}
+
+function isReplaced(error: unknown): boolean {
+  return isCarrelError(error) && error.code === 'upload_conflict';
+}
+
+function replaced(): CarrelError {
+  return new CarrelError('upload_conflict', 'The file was replaced while it was added. Add it again.');
+}
+
 export async function hashFile(file: FoundFile): Promise<string | undefined> {
   const reading = readOnce(file);
   try {
     for await (const _ of reading.content);
     return reading.hash();
   } catch (error) {
-    if (isUnreadable(error)) return undefined;
+    if (isUnreadable(error) || isReplaced(error)) return undefined;
     throw error;
   }
 }
 
 function isUnreadable(error: unknown): boolean {
-  return ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR'].includes(systemCode(error) ?? '');
-}
-
-/** Whether the same call may succeed later: the engine is unavailable, not refusing. */
-export function isAway(error: unknown): boolean {
-  if (!isCarrelError(error)) return false;
-  return error.kind === 'upstream' || error.kind === 'timeout' || error.code === 'storage_busy';
+  return ['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'EIO', 'EISDIR', 'ENXIO'].includes(systemCode(error) ?? '');
 }

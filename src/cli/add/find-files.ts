@@ -1,8 +1,8 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { join, relative, resolve, sep } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
+import { createGlob } from '../../base/glob.ts';
 import { type IgnoreRules, noRules, rulesFor } from './git-ignore.ts';
-import { createGlob } from './glob.ts';
 
 export interface FoundFile {
   /** Absolute. */
@@ -11,6 +11,7 @@ export interface FoundFile {
   readonly modifiedMs: number;
   /** Changes when another file takes the place of this one. */
   readonly inode: number;
+  readonly device: number;
 }
 
 export interface FileSelection {
@@ -118,10 +119,10 @@ function isHidden(name: string): boolean {
 function take(path: string, { files, passedOver, unreadable }: FoundFiles): void {
   try {
     const facts = lstatSync(path);
-    const { size, mtimeMs: modifiedMs, ino: inode } = facts;
+    const { size, mtimeMs: modifiedMs, ino: inode, dev: device } = facts;
     if (!facts.isFile()) passedOver.special += 1;
     else if (size === 0) passedOver.empty += 1;
-    else files.push({ path, size, modifiedMs, inode });
+    else files.push({ path, size, modifiedMs, inode, device });
   } catch {
     unreadable.push(path);
   }

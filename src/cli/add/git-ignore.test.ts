@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { after, test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
 import { findFiles } from './find-files.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'carrel-ignore-'));
-after(() => rmSync(root, { recursive: true }));
+const root = makeFolder({ after });
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true });

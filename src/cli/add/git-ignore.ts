@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { readRegularFile } from '../../base/read-regular-file.ts';
 
 /** What the `.gitignore` files around a folder say of the names in it (gitignore(5)). */
 export interface IgnoreRules {
@@ -49,10 +50,9 @@ function rulesOf(nearestFirst: readonly Rules[]): IgnoreRules {
 function readRules(folder: string): Ignore | undefined {
   const file = join(folder, '.gitignore');
   try {
-    if (statSync(file).size > fileBytesMax) return undefined;
-    return ignore().add(readFileSync(file, 'utf8'));
+    return ignore().add(readRegularFile(file, fileBytesMax));
   } catch {
-    // Most folders have none.
+    // Most folders have none. A pipe or a device holds no rules.
     return undefined;
   }
 }

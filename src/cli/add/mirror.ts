@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { isCarrelError } from '../../base/errors.ts';
+import { waitForJob } from '../../engine/wait-for-job.ts';
 import { type AddRun, inTurns, tellOutcome } from './add-all.ts';
-import { addFile, hashFile, waitForJob } from './add-files.ts';
+import { addFile, hashFile } from './add-files.ts';
 import { type FileSelection, type FoundFile, findFiles } from './find-files.ts';
 import { type Addition, type MirroredDocument, planMirror } from './plan-mirror.ts';
 
@@ -97,18 +98,11 @@ export function createMirror(config: MirrorConfig): Mirror {
 
   async function addAllOf(additions: readonly Addition[], found: readonly FoundFile[]): Promise<void> {
     const byPath = new Map(found.map((file) => [file.path, file]));
-    const pairs = additions.flatMap((addition) => {
+    const files = additions.flatMap((addition) => {
       const file = byPath.get(addition.path);
-      return file === undefined ? [] : [{ addition, file }];
+      return file === undefined ? [] : [{ ...file, addition }];
     });
-    const total = { files: pairs.length, bytes: pairs.reduce((sum, { file }) => sum + file.size, 0) };
-    const done = { files: 0, bytes: 0 };
-    await inTurns(pairs, async ({ addition, file }) => {
-      await add(addition, file);
-      done.files += 1;
-      done.bytes += file.size;
-      reporter.progress(done, total);
-    });
+    await inTurns(files, reporter, ({ addition, ...file }) => add(addition, file));
     reporter.end();
   }
 

@@ -10,7 +10,7 @@ import { ownDataOf } from './own-data.ts';
 
 test('contract §9: the data folder and the database are not taken in with the folder that they are in', (t) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-own-')));
-  t.after(() => rmSync(root, { recursive: true }));
+  t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   const own = ['store/log/carrel.log', 'real.db', 'real.db-wal', 'other.db-documents/ab/abc'];
   for (const path of [...own, 'a.txt', 'store2/b.txt', 'other.db.txt']) {
     mkdirSync(dirname(join(root, path)), { recursive: true });

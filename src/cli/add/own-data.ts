@@ -1,6 +1,6 @@
-import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { storagePlace } from '../../app/open-storage.ts';
+import { storagePlace } from '../../app/configured-storage.ts';
+import { realPath } from '../../base/real-path.ts';
 import type { Config } from '../../config/load.ts';
 import { databaseFiles } from '../../storage/sqlite/database-files.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
@@ -18,12 +18,4 @@ export function ownDataOf(config: Config): (path: string) => boolean {
   const files = databaseFiles(join(realPath(dirname(place.path)), basename(place.path)));
   const documents = realPath(place.documentsDir ?? config.dataDir);
   return (path) => path === folder || path === documents || files.includes(path);
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

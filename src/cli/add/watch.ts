@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isAway } from './add-files.ts';
+import { isAway } from '../../engine/wait-for-job.ts';
 import { type Mirror, settleMs } from './mirror.ts';
 import type { Reporter } from './report.ts';
 

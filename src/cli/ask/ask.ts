@@ -1,9 +1,15 @@
+import { storagePlace } from '../../app/configured-storage.ts';
+import { loadRoleConfig } from '../../app/program.ts';
 import { serveRole } from '../../app/roles.ts';
 import { openToolSession, type ToolSession } from '../../app/tool-session.ts';
 import { CarrelError } from '../../base/errors.ts';
+import { isBuilt } from '../../base/program-files.ts';
+import type { Config } from '../../config/load.ts';
+import { sharingSlice } from '../../config/slices.ts';
+import { storageSlice } from '../../storage/storage-slice.ts';
+import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
-import { tellPlace } from './place.ts';
 
 /** Opens what a command asks, with the settings and data of `carrel serve`, and closes it whatever happens. */
 export async function ask<Answer>(
@@ -11,7 +17,11 @@ export async function ask<Answer>(
   toolset: string,
   work: (tools: ToolSession) => Promise<Answer>,
 ): Promise<Answer> {
-  const tools = await openToolSession(serveRole, { ...line.flags, toolsets: toolset }, logOf(line));
+  const shared = sharedCommands.has(line.command) ? await openShared(line) : undefined;
+  const tools = shared ?? (await openToolSession(serveRole, { ...line.flags, toolsets: toolset }, logOf(line)));
+  if (line.flags['verbose'] === true) {
+    process.stderr.write(`carrel: ${shared ? 'asking the shared process' : 'asking in this process'}\n`);
+  }
   try {
     tellPlace(tools.config, toolset);
     return await work(tools);
@@ -19,6 +29,47 @@ export async function ask<Answer>(
     throw asUsage(error);
   } finally {
     await tools.close();
+  }
+}
+
+/** Those that need a model: in the shared process it is loaded once. */
+const sharedCommands: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
+
+async function openShared({ flags }: CommandLine): Promise<ToolSession | undefined> {
+  const config = loadRoleConfig(serveRole, flags);
+  if (!isBuilt || flags['debug'] === true || config.of(sharingSlice).alone || process.platform === 'win32') {
+    return undefined;
+  }
+  const { openSharedSession } = await import('./shared-session.ts');
+  const own = ['data-dir', 'config'].flatMap((name) => {
+    const value = flags[name];
+    return typeof value === 'string' ? [`--${name}`, value] : [];
+  });
+  return openSharedSession(config, own);
+}
+
+/** Where the answer comes from, on stderr: an empty one from another folder than one thinks of says nothing. */
+function tellPlace(config: Config, toolset: string): void {
+  for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
+  process.stderr.write(`carrel: from ${placeOf(config, toolset)}\n`);
+}
+
+function placeOf(config: Config, toolset: string): string {
+  const { engineUrl } = config.of(kbSlice);
+  if (toolset === 'kb' && engineUrl !== undefined) return `the engine at ${withoutCredentials(engineUrl)}`;
+  const place = storagePlace(config.of(storageSlice), config.dataDir);
+  const database = place.backend === 'sqlite' ? place.path : `PostgreSQL, ${withoutCredentials(place.url)}`;
+  const isAsked = toolset === 'find' && engineUrl !== undefined;
+  return isAsked ? `${database} and the engine at ${withoutCredentials(engineUrl)}` : database;
+}
+
+/** Host and name of the database; users, passwords and options stay out. */
+export function withoutCredentials(address: string): string {
+  try {
+    const { host, pathname } = new URL(address);
+    return `${host}${pathname}`.replace(/\/$/, '');
+  } catch {
+    return 'as configured';
   }
 }
 

@@ -1,29 +1,13 @@
-import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
 import { printableText } from '../terminal/printable.ts';
 import { ask } from './ask.ts';
+import { namedUri } from './named-uri.ts';
 import { openFile } from './open-file.ts';
 import { printJson } from './show.ts';
 
-/** Which toolset has what a uri of this kind names. */
-const owners: Readonly<Record<string, string>> = {
-  'carrel://kb/': 'kb',
-  'carrel://notes/': 'research',
-  'carrel://context/': 'context',
-  'fess://': 'fess',
-};
-
 /** `carrel get <uri>`: what resources/read gives, whole. */
 export async function getCommand(line: CommandLine): Promise<void> {
-  const uri = uriOf(line.words[0] ?? '');
-  const prefix = Object.keys(owners).find((each) => uri.startsWith(each));
-  const toolset = prefix === undefined ? undefined : owners[prefix];
-  if (toolset === undefined) {
-    throw new CarrelError(
-      'invalid_usage',
-      `${JSON.stringify(uri.slice(0, 80))} names nothing here. It is one of ${Object.keys(owners).join('…, ')}…, or the number of a document.`,
-    );
-  }
+  const { uri, toolset } = namedUri(line.words[0] ?? '');
   const parts: string[] = [];
   const bytes: Buffer[] = [];
   let facts: { mimeType?: string; _meta?: Record<string, unknown> } = {};
@@ -54,10 +38,4 @@ export async function getCommand(line: CommandLine): Promise<void> {
     process.stdout.write(shown.endsWith('\n') ? shown : `${shown}\n`);
   }
   if (line.flags['open'] === true) openFile(meta['source_path']);
-}
-
-/** What a table shows alone: the number of a document, the id of a note. */
-function uriOf(word: string): string {
-  if (/^\d+$/.test(word)) return `carrel://kb/doc/${word}`;
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}$/i.test(word) ? `carrel://notes/${word}` : word;
 }

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
+import { withoutCredentials } from './ask.ts';
+import { pageOrLines } from './listings.ts';
 import { checkedFile, openerOf } from './open-file.ts';
-import { withoutCredentials } from './place.ts';
-import { place } from './search.ts';
 
 test('only files that are shown and not run are opened, and only those on this machine', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-open-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder(t);
   const file = (name: string): string => {
     writeFileSync(join(folder, name), 'x');
     return join(folder, name);
@@ -49,8 +48,8 @@ test('an address is shown without user, password and options', () => {
 });
 
 test('a hit is placed by its page, or else by its lines', () => {
-  assert.equal(place({ page: 3, line_start: 1 }), '3');
-  assert.equal(place({ line_start: 4, line_end: 9 }), 'l.4-9');
-  assert.equal(place({ line_start: 4, line_end: 4 }), 'l.4');
-  assert.equal(place(null), '');
+  assert.equal(pageOrLines({ page: 3, line_start: 1 }), '3');
+  assert.equal(pageOrLines({ line_start: 4, line_end: 9 }), 'l.4-9');
+  assert.equal(pageOrLines({ line_start: 4, line_end: 4 }), 'l.4');
+  assert.equal(pageOrLines(null), '');
 });

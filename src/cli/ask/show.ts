@@ -1,17 +1,22 @@
 import { styleText } from 'node:util';
 import { findHome } from '../../base/home-folder.ts';
+import { isObject } from '../../base/json.ts';
 import type { CommandLine } from '../command-line.ts';
 import { printableJson, printableLine } from '../terminal/printable.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
+export interface ShownColumn<Of = Row> extends Column {
+  cell(row: Of): string;
+}
+
 /** A table on a terminal; elsewhere, and where it is asked for, the tool's own answer as JSON. */
-export function show(
+export function show<Of>(
   { flags }: CommandLine,
   answer: object,
-  columns: readonly Column[],
-  rows: readonly (readonly string[])[],
+  columns: readonly ShownColumn<Of>[],
+  rows: readonly Of[],
   nothing: string,
 ): void {
   if (flags['json'] === true || !process.stdout.isTTY) {
@@ -20,7 +25,8 @@ export function show(
     process.stderr.write(`carrel: ${nothing}\n`);
   } else {
     const style = (text: string): string => styleText('bold', text, { stream: process.stdout });
-    process.stdout.write(renderTable(columns, rows, { columns: process.stdout.columns || 80, style }));
+    const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+    process.stdout.write(renderTable(columns, cells, { columns: process.stdout.columns || 80, style }));
   }
 }
 
@@ -42,7 +48,7 @@ export function tellRemarks(answer: Row): void {
 }
 
 export function rowsOf(value: unknown): Row[] {
-  return Array.isArray(value) ? value.filter((each): each is Row => typeof each === 'object' && each !== null) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 export function text(value: unknown): string {

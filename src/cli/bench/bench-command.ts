@@ -16,7 +16,7 @@ import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 import { launchOf } from '../init/launch-command.ts';
 import { shakeHands } from '../init/shake-hands.ts';
-import { createProgressLine } from '../progress-line.ts';
+import { createPhaseLines, createProgressLine } from '../progress-line.ts';
 import { type Corpus, writeCorpus } from './corpus.ts';
 import { type BenchReport, describeReport, percentile } from './report.ts';
 
@@ -38,7 +38,7 @@ export async function benchCommand(line: CommandLine): Promise<void> {
     process.exit(130);
   };
   process.once('SIGINT', interrupted);
-  const progress = createProgressLine(process.stderr);
+  const progress = process.stderr.isTTY ? createProgressLine(process.stderr) : createPhaseLines(process.stderr);
   try {
     progress.show('starting the server');
     const startMs = await measureStarts(line, folder);
@@ -57,7 +57,8 @@ export async function benchCommand(line: CommandLine): Promise<void> {
 
 /** From the start of the process to the list of its tools; the first one has nothing that an earlier one compiled. */
 async function measureStarts(line: CommandLine, folder: string): Promise<BenchReport['startMs']> {
-  const { command, args } = launchOf({ ...line, flags: { 'data-dir': join(folder, 'start') } });
+  const offer = { tools: 'all', allow: '' };
+  const { command, args } = launchOf({ ...line, flags: { 'data-dir': join(folder, 'start') } }, offer);
   const times: number[] = [];
   for (let count = 0; count < starts; count += 1) times.push((await shakeHands({ command, args })).answeredMs);
   const [first = 0, ...later] = times;
@@ -79,7 +80,7 @@ async function measureEngine(
     modelEnv(),
   );
   const log = logOf(line);
-  const engine = await openLocalEngine({ config, log, shared: createSharedParts(config) });
+  const engine = await openLocalEngine({ config, log, shared: createSharedParts(config, log) });
   try {
     const ingest = await measureIngest(engine, join(folder, 'documents'), show);
     show('searching');

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
 import { writeCorpus } from './corpus.ts';
 import { type BenchReport, describeReport, percentile } from './report.ts';
 
 test('the same documents and questions every time, no two of them alike', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-corpus-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder(t);
   const [one, other] = [join(folder, 'one'), join(folder, 'other')];
   assert.deepEqual(writeCorpus(one, 50), writeCorpus(other, 50));
   const hashes = readdirSync(one).map((name) => {

@@ -1,12 +1,21 @@
 import { roles } from '../../app/roles.ts';
-import { engineRoleFlags, everywhere, type FlagDescription, serving, toolsetsFlag } from '../flags.ts';
+import {
+  allowFlag,
+  engineRoleFlags,
+  everywhere,
+  type FlagDescription,
+  serving,
+  toolsetsFlag,
+  toolsFlag,
+} from '../flags.ts';
 import type { CommandDescription, CommandGroup, GroupedCommand } from './command.ts';
 import { dataCommands } from './data.ts';
 import { knowledgeCommands } from './knowledge.ts';
 import { setupCommands } from './setup.ts';
 
 const ownFlags: Readonly<Record<string, readonly FlagDescription[]>> = {
-  serve: [toolsetsFlag],
+  serve: [toolsetsFlag, toolsFlag, allowFlag],
+  kb: [allowFlag],
   engine: engineRoleFlags,
 };
 
@@ -29,7 +38,12 @@ export const commands: readonly CommandDescription[] = [
   ...setupCommands.map(inGroup('setup')),
   ...knowledgeCommands.map(inGroup('knowledge')),
   ...dataCommands.map(inGroup('data')),
-].map((command) => ({ ...command, flags: [...command.flags, ...everywhere] }));
+].map((command) => ({ ...command, flags: [...command.flags, ...withoutOwn(everywhere, command.flags)] }));
+
+/** `add` has a --version of its own. */
+function withoutOwn(common: readonly FlagDescription[], own: readonly FlagDescription[]): FlagDescription[] {
+  return common.filter(({ name }) => own.every((flag) => flag.name !== name));
+}
 
 const names = commands.map(({ name }) => name);
 

@@ -1,17 +1,38 @@
-import { adding, forceFlag, jsonFlag } from '../flags.ts';
+import { adding, addingPages, forceFlag, jsonFlag, toggle } from '../flags.ts';
 import { type GroupedCommand, many } from './command.ts';
 
 export const dataCommands: readonly GroupedCommand[] = [
   {
     name: 'add',
-    summary: "adds files and folders to the knowledge base; --watch follows a folder's changes",
-    words: '<paths...>',
+    summary: "adds files, folders and web pages to the knowledge base; --watch follows a folder's changes",
+    words: '<paths or urls...>',
     wordsMin: 1,
     wordsMax: many,
-    needs: 'the files or folders to add',
+    needs: 'the files, folders or addresses to add',
+    more: 'An address is kept as a source: carrel sources lists, refreshes and removes them. One page is fetched at once, whole sites by a running server or with --wait.',
     completes: 'files',
-    examples: ['carrel add ~/Documents --collection private --exclude "*.tmp"', 'carrel add notes --watch'],
-    flags: [...adding, jsonFlag],
+    examples: [
+      'carrel add ~/Documents --collection private --exclude "*.tmp"',
+      'carrel add notes --watch',
+      'carrel add https://docs.example.org/guide/ --site --version 2.4 --refresh weekly --wait',
+    ],
+    flags: [...adding, ...addingPages, jsonFlag],
+  },
+  {
+    name: 'sources',
+    summary: 'lists, refreshes, pauses and removes web sources',
+    words: '[list|refresh|pause|resume|remove] [id...]',
+    wordsMax: many,
+    completes: ['list', 'refresh', 'pause', 'resume', 'remove'],
+    more: 'A pause stops the current run and all refreshes until resume. Removed documents can be restored for 30 days.',
+    examples: ['carrel sources', 'carrel sources refresh 3 --wait', 'carrel sources remove 3 --with-documents'],
+    flags: [
+      toggle('all', 'with refresh: every source'),
+      toggle('wait', 'with refresh: fetch here, with a progress bar, until it is done'),
+      toggle('with-documents', 'with remove: its documents, too'),
+      toggle('keep-documents', 'with remove: its documents stay'),
+      jsonFlag,
+    ],
   },
   {
     name: 'backup',
@@ -48,7 +69,7 @@ export const dataCommands: readonly GroupedCommand[] = [
     wordsMin: 1,
     wordsMax: 1,
     needs: 'the file to read',
-    more: 'What is there already is left alone. What cannot be taken is named and skipped. --json shows which ids are others here.',
+    more: 'Entries that exist already are left alone. Invalid ones are skipped and listed in <file>.skipped.jsonl; the exit code is then 65. --json also shows which ids changed.',
     completes: 'files',
     flags: [jsonFlag],
   },

@@ -1,4 +1,4 @@
-import { collectionFlag, jsonFlag, limitFlag, offsetFlag, openFlag, tagFlag, valued } from '../flags.ts';
+import { collectionFlag, jsonFlag, limitFlag, offsetFlag, openFlag, tagFlag, valued, verboseFlag } from '../flags.ts';
 import { type GroupedCommand, many } from './command.ts';
 
 const looking = [jsonFlag, limitFlag];
@@ -10,7 +10,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     summary: 'searches the knowledge base (kb_search)',
     ...query,
     examples: ['carrel search harbour dues --collection contracts', 'carrel search "parental leave" --open'],
-    flags: [collectionFlag, tagFlag, openFlag, ...looking],
+    flags: [collectionFlag, tagFlag, openFlag, verboseFlag, ...looking],
   },
   {
     name: 'find',
@@ -20,6 +20,7 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     examples: ['carrel find who signed the lease', 'carrel find sqlite wal --source notes --source web'],
     flags: [
       { name: 'source', type: 'list', value: 'name', summary: 'only this one; may be given several times' },
+      verboseFlag,
       ...looking,
     ],
   },
@@ -32,7 +33,23 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     needs: 'the URI from a search or a list',
     more: 'A number alone is a document of the knowledge base. If the output is not a terminal, the text is printed as it is; --json wraps it.',
     examples: ['carrel get carrel://kb/doc/12', 'carrel get 12 > report.txt', 'carrel get 12 --open'],
-    flags: [jsonFlag, openFlag],
+    flags: [jsonFlag, openFlag, verboseFlag],
+  },
+  {
+    name: 'rm',
+    summary: 'deletes documents, notes and memories; they can be restored for 30 days',
+    words: '<uri...>',
+    wordsMin: 1,
+    wordsMax: many,
+    needs: 'the URIs from a search or a list',
+    more: 'A number alone is a document of the knowledge base. It stops at the first one that cannot be deleted.',
+    examples: ['carrel rm carrel://kb/doc/12 carrel://context/7'],
+    flags: [jsonFlag],
+  },
+  {
+    name: 'status',
+    summary: 'shows how much is stored and what is being worked on',
+    flags: [jsonFlag],
   },
   {
     name: 'list',
@@ -83,6 +100,6 @@ export const knowledgeCommands: readonly GroupedCommand[] = [
     wordsMax: many,
     needs: 'the text to store, or - to read it from standard input',
     examples: ['carrel remember the gate code changes in May', 'git log -5 | carrel remember - --thread carrel'],
-    flags: [valued('thread', 'name', 'the thread to store it in (default memory)'), tagFlag, jsonFlag],
+    flags: [valued('thread', 'name', 'the thread to store it in (default memory)'), tagFlag, verboseFlag, jsonFlag],
   },
 ];

@@ -1,5 +1,6 @@
 import { roles } from '../../app/roles.ts';
 import {
+  allowFlag,
   type FlagDescription,
   jsonFlag,
   listed,
@@ -7,13 +8,14 @@ import {
   serving,
   toggle,
   toolsetsFlag,
+  toolsFlag,
   valued,
 } from '../flags.ts';
 import { clients } from '../init/clients.ts';
 import { type GroupedCommand, many } from './command.ts';
 
 const aboutRole = { words: '[role]', wordsMax: 1, completes: Object.keys(roles) };
-const forPeople: readonly FlagDescription[] = [...serving, toolsetsFlag, jsonFlag];
+const forPeople: readonly FlagDescription[] = [...serving, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
 
 export const setupCommands: readonly GroupedCommand[] = [
   {
@@ -22,7 +24,7 @@ export const setupCommands: readonly GroupedCommand[] = [
     words: '[client...]',
     wordsMax: many,
     completes: [...clients.map(({ id }) => id), 'all'],
-    more: 'Without a client, it lists those on this machine and asks, if run on a terminal. "all" means all of these. --data-dir and --config are passed on to the server. Files keep everything else in them and get a backup.',
+    more: 'Without a client, it lists those on this machine and asks, if run on a terminal. There it also asks for --tools and --allow, unless they are given. "all" means all of these. --data-dir and --config are passed on to the server. Files keep everything else in them and get a backup.',
     examples: [
       'carrel init',
       'carrel init cursor',
@@ -33,6 +35,8 @@ export const setupCommands: readonly GroupedCommand[] = [
       toggle('print', 'only show what would be written'),
       toggle('remove', 'remove what init wrote, and nothing else'),
       readOnlyFlag,
+      { ...toolsFlag, summary: 'which tools the server lists (default essential)' },
+      allowFlag,
       toggle('http', 'write the URL of a running server instead of the command to start one'),
       ...serving.filter(({ name }) => name === 'host' || name === 'port'),
       toggle('show-token', 'with --print: show the token too'),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
 import { commands } from '../commands/commands.ts';
 import { bashCompletion } from './bash.ts';
 import { fishCompletion } from './fish.ts';
@@ -75,10 +75,4 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   });
   assert.equal(status, 0, stderr);
   return stdout.split('\n').filter((line) => line !== '');
-}
-
-function makeFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-completion-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }

@@ -1,10 +1,11 @@
-import { openConfiguredStorage, storagePlace } from '../../app/open-storage.ts';
+import { openConfiguredStorage, storagePlace } from '../../app/configured-storage.ts';
 import type { Role } from '../../app/role.ts';
 import { CarrelError } from '../../base/errors.ts';
+import { silentLogger } from '../../base/log.ts';
 import type { Config } from '../../config/load.ts';
 import { embeddingState } from '../../search/meaning/embedding-state.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
-import { inspectStorage } from '../../storage/inspect-storage.ts';
+import { findForeignObjects, inspectStorage } from '../../storage/open-storage.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
 import type { Check } from './check.ts';
 import { creationObstacle } from './check-places.ts';
@@ -27,11 +28,16 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
         { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
       ];
     }
-    const storage = await openConfiguredStorage(settings, config.dataDir);
+    // Before anything is read: a view in the place of a table may never end.
+    const foreign = await findForeignObjects(place);
+    if (foreign.length > 0)
+      return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: ownSchema }];
+    const storage = await openConfiguredStorage(settings, config.dataDir, silentLogger);
     try {
       return [
         await checkContent(storage, name),
         ...(await checkReplica(storage)),
+        ...(await checkBackground(storage)),
         ...(await modelStates(storage)),
         ...(await checkTokens(storage)),
       ];
@@ -48,9 +54,20 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
 const otherwise = 'fix it, then run carrel doctor again';
 const otherFile = 'fix DB_PATH or --data-dir, or the mode of the file and its folder';
 const restoring = 'stop Carrel, then run carrel restore <backup> --force';
+const ownSchema = 'find out who added them; carrel backup and carrel restore --force rebuild the database without them';
+
+/** Max objects in one line. */
+const namedMax = 10;
+
+function foreignIn(name: string, foreign: readonly string[]): string {
+  const others = foreign.length > namedMax ? ` and ${foreign.length - namedMax} more` : '';
+  return `${name}: has objects that Carrel did not make: ${foreign.slice(0, namedMax).join(', ')}${others}`;
+}
+
 const remedies: Partial<Record<CarrelError['code'], string>> = {
   storage_corrupt: restoring,
   storage_newer: 'upgrade Carrel, or choose another database with --data-dir',
+  storage_older: 'carry its content over with carrel export and import, or choose another database with --data-dir',
   storage_lost: 'put the database back, or stop Carrel and run carrel restore <backup>',
   invalid_config: otherFile,
   storage_read_only: otherFile,
@@ -66,6 +83,16 @@ async function checkReplica({ replica }: Storage): Promise<Check[]> {
     return [{ name: 'replica', ok: true, found: `${behindBytes} bytes behind the primary` }];
   const remedy = 'start the replica, or fix or remove DATABASE_READ_URL; the primary answers meanwhile';
   return [{ name: 'replica', ok: false, found: trouble, remedy }];
+}
+
+/** Recorded by the servers on the database, which retry it. */
+async function checkBackground({ background }: Storage): Promise<Check[]> {
+  const failures = (await background?.failures()) ?? [];
+  return failures.map(({ name, code, since, attempts }) => ({
+    ...{ name: 'background', ok: false },
+    found: `"${name}" has failed ${attempts} times since ${since}: ${code}`,
+    remedy: "look in the server's log with LOG_LEVEL=debug, and at the rights of its user; it is retried",
+  }));
 }
 
 /** Those that have expired do no harm; whoever used them may wonder. */

@@ -4,13 +4,12 @@ import type { Role } from '../../app/role.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { maskAddress } from '../../base/secret.ts';
 import type { Config } from '../../config/load.ts';
-import { createEmbeddingProvider } from '../../search/embeddings/create-embedding-provider.ts';
-import { embeddingConfigOf } from '../../search/embeddings/embedding-config.ts';
-import { embeddingSlice } from '../../search/embeddings/embedding-slice.ts';
+import { createEmbeddingProvider, embeddingConfigOf } from '../../search/models/create-embedding-provider.ts';
+import { embeddingSlice } from '../../search/models/embedding-slice.ts';
 import { missingRuntimeRemedy } from '../../search/models/native-runtime.ts';
-import { bundledRerankerFolder } from '../../search/reranking/bundled-reranker.ts';
-import { openReranker, reranks } from '../../search/reranking/open-reranker.ts';
-import { rerankingSlice } from '../../search/reranking/reranking-slice.ts';
+import { bundledRerankerFolder } from '../../search/rerank/bundled-reranker.ts';
+import { openReranker, reranks } from '../../search/rerank/open-reranker.ts';
+import { rerankingSlice } from '../../search/rerank/reranking-slice.ts';
 import type { Check } from './check.ts';
 
 /** A server that has to load its model first may need this long. */

@@ -1,9 +1,12 @@
 import { accessSync, constants, existsSync, mkdtempSync, rmdirSync, statfsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { isObject } from '../../base/json.ts';
 import { makeFolder } from '../../base/make-folder.ts';
+import { parseMeasured } from '../../base/measured-json.ts';
 import type { Config } from '../../config/load.ts';
 import { httpSlice } from '../../config/slices.ts';
+import { createServiceClient } from '../../http/service-client.ts';
 import type { Check } from './check.ts';
 
 /** Below this, the next write may be refused: what a log of its usual length takes, twice. */
@@ -68,7 +71,11 @@ export function checkPort(config: Config): Promise<Check> {
   const place = `${host}:${port}`;
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => {
+    probe.once('error', async (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE' && (await isCarrel(host, port))) {
+        resolve({ name: 'port', ok: true, found: `${place} is used by a running Carrel` });
+        return;
+      }
       const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `${place} can't be listened on`;
       resolve({
         name: 'port',
@@ -79,4 +86,24 @@ export function checkPort(config: Config): Promise<Check> {
     });
     probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${place} is free` })));
   });
+}
+
+const healthTimeoutMs = 2_000;
+const healthBytesMax = 64 * 1024;
+
+/** Whether a server of ours answers there. */
+async function isCarrel(host: string, port: number): Promise<boolean> {
+  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  const name = reached.includes(':') ? `[${reached}]` : reached;
+  const config = { baseUrl: `http://${name}:${port}`, headers: {}, timeoutMs: healthTimeoutMs };
+  const client = createServiceClient({ ...config, answerBytesMax: healthBytesMax });
+  try {
+    const { status, body } = await client.request({ method: 'GET', path: '/health' });
+    const health = parseMeasured(body.toString('utf8'));
+    return status === 200 && isObject(health) && typeof health['status'] === 'string';
+  } catch {
+    return false;
+  } finally {
+    client.close();
+  }
 }

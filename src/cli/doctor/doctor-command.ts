@@ -3,6 +3,7 @@ import { openRemoteEngine } from '../../app/open-engine.ts';
 import { loadRoleConfig, prepareRole } from '../../app/program.ts';
 import type { Role } from '../../app/role.ts';
 import { CarrelError } from '../../base/errors.ts';
+import { exitCodes } from '../../base/exit-codes.ts';
 import { maskAddress, scrubSecrets } from '../../base/secret.ts';
 import type { Config } from '../../config/load.ts';
 import { engineRoles } from '../../engine/engine-slice.ts';
@@ -11,12 +12,12 @@ import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import { researchSlice } from '../../toolsets/research/research-slice.ts';
 import { createProviders } from '../../toolsets/research/web-search/create-providers.ts';
 import type { CommandLine } from '../command-line.ts';
-import { exitCodes } from '../exit-codes.ts';
 import { subjectOf } from '../subject.ts';
 import type { Check } from './check.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkModel, checkReranker } from './check-models.ts';
 import { checkDataFolder, checkDisks, checkPort } from './check-places.ts';
+import { checkReaders } from './check-readers.ts';
 import { checkRoles } from './check-roles.ts';
 import { checkSharing } from './check-sharing.ts';
 import { checkTelemetry } from './check-telemetry.ts';
@@ -67,6 +68,7 @@ async function examine(line: CommandLine): Promise<Check[]> {
     ...checkWebSearch(role, config),
     ...(await checkSharing(config)),
     await checkPort(config),
+    checkReaders(),
     await checkModel(role, config),
     ...(await checkReranker(role, config)),
     ...(await checkTelemetry(role, config)),

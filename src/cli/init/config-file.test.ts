@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
 import { backUpFile, findFile, replaceFile } from './config-file.ts';
-
-function makeFolder(t: TestContext): string {
-  const folder = fs.mkdtempSync(join(tmpdir(), 'carrel-init-'));
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 test('a file keeps its mode and its byte order mark, and its copy has the same mode', (t) => {
   const path = join(makeFolder(t), 'settings.json');
@@ -81,7 +75,7 @@ test('a file that is write-protected or not UTF-8, or that changes meanwhile, is
   assert.deepEqual(fs.readdirSync(folder), ['mcp.json']);
 });
 
-test('a file of another user is refused', { skip: process.getuid?.() !== 0 }, (t) => {
+test('as root: a file of another user is refused', { skip: process.getuid?.() !== 0 }, (t) => {
   const path = join(makeFolder(t), 'mcp.json');
   fs.writeFileSync(path, '{}');
   fs.chownSync(path, 12345, 12345);

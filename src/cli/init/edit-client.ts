@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { CarrelError } from '../../base/errors.ts';
 import type { Client, ClientFile } from './clients.ts';
 import { backUpFile, type FoundFile, findFile, replaceFile } from './config-file.ts';
@@ -30,6 +31,8 @@ const formats: Readonly<Record<Client['format'], ConfigFormat>> = {
 export interface PlannedEdit {
   readonly path: string;
   readonly change: 'add' | 'update' | 'remove' | 'none';
+  /** It comes to hold a token, and others could read it until now. */
+  readonly isClosed: boolean;
   /** Makes it. What it gives back is where the former file was kept. */
   apply(now: Date): string | undefined;
 }
@@ -42,22 +45,30 @@ export function filesHere(client: Client, machine: Machine): { files: readonly C
 }
 
 /** With the entry in it, or without it where there shall be none. */
-export async function planEdit(client: Client, path: string, wanted: Entry | undefined): Promise<PlannedEdit> {
+export async function planEdit(
+  client: Client,
+  path: string,
+  wanted: Entry | undefined,
+  holdsToken = false,
+): Promise<PlannedEdit> {
   const format = formats[client.format];
   const place: EntryPlace = { servers: client.servers, name: serverName, start: client.start ?? '' };
-  const file = findFile(path);
+  const found = findFile(path);
+  // A token is for the owner of the file only.
+  const file = holdsToken ? { ...found, mode: found.mode & ownerBits } : found;
+  const isClosed = file.mode !== found.mode;
   try {
     const before = await format.read(file.text);
     const former = findEntry(before, place);
     if (former !== undefined && !isOurs(former)) throw foreign(path);
     const entry = wanted && mergeEntry(former, wanted);
-    const none: PlannedEdit = { path, change: 'none', apply: () => undefined };
+    const none: PlannedEdit = { path, change: 'none', isClosed, apply: () => closeToOthers(file, isClosed) };
     if (entry === undefined ? former === undefined : sameData(former, entry)) return none;
     const text =
       entry === undefined ? await format.remove(file.text, place) : await format.set(file.text, place, entry);
     checkOutcome(before, await format.read(text), place, entry);
     const change = entry === undefined ? 'remove' : former === undefined ? 'add' : 'update';
-    return { path, change, apply: (now) => write(file, text, now) };
+    return { path, change, isClosed, apply: (now) => write(file, text, now) };
   } catch (error) {
     if (!(error instanceof FileFault)) throw error;
     const { line, column, message } = error;
@@ -66,6 +77,12 @@ export async function planEdit(client: Client, path: string, wanted: Entry | und
       `${path}: line ${line}, column ${column}: ${message}. Nothing was changed.`,
     );
   }
+}
+
+const ownerBits = 0o700;
+
+function closeToOthers({ target, mode }: FoundFile, isClosed: boolean): undefined {
+  if (isClosed) chmodSync(target, mode);
 }
 
 function write(file: FoundFile, text: string, now: Date): string | undefined {

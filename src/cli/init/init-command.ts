@@ -1,29 +1,77 @@
-import { createInterface } from 'node:readline/promises';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadRoleConfig } from '../../app/program.ts';
+import { serveRole } from '../../app/roles.ts';
 import { CarrelError } from '../../base/errors.ts';
+import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { printableText } from '../terminal/printable.ts';
+import { findPerson, type Person } from './ask-person.ts';
 import { type Client, type ClientFile, clients, type Launch, type Remote } from './clients.ts';
 import { filesHere, type PlannedEdit, planEdit, snippetOf } from './edit-client.ts';
-import { greetRemote } from './greet-remote.ts';
-import type { Greeting } from './greeting.ts';
-import { launchOf, localVariables, remoteOf } from './launch-command.ts';
+import { type LaunchOffer, launchOf, localVariables, remoteOf } from './launch-command.ts';
 import { type Machine, thisMachine } from './machine.ts';
 import type { Entry } from './server-entry.ts';
-import { shakeHands } from './shake-hands.ts';
+import { type Greeting, greetRemote, shakeHands } from './shake-hands.ts';
 
 type Target = { launch: Launch } | { remote: Remote };
 
 /** `carrel init [client…]`: writes this server into the files of clients. */
 export async function initCommand(line: CommandLine): Promise<void> {
+  const person = findPerson();
+  try {
+    return await init(line, person);
+  } finally {
+    person?.close();
+  }
+}
+
+async function init(line: CommandLine, person: Person | undefined): Promise<void> {
   const machine = thisMachine();
-  const chosen = line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine);
+  const chosen =
+    line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine, person);
   if (chosen.length === 0) return;
   if (line.flags['remove'] === true) return takeOut(chosen, machine);
-  const target: Target = line.flags['http'] === true ? { remote: remoteOf(line) } : { launch: launchOf(line) };
+  // Wrong flags and settings are reported before anything is written.
+  const config = loadRoleConfig(serveRole, line.flags);
+  const prints = line.flags['print'] === true;
+  const target: Target =
+    line.flags['http'] === true
+      ? { remote: remoteOf(line) }
+      : { launch: launchOf(line, await chooseOffer(line, prints ? undefined : person)) };
   for (const client of chosen) checkReach(client, target);
-  if (line.flags['print'] === true) return print(chosen, machine, target, line.flags['show-token'] === true);
-  return writeAll(chosen, machine, target, line);
+  if (prints) return print(chosen, machine, target, line.flags['show-token'] === true);
+  await writeAll(chosen, machine, target, line);
+  const allowsFolder = config.of(kbSlice).allowedRoots.length > 0;
+  if ('launch' in target && !allowsFolder && !target.launch.args.includes('--allow')) say(rootsHint);
+}
+
+const rootsHint =
+  'To let agents add files by path, give their folders with --allow, or set KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
+
+/** How many tools the agent gets, and whose files it may add. */
+async function chooseOffer({ flags }: CommandLine, person: Person | undefined): Promise<LaunchOffer> {
+  const tools =
+    typeof flags['tools'] === 'string'
+      ? flags['tools']
+      : /^a(?:ll)?$/i.test((await person?.ask('Which tools, essential or all? [essential] ')) ?? '')
+        ? 'all'
+        : 'essential';
+  const folder =
+    typeof flags['allow'] === 'string'
+      ? flags['allow']
+      : ((await person?.ask('A folder whose files agents may add by their path? [none] ')) ?? '');
+  if (folder !== '') checkFolders(folder);
+  return { tools, allow: folder };
+}
+
+function checkFolders(folders: string): void {
+  const missing = folders
+    .split(',')
+    .find((folder) => statSync(resolve(folder.trim()), { throwIfNoEntry: false })?.isDirectory() !== true);
+  if (missing === undefined) return;
+  throw new CarrelError('invalid_usage', `${JSON.stringify(missing)} is not a folder. Nothing was changed.`);
 }
 
 function named(word: string, machine: Machine): Client[] {
@@ -40,7 +88,7 @@ function named(word: string, machine: Machine): Client[] {
 }
 
 /** Without a name: says what is here, and asks on a terminal. */
-async function choose(machine: Machine): Promise<Client[]> {
+async function choose(machine: Machine, person: Person | undefined): Promise<Client[]> {
   const here = clients.filter((client) => filesHere(client, machine).isFound);
   if (here.length === 0) {
     say(
@@ -54,20 +102,15 @@ async function choose(machine: Machine): Promise<Client[]> {
     const paths = filesHere(client, machine).files.map(({ path }) => path);
     say(`  ${client.id.padEnd(width)}  ${client.title}, ${paths.join(', ')}`);
   }
-  if (!process.stdin.isTTY || !process.stdout.isTTY) {
+  if (person === undefined) {
     say('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
     return [];
   }
-  const asking = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    const answer = await asking.question('Connect which? (names, all, or nothing to change none) ');
-    return answer
-      .split(/[\s,]+/)
-      .filter((word) => word !== '')
-      .flatMap((word) => named(word, machine));
-  } finally {
-    asking.close();
-  }
+  const answer = await person.ask('Connect which? (names, all, or nothing to change none) ');
+  return answer
+    .split(/[\s,]+/)
+    .filter((word) => word !== '')
+    .flatMap((word) => named(word, machine));
 }
 
 function checkReach(client: Client, target: Target): void {
@@ -84,7 +127,10 @@ async function writeAll(chosen: readonly Client[], machine: Machine, target: Tar
   for (const client of chosen) {
     const { files, isFound } = filesHere(client, machine);
     const edits = [];
-    for (const file of files) edits.push(await planEdit(client, file.path, entryOf(client, file, target)));
+    for (const file of files) {
+      const entry = entryOf(client, file, target);
+      edits.push(await planEdit(client, file.path, entry, holdsToken(entry, target)));
+    }
     plans.push({ client, isFound, edits });
   }
   const greeting = 'launch' in target ? await shakeHands(target.launch) : await greetRemote(target.remote);
@@ -133,6 +179,11 @@ function entryOf(client: Client, file: ClientFile, target: Target): Entry {
   return (file.remote ?? client.remote)?.(target.remote) ?? {};
 }
 
+function holdsToken(entry: Entry, target: Target): boolean {
+  const token = 'remote' in target ? target.remote.token : undefined;
+  return token !== undefined && JSON.stringify(entry).includes(token);
+}
+
 function tell(client: Client, edit: PlannedEdit): void {
   const copy = edit.apply(new Date());
   const done = {
@@ -142,6 +193,7 @@ function tell(client: Client, edit: PlannedEdit): void {
     none: 'nothing to change in',
   };
   say(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
+  if (edit.isClosed) say(`It holds the token: only you can read ${edit.path} from now on (mode 600).`);
 }
 
 function describe(greeting: Greeting | undefined, target: Target): string {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { size } from '../../../test/support/sizes.ts';
 import { jsonFormat } from './json-format.ts';
 import { checkOutcome, findEntry, sameData } from './server-entry.ts';
 
@@ -144,6 +145,6 @@ test('whatever the file holds, only our entry changes', async () => {
       checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), place, entry);
       checkOutcome(await jsonFormat.read(text), await jsonFormat.read(await remove(written)), place, undefined);
     }),
-    { numRuns: 300 },
+    { numRuns: size({ quick: 100, full: 300 }) },
   );
 });

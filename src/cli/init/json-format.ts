@@ -1,14 +1,15 @@
 import type { Node, ParseError } from 'jsonc-parser';
+import { isObject } from '../../base/json.ts';
 import { faultAt } from './file-fault.ts';
 import { insertProperty, type Layout, layoutOf, removeProperty, replaceValue } from './json-edit.ts';
-import { type ConfigFormat, type Entry, isEntry, sameData } from './server-entry.ts';
+import { type ConfigFormat, type Entry, sameData } from './server-entry.ts';
 
 /** JSON as people write it: with comments and trailing commas, in whatever layout. */
 export const jsonFormat: ConfigFormat = {
   async read(text) {
     const { root, toData } = await parse(text);
     const value: unknown = root === undefined ? {} : toData(root);
-    return isEntry(value) ? { ...value } : {};
+    return isObject(value) ? { ...value } : {};
   },
   async set(text, { servers, name, start }, entry) {
     const { root } = await parse(text);
@@ -46,7 +47,7 @@ async function setFields(given: string, path: string[], entry: Entry, layout: La
   const { root, toData } = await parse(text);
   const found = root && locate(text, root, path);
   const former: unknown = found === undefined ? {} : toData(valueNode(found.property));
-  for (const key of Object.keys(isEntry(former) ? former : {})) {
+  for (const key of Object.keys(isObject(former) ? former : {})) {
     if (names.has(key)) continue;
     await step((object, now) => {
       const field = property(now, object, key);
@@ -54,7 +55,7 @@ async function setFields(given: string, path: string[], entry: Entry, layout: La
     });
   }
   for (const [key, value] of Object.entries(entry)) {
-    if (isEntry(former) && sameData(former[key], value)) continue;
+    if (isObject(former) && sameData(former[key], value)) continue;
     await step((object, now) => {
       const field = property(now, object, key);
       if (field === undefined) return insertProperty(now, object, key, value, layout);

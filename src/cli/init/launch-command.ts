@@ -16,11 +16,18 @@ const program = new URL(
   import.meta.url,
 );
 
+/** What the agent of a client is offered. */
+export interface LaunchOffer {
+  readonly tools: string;
+  /** Folders, separated by commas, whose files may be added by their paths. */
+  readonly allow: string;
+}
+
 /**
  * What starts the server here and now: this Node, which is new enough because it runs this, and this program, both by their
  * whole path, because a client with windows has another PATH than a terminal.
  */
-export function launchOf({ flags }: CommandLine): Launch {
+export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer): Launch {
   const file = realpathSync(fileURLToPath(program));
   if (/[\\/]_npx[\\/]/.test(file)) {
     throw new CarrelError(
@@ -34,6 +41,15 @@ export function launchOf({ flags }: CommandLine): Launch {
   if (dataDir !== dataDirOf(undefined, {})) args.push('--data-dir', dataDir);
   if (typeof flags['config'] === 'string') args.push('--config', resolve(flags['config']));
   if (flags['read-only'] === true) args.push('--read-only');
+  if (tools !== 'all') args.push('--tools', tools);
+  if (allow !== '')
+    args.push(
+      '--allow',
+      allow
+        .split(',')
+        .map((folder) => resolve(folder.trim()))
+        .join(','),
+    );
   return { command: lastingNode(process.execPath, isSameFile), args };
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts';
 import { FileFault } from './file-fault.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
@@ -49,15 +50,15 @@ export function mergeEntry(former: Entry | undefined, wanted: Entry): Entry {
 /** The entry of that name, in a map or a list. */
 export function findEntry(content: Record<string, unknown>, { servers, name }: EntryPlace): Entry | undefined {
   const held = Object.hasOwn(content, servers) ? content[servers] : undefined;
-  if (Array.isArray(held)) return held.find((each): each is Entry => isEntry(each) && each['name'] === name);
-  const found = isEntry(held) && Object.hasOwn(held, name) ? held[name] : undefined;
-  return isEntry(found) ? found : undefined;
+  if (Array.isArray(held)) return held.find((each): each is Entry => isObject(each) && each['name'] === name);
+  const found = isObject(held) && Object.hasOwn(held, name) ? held[name] : undefined;
+  return isObject(found) ? found : undefined;
 }
 
 /** Whether it starts or reaches Carrel, and not another server that happens to have its name. */
 export function isOurs(entry: Entry): boolean {
   const { command, args, url, serverUrl, httpUrl, transport } = entry;
-  const nested = isEntry(transport) ? transport : {};
+  const nested = isObject(transport) ? transport : {};
   const words = [command, nested['command'], ...[args, nested['args']].flat()].filter(
     (word) => typeof word === 'string',
   );
@@ -82,16 +83,12 @@ export function checkOutcome(
 function rest(content: Record<string, unknown>, { servers, name }: EntryPlace): unknown {
   const { [servers]: held, ...others } = content;
   if (Array.isArray(held)) {
-    const kept = held.filter((each) => !isEntry(each) || each['name'] !== name);
+    const kept = held.filter((each) => !isObject(each) || each['name'] !== name);
     return kept.length === 0 ? others : { ...others, [servers]: kept };
   }
-  if (!isEntry(held)) return held === undefined || held === null ? others : content;
+  if (!isObject(held)) return held === undefined || held === null ? others : content;
   const { [name]: _, ...kept } = held;
   return Object.keys(kept).length === 0 ? others : { ...others, [servers]: kept };
-}
-
-export function isEntry(value: unknown): value is Entry {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Equal as data, whatever the prototypes and the order of keys. */
@@ -101,7 +98,7 @@ export function sameData(one: unknown, other: unknown): boolean {
     return one.every((each, index) => sameData(each, other[index]));
   }
   if (one instanceof Date || other instanceof Date) return String(one) === String(other);
-  if (!isEntry(one) || !isEntry(other)) return Object.is(one, other);
+  if (!isObject(one) || !isObject(other)) return Object.is(one, other);
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;
   return keys.every((key) => Object.hasOwn(other, key) && sameData(one[key], other[key]));

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { greetRemote } from './greet-remote.ts';
 import { lastingNode } from './launch-command.ts';
 import { isOurs, mergeEntry } from './server-entry.ts';
-import { bareEnvironment, shakeHands } from './shake-hands.ts';
+import { bareEnvironment, greetRemote, shakeHands } from './shake-hands.ts';
 
 test('a command that does not start, or is no server, is told with its own last words', async () => {
   await assert.rejects(shakeHands({ command: '/no/such/node', args: [] }), {

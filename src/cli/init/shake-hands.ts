@@ -1,8 +1,50 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { CarrelError } from '../../base/errors.ts';
-import type { Launch } from './clients.ts';
-import { type Greeting, initialize, initialized, isRecord, listTools, parsed, readGreeting } from './greeting.ts';
+import { isObject, parseJson } from '../../base/json.ts';
+import { version } from '../../base/package-info.ts';
+import { createServiceClient, ServiceFailure } from '../../http/service-client.ts';
+import type { Launch, Remote } from './clients.ts';
+
+/** What a server says about itself. */
+export interface Greeting {
+  readonly server: string;
+  readonly revision: string;
+  readonly tools: number;
+  /** From the start, or the first request, to the list of tools. */
+  readonly answeredMs: number;
+}
+
+const protocolVersion = '2025-11-25';
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion, capabilities: {}, clientInfo: { name: 'carrel-init', version } },
+};
+const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+const listTools = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+
+type Message = typeof initialize | typeof initialized | typeof listTools;
+
+/** The handshake, however messages travel. */
+async function greet(send: (message: Message) => Promise<unknown>, startedAt: number): Promise<Greeting> {
+  const greeting = await send(initialize);
+  await send(initialized);
+  const tools = await send(listTools);
+  const info = isObject(greeting) && isObject(greeting['serverInfo']) ? greeting['serverInfo'] : {};
+  const list = isObject(tools) ? tools['tools'] : undefined;
+  if (!Array.isArray(list) || typeof info['name'] !== 'string') {
+    throw new CarrelError('unavailable', 'What answered is not an MCP server. Nothing was changed.');
+  }
+  const revision = isObject(greeting) ? String(greeting['protocolVersion']) : '';
+  return {
+    server: `${info['name']} ${String(info['version'] ?? '')}`.trim(),
+    revision,
+    tools: list.length,
+    answeredMs: performance.now() - startedAt,
+  };
+}
 
 const timeoutMs = 60_000;
 
@@ -23,19 +65,18 @@ export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
   ended.catch(() => {});
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ask = async (message: { id: number }): Promise<unknown> => {
+  const send = async (message: Message): Promise<unknown> => {
     child.stdin.write(`${JSON.stringify(message)}\n`);
-    for (;;) {
+    while ('id' in message) {
       const { value, done } = await Promise.race([lines.next(), ended]);
       if (done) return ended;
-      const answer = parsed(value);
-      if (isRecord(answer) && answer['id'] === message.id) return answer['result'];
+      const answer = parseJson(value);
+      if (isObject(answer) && answer['id'] === message.id) return answer['result'];
     }
+    return undefined;
   };
   try {
-    const greeting = await ask(initialize);
-    child.stdin.write(`${JSON.stringify(initialized)}\n`);
-    return readGreeting(greeting, await ask(listTools), startedAt);
+    return await greet(send, startedAt);
   } finally {
     clearTimeout(timer);
     const closed = new Promise<void>((resolve) => {
@@ -79,5 +120,62 @@ function notStarted(command: string, complaint: string): CarrelError {
   return new CarrelError(
     'unavailable',
     `The server does not start with ${command}: ${why || 'it said nothing'}. Nothing was changed.`,
+  );
+}
+
+/** Shakes hands with a server that runs already; undefined where none answers. */
+export async function greetRemote({ url, token }: Remote): Promise<Greeting | undefined> {
+  const startedAt = performance.now();
+  const { origin, pathname: path } = new URL(url);
+  const client = createServiceClient({
+    baseUrl: origin,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    timeoutMs: 10_000,
+    answerBytesMax: 4 * 1024 * 1024,
+  });
+  try {
+    let headers: Record<string, string> = {};
+    const greeting = await greet(async (message) => {
+      const body = Buffer.from(JSON.stringify(message));
+      const answer = await client.request({ method: 'POST', path, headers, body });
+      if (answer.status === 401 || answer.status === 403) throw refused(url);
+      if (message === initialize) {
+        const session = answer.headers['mcp-session-id'];
+        headers = {
+          'mcp-protocol-version': protocolVersion,
+          ...(typeof session === 'string' ? { 'mcp-session-id': session } : {}),
+        };
+      }
+      return resultOf(answer.body.toString('utf8'));
+    }, startedAt);
+    await client.request({ method: 'DELETE', path, headers }).catch(() => {});
+    return greeting;
+  } catch (error) {
+    if (error instanceof ServiceFailure) return undefined;
+    throw error;
+  } finally {
+    client.close();
+  }
+}
+
+/** A body is one JSON message, or an event stream with it. */
+function resultOf(body: string): unknown {
+  for (const line of body.startsWith('{') ? [body] : body.split(/\r?\n/)) {
+    const text = line.startsWith('data:') ? line.slice('data:'.length) : line;
+    if (!text.trimStart().startsWith('{')) continue;
+    const message = parseJson(text);
+    if (isObject(message) && 'result' in message) return message['result'];
+  }
+  return undefined;
+}
+
+function refused(url: string): CarrelError {
+  return new CarrelError(
+    'unavailable',
+    `The server at ${url} does not accept the configured token (CARREL_AUTH_TOKEN or http.authToken). Nothing was changed.`,
   );
 }

@@ -1,7 +1,8 @@
 import type { AST } from 'toml-eslint-parser';
+import { isObject } from '../../base/json.ts';
 import { FileFault } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
-import { type ConfigFormat, type Entry, type EntryPlace, findEntry, isEntry, sameData } from './server-entry.ts';
+import { type ConfigFormat, type Entry, type EntryPlace, findEntry, sameData } from './server-entry.ts';
 
 /** TOML, with our entry as a table of its own. */
 export const tomlFormat: ConfigFormat = {
@@ -57,7 +58,7 @@ async function parse(text: string) {
     const program = parseTOML(text, { tomlVersion: '1.0.0' });
     const data: unknown = getStaticTOMLValue(program);
     const [top] = program.body;
-    return { top, data: isEntry(data) ? { ...data } : {} };
+    return { top, data: isObject(data) ? { ...data } : {} };
   } catch (error) {
     if (error instanceof RangeError) throw new FileFault(1, 1, 'it is nested too deep');
     if (!(error instanceof ParseError)) throw error;
@@ -95,7 +96,7 @@ function valueText(value: unknown): string {
   if (typeof value === 'string') return stringText(value);
   if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`;
   if (value instanceof Date) return value.toISOString();
-  if (isEntry(value)) return `{ ${fields(value).join(', ')} }`;
+  if (isObject(value)) return `{ ${fields(value).join(', ')} }`;
   return String(value);
 }
 

@@ -1,7 +1,8 @@
 import type { YAMLMap } from 'yaml';
+import { isObject } from '../../base/json.ts';
 import { FileFault, faultAt } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
-import { type ConfigFormat, type Entry, type EntryPlace, isEntry } from './server-entry.ts';
+import type { ConfigFormat, Entry, EntryPlace } from './server-entry.ts';
 
 /** YAML, with the servers as a list of entries that have a name. */
 export const yamlFormat: ConfigFormat = {
@@ -80,7 +81,7 @@ async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
     return { data: {}, root: undefined, servers: undefined, items: [] };
   if (!isMap(root)) throw faultAt(text, root.range?.[0] ?? 0, 'keys and values are expected here');
   const whole: unknown = document.toJS();
-  const data = isEntry(whole) ? { ...whole } : {};
+  const data = isObject(whole) ? { ...whole } : {};
   const pair = root.items.find(({ key }) => isScalar(key) && key.value === place?.servers);
   if (pair === undefined) return { data, root, servers: undefined, items: [] };
   const { key, value } = pair;

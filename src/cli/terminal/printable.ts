@@ -1,3 +1,5 @@
+import { oneLine } from '../../base/text.ts';
+
 /**
  * Text from documents, pages and other people may hold sequences that a terminal obeys: escapes that move the cursor, change
  * its title or type into it, and marks that show text in another order than it has. None of them is needed to read.
@@ -17,7 +19,7 @@ export function printableText(text: string): string {
 
 /** The same in one line. */
 export function printableLine(text: string): string {
-  return printableText(text).replaceAll(/\s+/g, ' ').trim();
+  return oneLine(printableText(text));
 }
 
 /** JSON for a terminal: the same value, with those characters as escapes. */

@@ -1,10 +1,8 @@
-import { expiryForms, readExpiry } from '../../access/expiry.ts';
-import { createToken, hashToken } from '../../access/token.ts';
-import { isTokenName, nameRule } from '../../access/token-names.ts';
+import { createToken, expiryForms, hashToken, isTokenName, nameRule, readExpiry } from '../../access/token.ts';
 import { toolsetNames } from '../../app/toolsets.ts';
 import { CarrelError } from '../../base/errors.ts';
 import type { Rights } from '../../base/rights.ts';
-import type { NewToken } from '../../storage/contracts/tokens.ts';
+import type { NewToken } from '../../storage/tokens/token.ts';
 import type { CommandLine } from '../command-line.ts';
 
 /** A token with the rights that the flags describe, and what is stored of it. */

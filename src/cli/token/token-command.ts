@@ -1,14 +1,14 @@
-import { openConfiguredStorage } from '../../app/open-storage.ts';
+import { openConfiguredStorage } from '../../app/configured-storage.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { contextRole } from '../../app/roles.ts';
 import { CarrelError } from '../../base/errors.ts';
 import type { Rights } from '../../base/rights.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
-import type { StoredToken, TokenStore } from '../../storage/contracts/tokens.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
-import { date, list, printJson, show } from '../ask/show.ts';
+import type { StoredToken, TokenStore } from '../../storage/tokens/token.ts';
+import { date, list, printJson, type ShownColumn, show } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
-import type { Column } from '../terminal/table.ts';
+import { logOf } from '../debug-log.ts';
 import { newToken } from './new-token.ts';
 
 /** `carrel token add <name>`, `carrel token list`, `carrel token revoke <name>`. */
@@ -43,7 +43,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
     refuseFlags(line, [...scopeFlags, 'all'], 'list');
     await withTokens(line, async (tokens) => {
       const all = await tokens.list();
-      show(line, { tokens: all.map(described) }, columns, all.map(row), 'no tokens');
+      show(line, { tokens: all.map(described) }, columns, all, 'no tokens');
     });
   },
   async revoke(line, name) {
@@ -69,24 +69,16 @@ function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[],
   if (given !== undefined) throw usage(`carrel token ${action} takes no --${given}.`);
 }
 
-const columns: Column[] = [
-  { title: 'NAME' },
-  { title: 'ACCESS' },
-  { title: 'TOOLSETS', share: 2, lines: 3 },
-  { title: 'COLLECTIONS', share: 2, lines: 3 },
-  { title: 'THREADS', share: 2, lines: 3 },
-  { title: 'CREATED' },
-  { title: 'EXPIRES' },
-  { title: 'LAST USED' },
+const columns: readonly ShownColumn<StoredToken>[] = [
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'ACCESS', cell: ({ rights }) => (rights.readOnly === true ? 'read' : 'all') },
+  { title: 'TOOLSETS', share: 2, lines: 3, cell: ({ rights }) => list(rights.toolsets) },
+  { title: 'COLLECTIONS', share: 2, lines: 3, cell: ({ rights }) => list(rights.collections) },
+  { title: 'THREADS', share: 2, lines: 3, cell: ({ rights }) => list(rights.threads) },
+  { title: 'CREATED', cell: ({ createdAt }) => date(createdAt) },
+  { title: 'EXPIRES', cell: (token) => (isExpired(token) ? 'expired' : date(token.expiresAt)) },
+  { title: 'LAST USED', cell: ({ lastUsedAt }) => date(lastUsedAt) },
 ];
-
-function row(token: StoredToken): string[] {
-  const { name, rights, createdAt, expiresAt, lastUsedAt } = token;
-  return [
-    ...[name, rights.readOnly === true ? 'read' : 'all', list(rights.toolsets), list(rights.collections)],
-    ...[list(rights.threads), date(createdAt), isExpired(token) ? 'expired' : date(expiresAt), date(lastUsedAt)],
-  ];
-}
 
 function described(token: StoredToken): object {
   const { name, rights, createdAt, expiresAt = null, lastUsedAt = null } = token;
@@ -116,7 +108,7 @@ function isExpired({ expiresAt }: StoredToken): boolean {
 
 async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promise<void>): Promise<void> {
   const config = loadRoleConfig(contextRole, withoutScopes(line.flags));
-  const storage: Storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir);
+  const storage: Storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir, logOf(line));
   try {
     await work(storage.tokens);
   } finally {

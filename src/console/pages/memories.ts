@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts';
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
@@ -85,7 +86,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
     body: html`<h1>Memory ${id}</h1>
 <p class="place"><a href="${path}?thread=${encodeURIComponent(thread)}">${thread}</a> · ${read.text(entry, 'source')} · ${time(read.text(entry, 'created_at'))}</p>${tagList(tags)}
 <article><p class="text">${withPassage(text, query.get('mark'))}</p></article>
-${typeof metadata === 'object' && metadata !== null && html`<pre>${JSON.stringify(metadata, null, 2)}</pre>`}
+${isObject(metadata) && html`<pre>${JSON.stringify(metadata, null, 2)}</pre>`}
 <section class="changes" aria-label="Change">
 ${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`<label>Text ${textArea('text', 10, text)}</label>${tagFields(tags)}`)}</details>`}
 ${tools.has('delete_context') && changeForm(`${own}/delete`, 'Delete')}</section>`,

@@ -1,4 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
+import { findMatches } from '../../words/snippet.ts';
+import { plainQuery } from '../../words/word-query.ts';
 import { read } from '../console-tools.ts';
 import { fieldValue, type Html, html, type Part } from '../html.ts';
 
@@ -43,18 +45,16 @@ export function withPassage(text: string, asked: string | null): Html {
   return html`${text.slice(0, start)}<mark id="mark">${text.slice(start, end)}</mark>${text.slice(end)}`;
 }
 
-/** The text with the words of a query marked. */
+/** The text with the words of a query marked, in whatever form, but not those that every question has. */
 export function marked(text: string, query: string): Html {
-  const words = query.match(/[\p{L}\p{N}]{2,}/gu) ?? [];
-  if (words.length === 0) return html`${text}`;
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${words.join('|')})\\p{L}*`, 'giu');
   const parts: Part[] = [];
-  let end = 0;
-  for (const match of text.matchAll(pattern)) {
-    parts.push(text.slice(end, match.index), html`<mark>${match[0]}</mark>`);
-    end = match.index + match[0].length;
+  let done = 0;
+  for (const { start, end } of findMatches(text, plainQuery(query, { alone: false }))) {
+    if (start < done) continue;
+    parts.push(text.slice(done, start), html`<mark>${text.slice(start, end)}</mark>`);
+    done = end;
   }
-  return html`${[...parts, text.slice(end)]}`;
+  return html`${[...parts, text.slice(done)]}`;
 }
 
 export function time(iso: string): Html {

@@ -9,6 +9,7 @@ const limit = 20;
 export async function searchPage({ tools, query }: Visit): Promise<Page> {
   const text = (query.get('q') ?? '').trim().slice(0, 1000);
   const showsWeak = query.get('weak') === '1';
+  const asked = { query: text, limit, explain: true, ...(showsWeak ? { include_weak: true } : {}) };
   const results = text === '' ? welcome() : await (tools.has('find') ? find : searchDocuments)();
   return {
     title: text === '' ? 'Search' : text.slice(0, 60),
@@ -23,8 +24,8 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
   };
 
   async function find(): Promise<Html> {
-    const answer = await tools.call('find', { query: text, limit, ...(showsWeak ? { include_weak: true } : {}) });
-    const hits = read.list(answer, 'hits');
+    const answer = await tools.call('find', asked);
+    const hits = read.list(answer, 'results');
     const weak = read.number(answer, 'weak_omitted') ?? 0;
     const states = read.list(answer, 'sources').filter((each) => each['status'] !== 'skipped');
     return html`<p class="summary">${hits.length === 0 ? 'Nothing found' : `${hits.length} hits`}${weak > 0 && `, ${weak} weak ones left out`}.</p>
@@ -33,11 +34,7 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
   }
 
   async function searchDocuments(): Promise<Html> {
-    const answer = await tools.call('kb_search', {
-      query: text,
-      top: limit,
-      ...(showsWeak ? { include_weak: true } : {}),
-    });
+    const answer = await tools.call('kb_search', asked);
     const hits = read.list(answer, 'results');
     return html`<p class="summary">${hits.length === 0 ? 'Nothing found.' : `${hits.length} hits.`}</p>
 <ol class="hits">${hits.map((hit) => documentHit(hit, text))}</ol>`;

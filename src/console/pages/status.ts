@@ -1,3 +1,4 @@
+import { isObject } from '../../base/json.ts';
 import type { Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
@@ -29,7 +30,7 @@ function facts(from: Record<string, unknown>): Html {
 
 function shown(value: unknown): Html {
   if (Array.isArray(value)) return html`<ul>${value.slice(0, 20).map((each) => html`<li>${shown(each)}</li>`)}</ul>`;
-  if (typeof value === 'object' && value !== null) return facts(value as Record<string, unknown>);
+  if (isObject(value)) return facts(value);
   return html`${value === null ? '–' : String(value)}`;
 }
 

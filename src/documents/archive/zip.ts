@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { Inflate } from 'fflate';
 import { CarrelError } from '../../base/errors.ts';
+import { needsPassword } from '../document.ts';
 import { damagedZip, readZipDirectory, type ZipMember } from './zip-directory.ts';
 
 export interface ZipLimits {
@@ -45,7 +46,7 @@ export function openZip(bytes: Uint8Array, limits: Partial<ZipLimits> = {}): Zip
   return { members, find: (name) => byName.get(name), stream, bytes: read };
 
   function* stream(member: ZipMember): Generator<Uint8Array, void> {
-    if (member.isEncrypted) throw encrypted();
+    if (member.isEncrypted) throw needsPassword('This');
     const packed = bytes.subarray(member.start, member.end);
     let length = 0;
     let sum = 0;
@@ -86,10 +87,6 @@ function* unpacked(packed: Uint8Array, method: number): Generator<Uint8Array, vo
     }
     yield* ready.splice(0);
   }
-}
-
-function encrypted(): CarrelError {
-  return new CarrelError('encrypted_document', 'This needs a password. Save it without one and try again.');
 }
 
 function tooLarge(): CarrelError {

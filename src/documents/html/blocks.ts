@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import { codeLanguage, verbatimText } from './code.ts';
 import { blockTags } from './measure.ts';
 import type { PageElement } from './page-tree.ts';
@@ -109,7 +110,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   }
 
   function addImage(element: PageElement): void {
-    const alt = (element.attributes.get('alt') ?? '').replace(/\s+/g, ' ').trim();
+    const alt = oneLine(element.attributes.get('alt') ?? '');
     const image = resolve(element.attributes.get('src') ?? '', baseUrl, imageSchemes);
     if (alt !== '' && image && !(table && !table.cell)) spans.push({ ...look, text: alt, image });
   }

@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { ExtractMode, PageExtent, Reading } from '../document.ts';
 import { collectBlocks } from './blocks.ts';
 import { dropMarked, findMainContent } from './main-content.ts';
@@ -77,5 +78,5 @@ function folded(text: string): string {
 }
 
 function clean(text: string | null | undefined): string {
-  return (text ?? '').slice(0, 1000).replace(/\s+/g, ' ').trim();
+  return oneLine((text ?? '').slice(0, 1000));
 }

@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { PageElement, PageNode } from './page-tree.ts';
 
 /** Nodes that are visited: done at every level of a deep page, an unlimited walk would be quadratic. */
@@ -21,5 +22,5 @@ export function textOf(element: PageElement, charsMax: number): string {
       }
     }
   }
-  return parts.join('').replace(/\s+/g, ' ').trim().slice(0, charsMax);
+  return oneLine(parts.join('')).slice(0, charsMax);
 }

@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { ReadOptions } from '../document.ts';
 import type { XmlHandler } from '../xml/walk-xml.ts';
 import { readChart } from './chart-text.ts';
@@ -72,7 +73,7 @@ function attachedBy(
 }
 
 function prefixed(prefix: string, texts: readonly string[]): string[] {
-  return texts.flatMap((text) => (text.trim() === '' ? [] : [`${prefix}${text.replace(/\s+/g, ' ').trim()}`]));
+  return texts.flatMap((text) => (text.trim() === '' ? [] : [`${prefix}${oneLine(text)}`]));
 }
 
 /** The paragraphs of shapes: `a:p` with runs of `a:t`. */

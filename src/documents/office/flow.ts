@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { ExtractMode, Mark, Reading } from '../document.ts';
 import type { Block, Cell, Container, Span } from '../html/blocks.ts';
 import { printMarkdown } from '../html/print-markdown.ts';
@@ -106,7 +107,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       return () => {
         const text = `${cell ?? ''}${line}`;
         [line, cell] = [outer, outerCell];
-        return text.replace(/\s+/g, ' ').trim();
+        return oneLine(text);
       };
     },
     get isFull() {

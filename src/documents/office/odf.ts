@@ -1,8 +1,7 @@
-import { CarrelError } from '../../base/errors.ts';
 import { readFields, walkMember } from '../archive/walk-member.ts';
 import { openZip, type Zip } from '../archive/zip.ts';
 import { damagedZip } from '../archive/zip-directory.ts';
-import type { Reading, ReadOptions } from '../document.ts';
+import { needsPassword, type Reading, type ReadOptions } from '../document.ts';
 import { skipping, type XmlHandler } from '../xml/walk-xml.ts';
 import { createFlow } from './flow.ts';
 import { createOdfSheets } from './odf-sheets.ts';
@@ -84,9 +83,7 @@ function assertReadable(zip: Zip): void {
     },
     isDone: () => encrypted,
   });
-  if (encrypted) {
-    throw new CarrelError('encrypted_document', 'This document needs a password. Save it without one and try again.');
-  }
+  if (encrypted) throw needsPassword();
 }
 
 function describe(zip: Zip): Pick<Reading, 'title' | 'byline' | 'published' | 'language'> {

@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { Reading, ReadOptions } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { cpuMs } from '../reader-limits.ts';
@@ -74,7 +75,7 @@ function readSpeakerNotes(document: OoxmlPackage, slide: string, flow: Flow): vo
     },
   });
   if (text.trim() === '') return;
-  flow.addText(`Notes: ${text.replace(/\s+/g, ' ').trim()}`);
+  flow.addText(`Notes: ${oneLine(text)}`);
   flow.endParagraph();
 }
 

@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 
 /**
@@ -92,8 +93,4 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
   function printRow(row: readonly string[]): string {
     return mode === 'markdown' ? `| ${row.join(' | ')} |` : row.join(' | ');
   }
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

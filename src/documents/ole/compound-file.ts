@@ -40,6 +40,8 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
 
   const table = readTable(fatSectors());
   const entries = readEntries(chain(table, file.readUInt32LE(48), sector));
+  // Folders may name the same entries, so what is walked can be more than there are.
+  let visitsLeft = entries.length * readTimesMax + 1000;
   const cutoff = file.readUInt32LE(56);
   const miniTable = readTable(chain(table, file.readUInt32LE(60), sector));
   const root = entries[0];
@@ -50,8 +52,11 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
 
   function openFolder({ child }: Entry, depth: number): OleFolder {
     const inside = depth > foldersDeepMax ? [] : childrenOf(child);
-    const find = (name: string, kind: number) =>
-      inside.find((entry) => entry.kind === kind && entry.name.toLowerCase() === name.toLowerCase());
+    const byName = new Map<string, Entry>();
+    const keyOf = (name: string, kind: number): string => `${kind} ${name.toLowerCase()}`;
+    // Of several with one name, the first counts.
+    for (const entry of inside.toReversed()) byName.set(keyOf(entry.name, entry.kind), entry);
+    const find = (name: string, kind: number) => byName.get(keyOf(name, kind));
     return {
       streams: inside.filter(({ kind }) => kind === 2).map(({ name }) => name),
       folders: inside.filter(({ kind }) => kind === 1).map(({ name }) => name),
@@ -74,6 +79,8 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     for (let index = waiting.pop(); index !== undefined; index = waiting.pop()) {
       const entry = entries[index];
       if (index === noStream || entry === undefined || seen.has(index)) continue;
+      visitsLeft -= 1;
+      if (visitsLeft < 0) throw damagedOle();
       seen.add(index);
       found.push(entry);
       waiting.push(entry.right, entry.left);
@@ -149,8 +156,4 @@ export function damagedOle(cause?: unknown): CarrelError {
     'This document is damaged and cannot be read. Open it in an office program and save it again.',
     { cause },
   );
-}
-
-export function encryptedOle(): CarrelError {
-  return new CarrelError('encrypted_document', 'This document needs a password. Save it without one and try again.');
 }

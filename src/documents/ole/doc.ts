@@ -1,8 +1,9 @@
 import type { Reading, ReadOptions } from '../document.ts';
+import { needsPassword } from '../document.ts';
 import type { Container } from '../html/blocks.ts';
 import { createFlow, type Flow, listItem } from '../office/flow.ts';
 import { cpuMs } from '../reader-limits.ts';
-import { damagedOle, encryptedOle, openCompoundFile } from './compound-file.ts';
+import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { type DocParagraph, readDocParagraphs } from './doc-paragraphs.ts';
 import { readSummary } from './ole-summary.ts';
 
@@ -18,7 +19,7 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const document = root.read('WordDocument') ?? Buffer.alloc(0);
   const flags = document.readUInt16LE(10);
-  if ((flags & 0x0100) !== 0) throw encryptedOle();
+  if ((flags & 0x0100) !== 0) throw needsPassword();
   const described = readSummary(root);
   const flow = createFlow(options.mode, options.charsMax);
   if (document.readUInt16LE(2) < 0xc1) {
@@ -143,6 +144,8 @@ function createBody(flow: Flow) {
   let [isRowOpen, isCellOpen] = [false, false];
   /** For each open field: whether its result has begun. Before that, it is an instruction. */
   const fields: boolean[] = [];
+  /** How many of them are instructions still. */
+  let instructions = 0;
   let items: (Container | undefined)[] = [];
 
   const itemFor = (level: number | null): Container | null => {
@@ -187,11 +190,17 @@ function createBody(flow: Flow) {
   };
   return {
     take(character: string, paragraph: () => DocParagraph | undefined): void {
-      if (character === fieldStart) fields.push(false);
-      else if (character === fieldMiddle) fields[fields.length - 1] = true;
-      else if (character === fieldEnd) fields.pop();
-      else if (character === '\r' || character === cellMark || character === '\f') endParagraph(character, paragraph());
-      else if (fields.every(Boolean)) line += shown.get(character) ?? (character < ' ' ? '' : character);
+      if (character === fieldStart) {
+        fields.push(false);
+        instructions += 1;
+      } else if (character === fieldMiddle) {
+        if (fields.at(-1) === false) instructions -= 1;
+        if (fields.length > 0) fields[fields.length - 1] = true;
+      } else if (character === fieldEnd) {
+        if (fields.pop() === false) instructions -= 1;
+      } else if (character === '\r' || character === cellMark || character === '\f')
+        endParagraph(character, paragraph());
+      else if (instructions === 0) line += shown.get(character) ?? (character < ' ' ? '' : character);
     },
     /** Pieces may name the same text many times, with no end of a paragraph in it. */
     get lineLength() {

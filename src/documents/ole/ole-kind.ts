@@ -1,12 +1,13 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { DocumentKind } from '../document.ts';
-import { encryptedOle, type OleFolder, openCompoundFile } from './compound-file.ts';
+import { needsPassword } from '../document.ts';
+import { type OleFolder, openCompoundFile } from './compound-file.ts';
 
 /** Which program wrote a compound file, by the names of its streams. Throws for what is not read. */
 export function kindOfOle(bytes: Uint8Array): DocumentKind {
   const root = openCompoundFile(bytes);
   // A password-protected document of any of the newer programs ([MS-OFFCRYPTO] 2.3.4.4).
-  if (holds(root, 'EncryptedPackage')) throw encryptedOle();
+  if (holds(root, 'EncryptedPackage')) throw needsPassword();
   if (holds(root, 'WordDocument')) return 'doc';
   if (holds(root, 'Workbook') || holds(root, 'Book')) return 'xls';
   if (holds(root, 'PowerPoint Document')) return 'ppt';

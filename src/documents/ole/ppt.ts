@@ -1,8 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Reading, ReadOptions } from '../document.ts';
+import { needsPassword } from '../document.ts';
 import { createFlow, type Flow, listItem } from '../office/flow.ts';
 import { cpuMs } from '../reader-limits.ts';
-import { encryptedOle, openCompoundFile } from './compound-file.ts';
+import { openCompoundFile } from './compound-file.ts';
 import { readSummary } from './ole-summary.ts';
 import { openPptRecords, type PptRecord, pptType as type } from './ppt-records.ts';
 
@@ -27,7 +28,7 @@ const [slideList, noteList] = [0, 2];
 export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const user = root.read('Current User') ?? Buffer.alloc(0);
-  if (user.length >= 16 && user.readUInt32LE(12) === 0xf3d1c4df) throw encryptedOle();
+  if (user.length >= 16 && user.readUInt32LE(12) === 0xf3d1c4df) throw needsPassword();
   const records = openPptRecords(root.read('PowerPoint Document') ?? Buffer.alloc(0));
   const saved = records.lastSaved(user.length >= 20 ? user.readUInt32LE(16) : -1);
   if (saved === undefined) {
@@ -64,7 +65,8 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
 function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): void {
   const own = slide === undefined ? [] : textsIn(slide, texts);
   // A placeholder that no shape refers to is shown all the same: some programs write them so.
-  const others = texts.filter((text) => !own.includes(text));
+  const shown = new Set(own);
+  const others = texts.filter((text) => !shown.has(text));
   for (const { kind, text } of [...others, ...own]) {
     for (const line of text.split('\r')) {
       if (line.trim() === '' || line.trim() === '*') continue;

@@ -1,8 +1,9 @@
 import type { Reading, ReadOptions } from '../document.ts';
+import { needsPassword } from '../document.ts';
 import { columnsMax, createSheetText, type SheetText } from '../office/sheet-text.ts';
 import { numbersShown, type ShowNumber } from '../office/xlsx-numbers.ts';
 import { cpuMs } from '../reader-limits.ts';
-import { damagedOle, encryptedOle, openCompoundFile } from './compound-file.ts';
+import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { readSummary } from './ole-summary.ts';
 import { characters, createXlsTexts, readXlsStrings, type XlsTexts } from './xls-strings.ts';
 
@@ -93,7 +94,7 @@ function readWorkbook(stream: Buffer): Workbook {
     if (isSharing) shared.push(data);
     else if (kind === type.begin) isUnicode = data.readUInt16LE(0) >= 0x600;
     else if (kind === type.codePage) page = data.readUInt16LE(0);
-    else if (kind === type.password) throw encryptedOle();
+    else if (kind === type.password) throw needsPassword();
     else if (kind === type.date1904) startsIn1904 = data.readUInt16LE(0) === 1;
     else if (kind === type.format) codes.set(data.readUInt16LE(0), texts.textAt(data, 2, isUnicode ? 2 : 1));
     else if (kind === type.style) formats.push(data.readUInt16LE(2));

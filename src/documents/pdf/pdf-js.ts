@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist';
 import { CarrelError } from '../../base/errors.ts';
-import { isBuilt } from '../../base/places.ts';
+import { isBuilt } from '../../base/program-files.ts';
 
 export type PdfDocument = PDFDocumentProxy;
 export type PdfPage = PDFPageProxy;

@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { oneLine } from '../../base/text.ts';
 import type { Mark, Reading, ReadOptions } from '../document.ts';
 import { meanOf } from '../ocr/read-image.ts';
 import { loadRecogniser, type RecognisedText } from '../ocr/recogniser.ts';
@@ -136,7 +137,7 @@ const annotationsMax = 2000;
 const annotationUnitsMax = 100_000;
 
 function textIn(value: unknown): string {
-  return typeof value === 'string' ? value.replace(/\s+/g, ' ').trim() : '';
+  return typeof value === 'string' ? oneLine(value) : '';
 }
 
 async function describe(

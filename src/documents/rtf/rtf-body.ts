@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { Container } from '../html/blocks.ts';
 import { type Flow, listItem } from '../office/flow.ts';
 
@@ -86,7 +87,7 @@ export function createRtfBody(flow: Flow): RtfBody {
       endParagraph();
       closeTable();
       for (const [index, note] of notes.entries()) {
-        flow.addText(`Note ${index + 1}: ${note.replace(/\s+/g, ' ').trim()}`);
+        flow.addText(`Note ${index + 1}: ${oneLine(note)}`);
         flow.endParagraph();
       }
     },

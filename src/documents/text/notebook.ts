@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 import { fenceFor } from '../html/markdown-escape.ts';
 
@@ -88,7 +89,7 @@ function linesOf(value: unknown): string {
 }
 
 function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  return isObject(value) ? value : {};
 }
 
 function listOf(value: unknown): unknown[] {

@@ -1,5 +1,6 @@
 import type { DocumentKind, DocumentSource, ExtractLimits, Reading } from '../document.ts';
 import { readHtml } from '../html/read-html.ts';
+import { findLinks } from '../links/find-links.ts';
 import { readFeed } from '../xml/feed.ts';
 import { outlineXml } from '../xml/xml.ts';
 import { decodeBytes } from './charset.ts';
@@ -9,8 +10,14 @@ import { printJson } from './print-json.ts';
 
 /** Documents that are text. Those without markup stay as they are, line by line, so that their lines can be cited. */
 export async function readText(kind: DocumentKind, source: DocumentSource, limits: ExtractLimits): Promise<Reading> {
-  const { bytes, contentType, url, mode, extent = 'content' } = source;
+  const { bytes, contentType, url } = source;
   const text = await decodeBytes(bytes, contentType, kind);
+  const reading = readDecoded(kind, text, source, limits);
+  return source.links === true ? { ...reading, links: findLinks(kind, text, url) } : reading;
+}
+
+function readDecoded(kind: DocumentKind, text: string, source: DocumentSource, limits: ExtractLimits): Reading {
+  const { url, mode, extent = 'content' } = source;
   const charsMax = limits.textCharsMax;
   switch (kind) {
     case 'html':

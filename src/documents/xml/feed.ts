@@ -1,3 +1,4 @@
+import { oneLine } from '../../base/text.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 import { readHtml } from '../html/read-html.ts';
 import { decodeEntities } from './entities.ts';
@@ -36,8 +37,18 @@ export function readFeed(xml: string, options: FeedOptions): Reading {
   };
 }
 
+/** Where the entries lead to. */
+export function feedEntries(xml: string): { url: string; changed?: string }[] {
+  return collect(xml).entries.flatMap((entry) => {
+    const guid = entry.get('guid') ?? '';
+    const url = entry.get('link') || (/^https?:/i.test(guid) ? guid : '');
+    const changed = entry.get('updated') ?? entry.get('pubDate') ?? entry.get('published') ?? entry.get('dc:date');
+    return url === '' ? [] : [{ url, ...(changed === undefined ? {} : { changed }) }];
+  });
+}
+
 function entryText(entry: Fields, options: FeedOptions): string {
-  const title = (entry.get('title') ?? '').replace(/\s+/g, ' ').trim();
+  const title = oneLine(entry.get('title') ?? '');
   const link = entry.get('link') ?? '';
   const date = entry.get('pubDate') ?? entry.get('published') ?? entry.get('updated') ?? entry.get('dc:date') ?? '';
   const body = entry.get('description') ?? entry.get('summary') ?? entry.get('content:encoded') ?? entry.get('content');

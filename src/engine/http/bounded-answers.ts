@@ -1,14 +1,10 @@
 import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
+import { limitMax } from '../contract/validate-input.ts';
 import { nextChunk } from '../document-parts.ts';
-import type { EngineHit, EngineJob, EngineSearchAnswer, TagCount, TagOverviewSizes, UsedTags } from '../engine.ts';
-import { limitMax } from '../local/requests.ts';
-import { readInteger, readText } from './read-input.ts';
-import type { RouteCall } from './route-call.ts';
+import type { EngineHit, EngineJob, EngineSearchAnswer, PageRequest, TagCount, UsedTags } from '../engine.ts';
+import { type RouteCall, readInteger, readText } from './read-input.ts';
 
-/*
- * Answers within ANSWER_MAX_BYTES. One that leaves something out says so with `next`, the query string of the request that
- * goes on, or with `next_offset` for a search.
- */
+/* Answers within ANSWER_MAX_BYTES. A shortened one has `next`, the query string for the rest, or `next_offset` (search). */
 
 /** For what stands beside the items of a list. */
 const besideBytes = 32 * 1024;
@@ -16,7 +12,6 @@ const besideBytes = 32 * 1024;
 /** Items that are read at a time: some have long lists of tags or ids. */
 const itemsAtOnce = 100;
 
-/** A page of a list, by the name of its items. */
 export async function boundedPage<Name extends string, Item>(
   name: Name,
   query: URLSearchParams,
@@ -43,11 +38,6 @@ export async function boundedPage<Name extends string, Item>(
   }
 }
 
-interface PageRequest {
-  readonly limit: number | undefined;
-  readonly offset: number | undefined;
-}
-
 /** The record of a change may name 10,000 ids. Where they do not fit, it comes without. */
 export function boundedJob(job: EngineJob, bytesMax: number): EngineJob {
   const room = bytesMax - besideBytes;
@@ -57,14 +47,13 @@ export function boundedJob(job: EngineJob, bytesMax: number): EngineJob {
 /** A hit that would not even fit alone comes without its neighbours. */
 export function boundedSearch(answer: EngineSearchAnswer, offset: number, bytesMax: number): unknown {
   const room = bytesMax - besideBytes;
-  const results = answer.results.map((hit) => (wireBytes(hit, 1, room) > room ? alone(hit) : hit));
+  const results = answer.results.map((hit): EngineHit => {
+    const { neighbours: _, ...alone } = hit;
+    return wireBytes(hit, 1, room) > room ? alone : hit;
+  });
   const shown = firstFitting(results, 1, room);
   if (shown.length === results.length) return { ...answer, results };
   return { ...answer, results: shown, returned: shown.length, next_offset: offset + shown.length };
-}
-
-function alone({ neighbours: _, ...hit }: EngineHit): EngineHit {
-  return hit;
 }
 
 export async function boundedDocument(
@@ -81,43 +70,35 @@ export async function boundedDocument(
   return { ...document, next: continued(new URLSearchParams(), { first_chunk: next, ...more }) };
 }
 
-/** Tags that are read at a time. */
 const tagsAtOnce = 5_000;
 
-export async function boundedTags(call: RouteCall, bytesMax: number): Promise<unknown> {
-  const { engine, query, signal } = call;
+/** Max tags of one kind in an overview. */
+const overviewMax = 10_000;
+
+export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {
+  const room = bytesMax - besideBytes;
   const [collections, others] = [readInteger(query, 'collections'), readInteger(query, 'others')];
   if (collections !== undefined || others !== undefined) {
-    return boundedOverview(call, { collections: collections ?? 0, others: others ?? 0 }, bytesMax);
+    const atMost = (wanted = 0) => Math.min(wanted, overviewMax);
+    const most = { collections: atMost(collections), others: atMost(others) };
+    const found = await engine.tagOverview(most, { signal });
+    // Half of the room for each kind; `total` tells what is left out.
+    const fitting = ({ tags, total }: UsedTags) => ({ tags: firstFitting(tags, 1, room / 2), total });
+    return { collections: fitting(found.collections), others: fitting(found.others) };
   }
   const limit = readInteger(query, 'limit') ?? Number.POSITIVE_INFINITY;
   const tags: TagCount[] = [];
-  let room = bytesMax - besideBytes;
+  let left = room;
   for (let after = readText(query, 'after'); tags.length < limit; after = tags.at(-1)?.tag) {
     const wanted = Math.min(tagsAtOnce, limit - tags.length);
     const found = await engine.tags({ after, limit: wanted, signal });
-    const shown = firstFitting(found, 1, room, tags.length === 0 ? 1 : 0);
+    const shown = firstFitting(found, 1, left, tags.length === 0 ? 1 : 0);
     tags.push(...shown);
     if (shown.length < found.length) return { tags, next: continued(query, { after: tags.at(-1)?.tag ?? '' }) };
     if (found.length < wanted) break;
-    room -= wireBytes(shown, 1);
+    left -= wireBytes(shown, 1);
   }
   return { tags };
-}
-
-/** Tags of one kind in an overview. */
-const overviewMax = 10_000;
-
-/** Half of the room for each kind; `total` tells what is left out. */
-async function boundedOverview(
-  { engine, signal }: RouteCall,
-  { collections, others }: TagOverviewSizes,
-  bytesMax: number,
-): Promise<unknown> {
-  const [most, more] = [Math.min(collections, overviewMax), Math.min(others, overviewMax)];
-  const found = await engine.tagOverview({ collections: most, others: more }, { signal });
-  const fitting = ({ tags, total }: UsedTags) => ({ tags: firstFitting(tags, 1, (bytesMax - besideBytes) / 2), total });
-  return { collections: fitting(found.collections), others: fitting(found.others) };
 }
 
 /** The same query with other values, as a reference that is relative to the request. */

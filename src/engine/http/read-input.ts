@@ -1,8 +1,21 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
 import { isJsonBody, readBody } from '../../http/body.ts';
-import { fault } from '../given.ts';
+import { fault } from '../contract/validate-input.ts';
+import type { LocalEngine } from '../local/submit.ts';
+
+/** A request that has passed the guards and matched a route. */
+export interface RouteCall {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly engine: LocalEngine;
+  readonly query: URLSearchParams;
+  /** What the path has in place of `:id`. */
+  readonly id: string;
+  readonly isReadOnly: boolean;
+  readonly signal: AbortSignal;
+}
 
 /** A note may have a million characters, and JSON may take six bytes for each. */
 const jsonBytesMax = 8 * 1024 * 1024;
@@ -52,7 +65,6 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** A whole number from the query string. */
 export function readInteger(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null || given === '') return undefined;
@@ -60,7 +72,6 @@ export function readInteger(query: URLSearchParams, name: string): number | unde
   return Number(given);
 }
 
-/** A list from the query string, separated by commas or repeated. */
 export function readList(query: URLSearchParams, name: string): string[] | undefined {
   const given = query.getAll(name).flatMap((value) => value.split(','));
   return given.length === 0 ? undefined : given;

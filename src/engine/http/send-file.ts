@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { commonHeaders } from '../../http/respond.ts';
-import type { RouteCall } from './route-call.ts';
+import type { RouteCall } from './read-input.ts';
 
 /** The original, byte for byte. It is foreign content: to be saved, never to be shown as a page of ours. */
 export async function sendFile({ engine, request, response, signal }: RouteCall, id: number): Promise<void> {

@@ -20,7 +20,7 @@ test('whoever goes while their token is looked up is not watched for ever', asyn
         async identify(name) {
           asked.resolve();
           if (name === 'goes') await left.promise;
-          return { name, rights: fullRights, credential: name };
+          return { name, identity: name, rights: fullRights, credential: name };
         },
         async areValid(principals) {
           looked.resolve(principals.map(({ name }) => name));

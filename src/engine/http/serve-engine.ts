@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { asCaller } from '../../base/current-caller.ts';
 import { CarrelError, type ErrorKind, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { fullRights } from '../../base/rights.ts';
 import { encodedProblem, isEncoded } from '../../http/body.ts';
+import { clientAddress } from '../../http/client-address.ts';
 import { createGuards, type GuardOptions } from '../../http/guards.ts';
 import { fileTimeoutMs, type ListenLimits, listen } from '../../http/listen.ts';
 import { answerMetrics, statusOf } from '../../http/metrics.ts';
@@ -10,24 +12,20 @@ import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
 import { type EngineRole, engineRoles } from '../engine-slice.ts';
-import type { LocalEngine } from '../local/local-engine.ts';
-import { rolesOnWire } from '../wire.ts';
+import { renderRoles } from '../local/render.ts';
+import type { LocalEngine } from '../local/submit.ts';
 import { createRoutes } from './routes.ts';
 
 export interface EngineServiceOptions extends GuardOptions {
   readonly port: number;
   /** The path prefix of all routes, such as `/api/v1`. */
   readonly path: string;
-  /** The largest file that is accepted. */
   readonly fileBytesMax: number;
-  /** The longest answer, unless it is a file. */
   readonly answerBytesMax: number;
-  /** Refuses all changes. */
   readonly readOnly: boolean;
   /** Default: all. */
   readonly roles?: readonly EngineRole[];
   readonly log: Logger;
-  /** What `GET /metrics` answers, in Prometheus's text format. */
   readonly metrics?: () => Promise<string>;
   readonly recorder?: Recorder;
   readonly listenLimits?: Partial<ListenLimits>;
@@ -37,7 +35,6 @@ export interface EngineService {
   readonly url: string;
   /** From now on requests are served. Until then only the health check answers, with `starting`. */
   ready(engine: LocalEngine): void;
-  /** Connections that are open. */
   connections(): number;
   close(graceMs: number): Promise<void>;
 }
@@ -100,15 +97,17 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const own = collections === undefined ? engine : engine.within(collections);
-    await run({
+    const caller = access.principal?.identity ?? `address ${clientAddress(request.socket.remoteAddress)}`;
+    const asked = {
       request,
       response,
       engine: own,
       query: url.searchParams,
-      captures: found.captures,
+      id: found.id,
       isReadOnly,
       signal: gone.signal,
-    });
+    };
+    await asCaller(caller, () => run(asked));
   };
 
   const listener = await listen(
@@ -157,7 +156,7 @@ function health(
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     refuse(response, 405, 'method_not_allowed', 'This path takes GET, HEAD.', { allow: 'GET, HEAD' });
   } else if (isReady) {
-    respondJson(response, 200, { status: 'healthy', ...rolesOnWire(roles) });
+    respondJson(response, 200, { status: 'healthy', ...renderRoles(roles) });
   } else {
     respondJson(response, 503, { status: 'starting' }, { 'retry-after': '1' });
   }

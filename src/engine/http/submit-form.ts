@@ -1,15 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
-import type { SubmitOutcome } from '../engine.ts';
-import { fault } from '../given.ts';
-import type { SubmissionFields } from '../local/submit.ts';
-import { readForm, type SubmittedForm } from './read-form.ts';
-import type { RouteCall } from './route-call.ts';
+import type { StagedOriginal } from '../../storage/documents/ingestion.ts';
+import { fault } from '../contract/validate-input.ts';
+import type { SubmissionFields, SubmitOutcome } from '../engine.ts';
+import type { LocalEngine } from '../local/submit.ts';
+import type { RouteCall } from './read-input.ts';
+
+interface SubmittedForm {
+  readonly fields: ReadonlyMap<string, readonly string[]>;
+  /** Its bytes are on disk. The caller must submit or drop it. */
+  readonly file: { readonly filename: string; readonly received: StagedOriginal } | undefined;
+}
+
+/** Without the file. A note may have a million characters of four bytes each. */
+const fieldBytesMax = 4 * 1024 * 1024;
+const fieldsMax = 20;
+const formBytesMax = 8 * 1024 * 1024;
 
 /** `POST /jobs`: a file or a note, with its title, tags and so on. */
 export async function submitForm(call: RouteCall, fileBytesMax: number): Promise<void> {
-  const { request, response, engine, signal } = call;
-  const form = await readForm(request, engine, { fileBytesMax, signal });
-  const outcome = await submit(form, call);
+  const { response } = call;
+  const outcome = await submit(await readForm(call, fileBytesMax), call);
   if (outcome.accepted) {
     const { job_id, status, filename } = outcome;
     respondJson(response, 202, { job_id, status, filename });
@@ -57,4 +70,131 @@ function tagsIn(given: string): string[] {
     }
   }
   return given.split(',');
+}
+
+/** Streams a form: the file goes to disk piece by piece, and everything else is limited in size. */
+async function readForm({ request, engine, signal }: RouteCall, fileBytesMax: number): Promise<SubmittedForm> {
+  if (!/^multipart\/form-data\s*;/i.test(request.headers['content-type'] ?? '')) {
+    throw new CarrelError('unsupported_media_type', 'The body must be a form: Content-Type: multipart/form-data.');
+  }
+  if (Number(request.headers['content-length']) > fileBytesMax + formBytesMax) {
+    throw new CarrelError('too_large', `The file has more than ${fileBytesMax} bytes, the largest size accepted.`, {
+      data: { bytesMax: fileBytesMax },
+    });
+  }
+  const fields = new Map<string, string[]>();
+  const files: { filename: string; received: Promise<StagedOriginal> }[] = [];
+  try {
+    await parse(request, {
+      onField(name, value) {
+        fields.set(name, [...(fields.get(name) ?? []), value]);
+      },
+      onFile(filename, content) {
+        const received = engine.receive(content, { signal });
+        files.push({ filename, received });
+        return received;
+      },
+    });
+    const [file] = files;
+    return { fields, file: file && { filename: file.filename, received: await file.received } };
+  } catch (error) {
+    throw (await abandon(files, engine)) ?? (isCarrelError(error) ? error : malformed(error));
+  }
+}
+
+/** Drops what was received. If the file was refused, that is the error to report, not the broken form that followed. */
+async function abandon(
+  files: readonly { received: Promise<StagedOriginal> }[],
+  engine: LocalEngine,
+): Promise<CarrelError | undefined> {
+  for (const outcome of await Promise.allSettled(files.map(({ received }) => received))) {
+    if (outcome.status === 'fulfilled') await engine.dropReceived(outcome.value);
+    else if (isCarrelError(outcome.reason)) return outcome.reason;
+  }
+  return undefined;
+}
+
+interface FormEvents {
+  onField(name: string, value: string): void;
+  onFile(filename: string, content: AsyncIterable<Uint8Array>): Promise<unknown>;
+}
+
+function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const form = openForm(request);
+    let seen = 0;
+    const stop = (error: unknown): void => {
+      request.unpipe(form);
+      form.destroy();
+      reject(error);
+    };
+    form.on('file', (name, stream, filename, transferEncoding) => {
+      seen += 1;
+      stream.on('error', stop);
+      if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
+      if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
+      // Fails when the form does, so that nobody waits for bytes that never arrive.
+      form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was given up')));
+      events.onFile(unescaped(filename ?? ''), stream).catch(stop);
+    });
+    form.on('field', (name, value, nameTruncated, valueTruncated, transferEncoding) => {
+      if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
+      if (nameTruncated || valueTruncated) {
+        return stop(new CarrelError('too_large', `A field of the form has more than ${fieldBytesMax} bytes.`));
+      }
+      if (name === 'file') return stop(fault('The field "file" must have a filename'));
+      events.onField(name, value);
+    });
+    form.on('fieldsLimit', () => stop(fault(`The form must have at most ${fieldsMax} fields`)));
+    form.on('partsLimit', () => stop(fault(`The form must have at most ${fieldsMax + 1} parts`)));
+    form.on('filesLimit', () => stop(fault('The form must have one file, in the field "file"')));
+    form.on('error', stop);
+    form.on('finish', resolve);
+    request.on('error', stop);
+    request.on('close', () => {
+      if (!request.complete) stop(malformed(undefined));
+    });
+    request.pipe(form);
+  });
+}
+
+function openForm(request: IncomingMessage): BusboyInstance {
+  try {
+    // The content type was checked before.
+    return new Busboy({
+      headers: request.headers as BusboyHeaders,
+      limits: {
+        fieldNameSize: 100,
+        fieldSize: fieldBytesMax,
+        fields: fieldsMax,
+        files: 1,
+        parts: fieldsMax + 1,
+        headerPairs: 20,
+        headerSize: 16 * 1024,
+      },
+    });
+  } catch (error) {
+    throw malformed(error);
+  }
+}
+
+/** Browsers and most clients write a quotation mark in a name like this (HTML, "multipart/form-data"). */
+function unescaped(filename: string): string {
+  return filename.replaceAll('%22', '"');
+}
+
+/** Parts of a form should have none (RFC 7578 §4.7). Encoded bytes, stored as they are, would be a different file. */
+function isTransferEncoded(encoding: string): boolean {
+  return /^(?:base64|quoted-printable)$/i.test(encoding);
+}
+
+function transferEncoded(): CarrelError {
+  return new CarrelError(
+    'unsupported_media_type',
+    'The parts of the form must come without Content-Transfer-Encoding.',
+  );
+}
+
+function malformed(cause: unknown): CarrelError {
+  return new CarrelError('malformed_body', 'The form is malformed or incomplete.', { cause });
 }

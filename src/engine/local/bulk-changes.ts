@@ -1,9 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { BulkAction, DocumentSelection } from '../../storage/contracts/documents.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
+import type { BulkAction, DocumentSelection } from '../../storage/documents/document.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { fault, readDocType, readTags, tagsMax } from '../contract/validate-input.ts';
 import type { BulkOutcome, BulkSelection, Engine, EngineCall } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
-import { fault, readDocType, readTags, tagsMax } from '../given.ts';
 import { forgetDeleted } from './forget.ts';
 
 type BulkMethods = Pick<Engine, 'bulkDelete' | 'bulkTags' | 'bulkSetTags'>;

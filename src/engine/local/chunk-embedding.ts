@@ -1,11 +1,11 @@
 import type { Logger } from '../../base/log.ts';
-import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
-import type { PassageFilter } from '../../storage/contracts/passages.ts';
-import type { ReadOptions } from '../../storage/contracts/read-options.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
+import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
+import type { PassageFilter } from '../../storage/passages/passage.ts';
+import type { ReadOptions } from '../../storage/read-options.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { EngineCall } from '../engine.ts';
-import type { ChunkMeaning } from './search-documents.ts';
+import type { ChunkMeaning } from './passage-corpus.ts';
 
 /** Everything about the meaning of chunks: the search over it, and their vectors, which follow in the background. */
 export interface ChunkEmbedding {
@@ -14,7 +14,6 @@ export interface ChunkEmbedding {
   readonly device: string;
   /** False while what makes vectors does not answer. */
   readonly available: boolean;
-  /** Undefined where nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   /** Chunks that can be found by their words only, because their vectors are still to come. */
   pending(options?: EngineCall): Promise<number>;
@@ -28,7 +27,6 @@ export interface ChunkEmbedding {
 export interface ChunkEmbeddingDeps {
   readonly storage: Storage;
   readonly embeddings: EmbeddingProvider | undefined;
-  /** The provider of a model that was used before, by its name. */
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
   /** False: vectors are left to other processes on the database, which are told when there is something to do. */

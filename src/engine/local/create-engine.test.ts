@@ -8,14 +8,14 @@ import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
-import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
+import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
 import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import type { EngineJob, JobId } from '../engine.ts';
 import { engineSlice } from '../engine-slice.ts';
 import { serveEngine } from '../http/serve-engine.ts';
 import { createEngine } from './create-engine.ts';
-import { engineWithin } from './engine-within.ts';
-import type { LocalEngine } from './local-engine.ts';
+import { scopedEngine } from './scoped-engine.ts';
+import type { LocalEngine } from './submit.ts';
 
 /** Reads the bytes as they are, after failing as often as it is told to. */
 function failing(...errors: Error[]): Extractor {
@@ -55,7 +55,7 @@ async function open(
   t.after(async () => {
     await engine.close();
     await storage.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return engine;
 }
@@ -186,7 +186,7 @@ test('a file of which a part was left out is read again, into the same document,
   const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
   t.after(async () => {
     await storage.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const text = 'word '.repeat(4_000);
   const withBound = async <T>(textCharsMax: number, work: (engine: LocalEngine) => Promise<T>): Promise<T> => {
@@ -264,7 +264,7 @@ test('who may use only some collections is checked without reading the chunks of
   const { document_id: id } = await ended(engine, added.job_id);
   assert.ok(id !== null);
   const unread = { ...engine, document: () => assert.fail('its chunks were read') };
-  const [birds, fish] = ['birds', 'fish'].map((name) => engineWithin(unread, [name]));
+  const [birds, fish] = ['birds', 'fish'].map((name) => scopedEngine(unread, [name]));
   assert.ok(birds && fish);
   await assert.rejects(fish.file(id), { code: 'document_not_found' });
   await assert.rejects(fish.deleteDocument(id), { code: 'document_not_found' });

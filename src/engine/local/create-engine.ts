@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { CarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { version } from '../../base/package-info.ts';
@@ -6,38 +7,45 @@ import type { Extractor } from '../../documents/extractor.ts';
 import { createDurableQueue, type DurableQueue } from '../../jobs/durable-queue.ts';
 import { createLeaseOwner, isGone } from '../../jobs/lease-owner.ts';
 import { createChunker } from '../../search/chunking/chunker.ts';
-import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
-import { unrankedReranker } from '../../search/reranking/open-reranker.ts';
-import type { Reranker } from '../../search/reranking/reranker.ts';
-import type { StoredDocument } from '../../storage/contracts/documents.ts';
-import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/contracts/ingestion.ts';
-import type { ReadOptions } from '../../storage/contracts/read-options.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
+import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
+import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
+import type { Reranker } from '../../search/rerank/reranker.ts';
+import type { StoredDocument } from '../../storage/documents/document.ts';
+import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/documents/ingestion.ts';
+import type { ReadOptions } from '../../storage/read-options.ts';
+import type { Storage } from '../../storage/storage.ts';
+import {
+  documentNotFound,
+  fault,
+  jobNotFound,
+  jobsOf,
+  pageOf,
+  readDocType,
+  readFilename,
+  readNames,
+  readSourcePath,
+  readTags,
+  tagsMax,
+} from '../contract/validate-input.ts';
 import type { EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts';
 import type { EngineRole, EngineSettings } from '../engine-slice.ts';
-import { fault, readDocType, readFilename, readNames, readSourcePath, readTags, tagsMax } from '../given.ts';
-import { documentOnWire, jobOnWire, rolesOnWire } from '../wire.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
-import { engineWithin } from './engine-within.ts';
-import { createDeletedBound, startForgetting } from './forget.ts';
+import { forgetDeleted, startForgetting } from './forget.ts';
 import { ingest } from './ingest.ts';
-import type { LocalEngine } from './local-engine.ts';
-import { documentNotFound, jobNotFound } from './not-found.ts';
 import { readDocument } from './read-document.ts';
-import { jobsOf, pageOf, searchOf } from './requests.ts';
-import { searchDocuments } from './search-documents.ts';
+import { renderDocument, renderJob, renderRoles } from './render.ts';
+import { scopedEngine } from './scoped-engine.ts';
+import { searchDocuments, searchOf } from './search-documents.ts';
+import type { LocalEngine } from './submit.ts';
 import { boundsOf, createSubmitting } from './submit.ts';
 import { updateNote } from './update-note.ts';
 
 export interface EngineDeps {
   readonly storage: Storage;
   readonly extractor: Extractor;
-  /** Undefined if nothing is to be embedded. */
   readonly embeddings: EmbeddingProvider | undefined;
-  /** The provider of a previously used model, by name. */
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
-  /** By default, nothing is reranked. */
   readonly reranker?: Reranker | undefined;
   readonly log: Logger;
   /** Releases what the engine was given. Called when the engine no longer uses it. */
@@ -56,10 +64,7 @@ const quickBytesMax = 256 * 1024;
 /** Work that earlier processes left behind is delayed, so that its threads do not slow down the first answers. */
 const backlogDelayMs = 500;
 
-/**
- * The engine in this process. It does not own its dependencies. It starts working on the queue soon after its creation, or
- * at once when something is submitted. Several engines, in this process or in others, may work on one queue.
- */
+/** The engine in this process. It does not own its dependencies. Several engines may work on one queue. */
 export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalEngine {
   const { storage, log, reranker = unrankedReranker() } = deps;
   const { documents, ingestion, originals } = storage;
@@ -78,7 +83,6 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const queue = has('ingest') ? createQueue() : queueOfOthers(storage);
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
-  const boundDeleted = createDeletedBound(settings, storage);
   let isClosed = false;
   let forgetting: ReturnType<typeof startForgetting> | undefined;
   const hearing = storage.shared?.onNotice((notice) => {
@@ -110,7 +114,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         version,
         model: embedding.model,
         device: embedding.device,
-        ...rolesOnWire(settings.roles),
+        ...renderRoles(settings.roles),
         ...counts,
         unembedded,
         ...(embedding.available ? {} : { degraded: meaningAway }),
@@ -137,7 +141,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const job = await ingestion.get({ id: jobKey(id) }, options);
       if (job === undefined) throw jobNotFound();
       const [shown] = await shownJobs([job], options);
-      return shown ?? jobOnWire(job, undefined, 0);
+      return shown ?? renderJob(job, undefined);
     },
     async cancelJob(id) {
       const job = await ingestion.cancel({ id: jobKey(id) });
@@ -145,7 +149,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       queue.drop(job.id);
       storage.shared?.tell({ about: 'job', id: String(job.id) });
       if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
-      return jobOnWire(job, undefined, 0);
+      return renderJob(job, undefined);
     },
     async documents({ type, tags, source_path: sourcePath, query, ...page }, options) {
       const selection = {
@@ -162,14 +166,14 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async documentAlone(id, options) {
       const document = await documents.get({ id }, options);
       if (document === undefined) throw documentNotFound(id);
-      return documentOnWire(document);
+      return renderDocument(document);
     },
     file,
     async deleteDocument(id) {
       const removed = await documents.remove({ id, keeps: settings.deletedBytesMax > 0 });
       if (removed === undefined) throw documentNotFound(id);
       await originals.release([removed.contentHash]);
-      await boundDeleted(removed.bytes);
+      await forgetDeleted(settings, storage);
       return { status: 'deleted', document_id: removed.id, title: removed.title };
     },
     async restoreDocument(id, options) {
@@ -185,7 +189,11 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
             data: { document_id: restored.id, title: restored.title },
           });
         case 'not_found':
-          throw notRestorable(id);
+          throw new CarrelError(
+            'document_not_found',
+            `Document ${id} was not deleted, or it is too long ago to restore it.`,
+            { data: { document_id: id } },
+          );
       }
     },
     async changeTags(id, { add = [], remove = [] }) {
@@ -196,15 +204,15 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         tagsMax,
       });
       if (changed === undefined) throw documentNotFound(id);
-      if (changed === 'tags_full') throw tooManyTags(id);
-      return documentOnWire(changed);
+      if (changed === 'tags_full') throw fault(`Document ${id} would have more than ${tagsMax} tags.`);
+      return renderDocument(changed);
     },
     async moveDocument(id, given) {
       const sourcePath = readSourcePath(given);
       if (sourcePath === undefined) throw fault('source_path must not be empty');
       const moved = await documents.move({ id, sourcePath, filename: readFilename(sourcePath) });
       if (moved === undefined) throw documentNotFound(id);
-      return documentOnWire(moved);
+      return renderDocument(moved);
     },
     updateNote: (id, text, options) => updateNote(id, text, options, { documents, chunker, onEdited: embedding.wake }),
     async tags({ within: anyTags, after, limit, ...options } = {}) {
@@ -213,7 +221,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     tagOverview: ({ collections, others }, options) =>
       documents.tagOverview({ collections, others, anyTags: options?.within }, options),
     ...bulk,
-    within: (collections) => engineWithin(engine, collections),
+    within: (collections) => scopedEngine(engine, collections),
     async close() {
       isClosed = true;
       clearTimeout(backlog);
@@ -230,7 +238,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   async function shownJobs(jobs: readonly StoredJob[], options?: ReadOptions): Promise<EngineJob[]> {
     const made = jobs.flatMap(({ status, documentId }) => (status === 'done' && documentId ? [documentId] : []));
     const pending = await embedding.pendingOf(made, options);
-    return jobs.map((job) => jobOnWire(job, live.get(job.id), pending.get(job.documentId ?? 0)));
+    return jobs.map((job) => renderJob(job, live.get(job.id), pending.get(job.documentId ?? 0)));
   }
 
   async function shownDocuments(found: readonly StoredDocument[], options?: ReadOptions): Promise<EngineDocument[]> {
@@ -238,7 +246,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       found.map(({ id }) => id),
       options,
     );
-    return found.map((document) => documentOnWire(document, pending.get(document.id)));
+    return found.map((document) => renderDocument(document, pending.get(document.id)));
   }
 
   function createQueue(): DurableQueue {
@@ -261,7 +269,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
           }
         },
         async recover() {
-          const gone = (await ingestion.owners({})).filter(isGone);
+          const gone = (await ingestion.owners()).filter(isGone);
           if (gone.length > 0) await ingestion.giveBack({ owners: gone, crashed: true });
         },
         async giveBack() {
@@ -279,7 +287,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     const note = await documents.note({ id });
     if (note !== undefined) {
       const bytes = Buffer.from(note);
-      return { filename, content_type, size: bytes.length, content: once(bytes) };
+      return { filename, content_type, size: bytes.length, content: Readable.from([bytes]) };
     }
     const original = await originals.open(document.contentHash);
     if (original === undefined) {
@@ -302,22 +310,9 @@ function searchesElsewhere(): CarrelError {
   );
 }
 
-function tooManyTags(id: number): CarrelError {
-  return new CarrelError('invalid_arguments', `Document ${id} would have more than ${tagsMax} tags.`);
-}
-
 /** Our ids are numbers; anything else matches no job. */
 function jobKey(id: JobId): number {
   const key = typeof id === 'number' ? id : /^\d{1,15}$/.test(id) ? Number(id) : Number.NaN;
   if (!Number.isSafeInteger(key)) throw jobNotFound();
   return key;
-}
-
-function notRestorable(id: number): CarrelError {
-  const message = `Document ${id} was not deleted, or it is too long ago to restore it.`;
-  return new CarrelError('document_not_found', message, { data: { document_id: id } });
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../base/log.ts';
-import type { ForgetRequest } from '../../storage/contracts/ingestion.ts';
-import { createDeletedBound, startForgetting } from './forget.ts';
+import type { ForgetRequest } from '../../storage/documents/ingestion.ts';
+import { startForgetting } from './forget.ts';
 
 type Forgettable = Parameters<typeof startForgetting>[1];
 
@@ -37,19 +37,4 @@ test('a storage that fails meanwhile stops nothing', async () => {
   const forget = async () => Promise.reject(new Error('no disk'));
   const settings = { jobsKeptDays: 1, jobsKeptMax: 100, deletedBytesMax: 0 };
   await startForgetting(settings, storageWith(forget), silentLogger).close();
-});
-
-test('documents that are deleted one by one are looked at together, and large ones at once', async () => {
-  const limits: number[] = [];
-  const forgetDeletedSome = async ({ bytesMax }: { bytesMax: number }): Promise<string[]> => {
-    limits.push(bytesMax);
-    return [];
-  };
-  const stores = { documents: { forgetDeleted: forgetDeletedSome }, originals: { release: async () => 0 } };
-  const bound = createDeletedBound({ deletedBytesMax: 1_000 }, stores);
-  for (let count = 0; count < 50; count += 1) await bound(1);
-  assert.deepEqual(limits, []);
-  await bound(1);
-  await bound(900);
-  assert.deepEqual(limits, [1_000, 1_000]);
 });

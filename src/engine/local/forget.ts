@@ -1,6 +1,6 @@
 import { daysBefore } from '../../base/days-before.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
 const everyMs = 3_600_000;
@@ -12,7 +12,6 @@ interface DeletedStores {
   readonly originals: Pick<Storage['originals'], 'release'>;
 }
 
-/** Forgets documents that were deleted too long ago to be restored, or are too much to keep. */
 export async function forgetDeleted(
   { deletedBytesMax }: Pick<EngineSettings, 'deletedBytesMax'>,
   { documents, originals }: DeletedStores,
@@ -22,26 +21,6 @@ export async function forgetDeleted(
     if (contents.length > 0) await originals.release(contents);
     forgotten = contents.length;
   }
-}
-
-/** Of the bytes that may be kept: by so much there may be more for a while. */
-const excessShare = 0.05;
-
-/**
- * To be told the bytes of each document that is deleted alone. To look takes the longer the more are kept, so it is not done
- * for each: who deletes many, one by one, would wait ever longer.
- */
-export function createDeletedBound(
-  settings: Pick<EngineSettings, 'deletedBytesMax'>,
-  storage: DeletedStores,
-): (bytes: number) => Promise<void> {
-  let unseen = 0;
-  return async (bytes) => {
-    unseen += bytes;
-    if (unseen <= settings.deletedBytesMax * excessShare) return;
-    unseen = 0;
-    await forgetDeleted(settings, storage);
-  };
 }
 
 /** Keeps the list of jobs and of deleted documents bounded, now and every hour. `close` resolves when nothing is running. */

@@ -6,9 +6,9 @@ import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
 import type { TextToChunk } from '../../search/chunking/placed-chunks.ts';
-import type { ClaimedJob, PhaseProgress, ReadingBounds } from '../../storage/contracts/ingestion.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
-import { titleOfNote } from '../given.ts';
+import type { ClaimedJob, PhaseProgress, ReadingBounds } from '../../storage/documents/ingestion.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { titleOfNote } from '../contract/validate-input.ts';
 
 export interface IngestDeps {
   readonly storage: Storage;
@@ -54,9 +54,8 @@ const retriesMax: Readonly<Record<string, number>> = {
 };
 
 /**
- * Makes a document of a job: reads the bytes, extracts the text, chunks it, and stores everything in one transaction. From
- * then on the document is found by its words; its vectors follow. Whatever happens, the job ends, goes back into the queue,
- * or belongs to another engine by now.
+ * Reads, extracts, chunks and stores the document of a job, in one transaction. The vectors follow in the background.
+ * The job always ends, goes back to the queue, or has been taken over by another engine.
  */
 export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
   const { ingestion } = deps.storage;
@@ -114,45 +113,37 @@ async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal):
 }
 
 async function prepare(job: ClaimedJob, call: IngestCall, deps: IngestDeps, hold: (units: number) => Promise<void>) {
-  if (job.crashes >= crashesMax) throw poisonous(job.crashes);
+  if (job.crashes >= crashesMax) {
+    const message = `The engine crashed ${job.crashes} times while it worked on this file and gave up. Try the file in another format.`;
+    throw new CarrelError('extraction_failed', message);
+  }
   const { signal, report } = call;
-  const given = await textOf(job, call, deps);
-  await hold(given.content.text.length);
+  const { content, ...document } = await textOf(job, call, deps);
+  await hold(content.text.length);
   report({ phase: 'chunking' });
-  const chunks = await deps.chunker.chunk(given.content, signal);
+  const chunks = await deps.chunker.chunk(content, signal);
   if (chunks.length === 0) throw new CarrelError('no_text_in_document', 'The file has no text that could be searched.');
   signal.throwIfAborted();
   report({ phase: 'indexing' });
-  const { title, docType, contentType, language, details } = given;
-  return { title, docType, contentType, language, details, chunks };
+  return { ...document, chunks };
 }
 
-interface GivenText {
-  readonly content: TextToChunk;
-  readonly title: string;
-  readonly docType: string;
-  readonly contentType: string;
-  readonly language: string | undefined;
-  readonly details: Record<string, unknown>;
-}
-
-async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, deps: IngestDeps): Promise<GivenText> {
+async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, deps: IngestDeps) {
   const { note } = job;
   if (note !== undefined) {
-    const derivedTitle = job.title === undefined;
     return {
       content: textOfNote(note),
       title: job.title ?? titleOfNote(note),
       docType: job.docType ?? 'note',
       contentType: job.contentType,
       language: undefined,
-      details: derivedTitle ? { derivedTitle } : {},
+      details: job.title === undefined ? { derivedTitle: true } : {},
     };
   }
   report({ phase: 'extracting' });
   const bytes = await readOriginal(job.contentHash, deps);
   // In a page that somebody keeps, the small print may be searched for as well.
-  const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page' } as const;
+  const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page', ...fetchedFrom(job) } as const;
   const extracted = await deps.extractor.extract(source, { signal, ...(quick ? { cpuMsMax: quickCpuMs } : {}) });
   return {
     content: contentOf(extracted),
@@ -162,6 +153,11 @@ async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, de
     language: extracted.language ?? undefined,
     details: { ...detailsOf(extracted, deps.bounds), derivedTitle: job.title === undefined },
   };
+}
+
+/** A page's links are relative to its address, and its server may know the encoding. */
+function fetchedFrom({ sourcePath = '', contentType }: ClaimedJob) {
+  return /^https?:\/\//.test(sourcePath) ? { url: sourcePath, contentType } : {};
 }
 
 function contentOf({ text, kind, codeLanguage, marks, members }: ExtractedDocument): TextToChunk {
@@ -184,21 +180,12 @@ function detailsOf(extracted: ExtractedDocument, applied: ReadingBounds): Record
 async function readOriginal(hash: string, { storage }: IngestDeps): Promise<Uint8Array> {
   const original = await storage.originals.open(hash);
   if (original === undefined) {
-    throw new CarrelError(
-      'no_text_in_document',
-      'The bytes of this file are missing from the storage. Submit the file again.',
-    );
+    const message = 'The bytes of this file are missing from the storage. Submit the file again.';
+    throw new CarrelError('no_text_in_document', message);
   }
   const parts: Uint8Array[] = [];
   for await (const part of original.content) parts.push(part);
   return Buffer.concat(parts);
-}
-
-function poisonous(crashes: number): CarrelError {
-  return new CarrelError(
-    'extraction_failed',
-    `The engine crashed ${crashes} times while it worked on this file and gave up. Try the file in another format.`,
-  );
 }
 
 function unexpected(error: unknown, job: ClaimedJob, log: Logger): CarrelError {

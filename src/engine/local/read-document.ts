@@ -1,11 +1,10 @@
 import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
-import type { DocumentStore } from '../../storage/contracts/documents.ts';
+import type { DocumentStore } from '../../storage/documents/document-stores.ts';
+import { documentNotFound, fault } from '../contract/validate-input.ts';
 import { nextChunk } from '../document-parts.ts';
 import type { DocumentCall, EngineDocumentWithChunks } from '../engine.ts';
-import { fault } from '../given.ts';
-import { chunkOnWire, documentOnWire } from '../wire.ts';
 import type { ChunkEmbedding } from './chunk-embedding.ts';
-import { documentNotFound } from './not-found.ts';
+import { renderChunk, renderDocument } from './render.ts';
 
 /** Of a document with its chunks as JSON. */
 const partBytes = 4 * 1024 * 1024;
@@ -13,16 +12,11 @@ const partBytes = 4 * 1024 * 1024;
 /** What is said of the chunks that did not fit. */
 const besideBytes = 200;
 
-export interface ReadingDeps {
-  readonly documents: Pick<DocumentStore, 'get' | 'chunks'>;
-  readonly embedding: Pick<ChunkEmbedding, 'pendingOf'>;
-}
-
 /** A document with as many of its chunks as fit, and at least one of them, so that every call leads further. */
 export async function readDocument(
   id: number,
   { first_chunk: from = 0, max_chunks: limit, bytesMax = partBytes, ...options }: DocumentCall = {},
-  { documents, embedding }: ReadingDeps,
+  { documents, embedding }: { documents: DocumentStore; embedding: ChunkEmbedding },
 ): Promise<EngineDocumentWithChunks> {
   if (!Number.isSafeInteger(from)) throw fault('first_chunk must be a whole number, 0 or more');
   const [document, stored] = await Promise.all([
@@ -32,9 +26,9 @@ export async function readDocument(
   ]);
   if (document === undefined) throw documentNotFound(id);
   const pending = await embedding.pendingOf([id], options);
-  const shown = documentOnWire(document, pending.get(id));
+  const shown = renderDocument(document, pending.get(id));
   const room = bytesMax - wireBytes(shown, 1) - besideBytes;
-  const chunks = [...firstFitting(stored.map(chunkOnWire), 1, room)];
+  const chunks = [...firstFitting(stored.map(renderChunk), 1, room)];
   const left = document.chunkCount - nextChunk(chunks, from);
   return { ...shown, chunks, ...(left > 0 ? { chunks_left: left } : {}) };
 }

@@ -1,17 +1,16 @@
-import { sharesOf } from '../../search/evidence-shares.ts';
-import { legCandidates } from '../../search/fusion.ts';
-import { searchHybrid } from '../../search/hybrid.ts';
-import { type Cut, judgePage, rerankedMax } from '../../search/judging.ts';
-import type { Meaning } from '../../search/meaning/meaning.ts';
-import { createMeaningLeg } from '../../search/meaning-leg.ts';
-import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
-import { createWordLeg } from '../../search/word-leg.ts';
-import type { PassageFilter } from '../../storage/contracts/passages.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
-import { tagLabel, typeLabel } from '../../storage/stores/documents/selection.ts';
-import type { EngineSearchAnswer } from '../engine.ts';
-import { createPassageJudging } from './passage-judging.ts';
-import { hitsOf, type RankedChunk } from './search-hits.ts';
+import { sharesOf } from '../../search/rank/evidence-shares.ts';
+import { searchHybrid } from '../../search/rank/hybrid.ts';
+import { type Cut, judgePage, rerankedMax } from '../../search/rank/judging.ts';
+import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
+import { tagLabel, typeLabel } from '../../storage/documents/selection.ts';
+import type { PassageFilter } from '../../storage/passages/passage.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { quotedIn } from '../../words/word-query.ts';
+import { fault, readDocType, readTags } from '../contract/validate-input.ts';
+import type { EngineCall, EngineHit, EngineSearch, EngineSearchAnswer } from '../engine.ts';
+import type { EngineSettings } from '../engine-slice.ts';
+import { type ChunkMeaning, createPassageCorpus } from './passage-corpus.ts';
+import { renderNeighbours, truncatedOf } from './render.ts';
 
 export interface DocumentSearch {
   readonly query: string;
@@ -28,18 +27,53 @@ export interface DocumentSearch {
   readonly signal: AbortSignal;
 }
 
-/** Search by meaning over the chunks, which are identified by the keys of their passages. */
-export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'search' | 'prefer'>;
+const topMax = 100;
+const neighboursMax = 5;
+const queryCharsMax = 10_000;
+
+export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}): DocumentSearch {
+  const { query, top = settings.defaultTop, threshold, neighbours = 0, offset = 0 } = request;
+  if (query.trim() === '') throw fault('query must have at least one word');
+  if (query.length > queryCharsMax) throw fault(`query must have at most ${queryCharsMax} characters`);
+  if (!Number.isInteger(top) || top < 1 || top > topMax) throw fault(`top must be a whole number from 1 to ${topMax}`);
+  if (!Number.isInteger(neighbours) || neighbours < 0 || neighbours > neighboursMax) {
+    throw fault(`neighbours must be a whole number from 0 to ${neighboursMax}`);
+  }
+  if (threshold !== undefined && !(threshold >= 0 && threshold <= 1)) {
+    throw fault('threshold must be a number from 0 to 1');
+  }
+  if (!Number.isInteger(offset) || offset < 0 || offset >= topMax) {
+    throw fault(`offset must be a whole number from 0 to ${topMax - 1}`);
+  }
+  if (request.fts_only && request.vec_only) throw fault('fts_only and vec_only exclude each other');
+  return {
+    query,
+    top,
+    tags: readTags(request.tags ?? []),
+    docType: readDocType(request.doc_type),
+    mode: request.fts_only ? 'words' : request.vec_only ? 'meaning' : 'hybrid',
+    threshold,
+    includesWeak: request.include_weak ?? false,
+    neighbours,
+    offset,
+    within: options.within,
+    signal: options.signal ?? new AbortController().signal,
+  };
+}
 
 export interface SearchDeps {
   readonly storage: Storage;
-  /** Undefined if nothing is embedded. */
   readonly meaning: ChunkMeaning | undefined;
   readonly reranker: Reranker;
 }
 
+interface RankedChunk {
+  readonly id: number;
+  readonly relevance: number;
+  readonly why: Record<string, unknown>;
+}
+
 interface Ranking {
-  /** In order, as many as needed. */
   readonly ranked: readonly RankedChunk[];
   readonly total: number;
   /** Chunks that would be among the first if weak ones were shown. */
@@ -52,13 +86,13 @@ interface Ranking {
 const rankedMax = 1_000;
 
 /**
- * 1. Search with both legs, over the chunks that pass the filters.
- * 2. Merge the results into one order, rerank the best, and judge how relevant each is.
- * 3. Drop what is below the threshold or hardly fits, count the rest, and return the first `top`.
+ * 1. Rank (search/rank/hybrid.ts), in two reads: find and complete.
+ * 2. Drop what is below the threshold or weak, and count the rest.
+ * 3. Read the first `top` as hits.
  */
 export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
   const { ranked, total, omitted, reranking, degraded } = await rank(request, deps);
-  const results = await hitsOf(ranked.slice(request.offset, request.top), request, deps.storage);
+  const results = await hitsOf(ranked.slice(request.offset, request.top), request, deps);
   return {
     query: request.query,
     results,
@@ -87,21 +121,17 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
   const { query: text, signal, mode } = request;
   // Matches by words beyond those that are ranked count, too, unless something is to be left out.
   const countsAll = mode !== 'meaning' && cutOf(request) === undefined;
-  const { leg: words, counts } = wordLegOf(request, deps, countsAll);
-  const filter = filterOf(request);
-  const near = createMeaningLeg<PassageFilter>({
+  const corpus = createPassageCorpus({
+    passages: deps.storage.passages,
     meaning,
-    filter: filter.labels === undefined ? undefined : filter,
-    texts: async (ids) => (await deps.storage.passages.get(ids, { signal })).map(({ body }) => body),
+    hasWords: mode !== 'meaning' || quotedIn(text).phrases.length > 0,
+    filter: filterOf(request),
+    countsAll,
   });
   const found = await searchHybrid(
-    { text, limit: depthOf(request), explain: true, cut: cutOf(request), signal },
+    { text, limit: depthOf(request), cut: cutOf(request), signal },
     { order: 'weighted', rrfK },
-    {
-      words: mode === 'meaning' ? undefined : words,
-      meaning: near,
-      judging: createPassageJudging(deps.storage.passages, deps.reranker, words),
-    },
+    { corpus, judging: corpus.judging(deps.reranker) },
   );
   if (found.failure !== undefined) return { ...(await rankByWords(request, deps)), degraded: meaningAway };
   const ranked = found.matches.map(({ id, relevance = 0, explanation, evidence = {} }) => ({
@@ -109,13 +139,13 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     relevance,
     why: { ...explanation, evidence: sharesOf(evidence, deps.reranker) },
   }));
-  // Whoever asks next for what was found here finds it by its meaning, too.
+  // What was found by its words is embedded first, so that the next search finds it by its meaning, too.
   if (found.pending > 0)
     meaning.prefer(found.matches.filter(({ explanation }) => !explanation.meaning).map(({ id }) => id));
-  const unranked = countsAll ? Math.max(0, counts.total - counts.found) : 0;
+  const { counts } = corpus;
   return {
     ranked,
-    total: found.ranked + unranked,
+    total: found.ranked + (countsAll ? Math.max(0, counts.total - counts.found) : 0),
     omitted: request.threshold === undefined ? found.omitted : 0,
     reranking: found.reranking,
     ...pendingNote(found.pending),
@@ -128,8 +158,16 @@ function pendingNote(pending: number): { degraded?: string } {
 
 async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
   const { query: text, top, threshold, signal } = request;
-  const { leg, counts } = wordLegOf(request, deps, threshold === undefined);
-  const matches = await leg.search(text, Math.max(depthOf(request), rerankedMax), signal);
+  const corpus = createPassageCorpus({
+    passages: deps.storage.passages,
+    meaning: undefined,
+    hasWords: true,
+    filter: filterOf(request),
+    countsAll: threshold === undefined,
+  });
+  const { words: matches, complete } = await corpus.find(text, Math.max(depthOf(request), rerankedMax), signal);
+  await complete();
+  const judging = corpus.judging(deps.reranker);
   const { page, kept, reranking } = await judgePage(
     {
       text,
@@ -139,16 +177,16 @@ async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<R
       signal,
     },
     matches.map(({ id, share }, index) => ({ id, score: share, rank: index + 1 })),
-    createPassageJudging(deps.storage.passages, deps.reranker, leg),
+    judging,
   );
   const shown = page.slice(0, top).map(({ hit }) => hit.id);
-  const terms = new Map((await leg.score(text, shown, signal)).map((match) => [match.id, match.terms]));
+  const terms = new Map((await judging.words.score(text, shown, signal)).map((match) => [match.id, match.terms]));
   const ranked = page.map(({ hit: { id, score: share, rank }, relevance, evidence }) => ({
     id,
     relevance,
     why: { words: { rank, share, terms: terms.get(id) }, evidence: sharesOf(evidence, deps.reranker) },
   }));
-  return { ranked, total: threshold === undefined ? counts.total : kept, omitted: 0, reranking };
+  return { ranked, total: threshold === undefined ? corpus.counts.total : kept, omitted: 0, reranking };
 }
 
 function cutOf({ threshold, includesWeak }: DocumentSearch): Cut | undefined {
@@ -161,25 +199,45 @@ function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }
 
-function wordLegOf(request: DocumentSearch, { storage: { passages } }: SearchDeps, countsAll: boolean) {
-  const filter = filterOf(request);
-  /** Chunks with a word of the query, where all are counted, and how many of them were returned. */
-  const counts = { total: 0, found: 0 };
-  const leg = createWordLeg({
-    async search(asked, options) {
-      const limit = Math.max(asked.limit, legCandidates);
-      const { hits, total, scoreMax } = await passages.search({ ...asked, limit, filter, counts: countsAll }, options);
-      Object.assign(counts, { total, found: hits.length });
-      return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
-    },
-    weigh: (asked, options) => passages.weigh(asked, options),
-  });
-  return { leg, counts };
-}
-
 /** At least one label of each group must match, so each tag is a group of its own: all must match. */
 function filterOf({ tags, docType, within }: DocumentSearch): PassageFilter {
   const all = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
   const labels = [...all.map((label) => [label]), ...(within === undefined ? [] : [within.map(tagLabel)])];
   return labels.length === 0 ? {} : { labels };
+}
+
+/** The chunks as hits, with their documents. Chunks that were deleted in the meantime are left out. */
+async function hitsOf(
+  shown: readonly RankedChunk[],
+  { neighbours, signal }: DocumentSearch,
+  { storage }: SearchDeps,
+): Promise<EngineHit[]> {
+  if (shown.length === 0) return [];
+  const found = await storage.documents.located({ keys: shown.map(({ id }) => id), neighbours }, { signal });
+  const chunks = new Map(found.map((chunk) => [chunk.key, chunk]));
+  return shown.flatMap(({ id, relevance, why }) => {
+    const chunk = chunks.get(id);
+    if (chunk === undefined) return [];
+    const { document } = chunk;
+    return [
+      {
+        document_id: document.id,
+        chunk_id: chunk.key,
+        score: relevance,
+        relevance,
+        text: chunk.text,
+        chunk_index: chunk.position,
+        chunk_metadata: chunk.metadata,
+        title: document.title,
+        doc_type: document.docType,
+        source_path: document.sourcePath ?? null,
+        content_hash: document.contentHash,
+        created_at: document.createdAt,
+        tags: [...document.tags],
+        ...truncatedOf(document.details),
+        why,
+        ...(neighbours > 0 ? { neighbours: renderNeighbours(chunk) } : {}),
+      },
+    ];
+  });
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { AcceptOutcome, AcceptRequest, ReadingBounds, StagedOriginal } from '../../storage/contracts/ingestion.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
-import type { Engine, EngineCall, Submission, SubmitOutcome } from '../engine.ts';
-import type { EngineSettings } from '../engine-slice.ts';
+import { currentCaller } from '../../base/current-caller.ts';
+import type { AcceptOutcome, AcceptRequest, ReadingBounds, StagedOriginal } from '../../storage/documents/ingestion.ts';
+import type { Storage } from '../../storage/storage.ts';
 import {
   fault,
   noteFilename,
@@ -14,7 +13,9 @@ import {
   readTags,
   readTitle,
   titleOfNote,
-} from '../given.ts';
+} from '../contract/validate-input.ts';
+import type { Engine, EngineCall, SubmissionFields, SubmitOutcome } from '../engine.ts';
+import type { EngineSettings } from '../engine-slice.ts';
 
 /** In a form the fields may follow the file, so its bytes can be received first and submitted when everything is there. */
 export interface Receiving {
@@ -28,7 +29,10 @@ export interface Receiving {
   dropReceived(received: StagedOriginal): Promise<void>;
 }
 
-export type SubmissionFields = Pick<Submission, 'title' | 'tags' | 'doc_type' | 'source_path' | 'replaces'>;
+/** The engine in this process can also receive files in parts. */
+export interface LocalEngine extends Engine, Receiving {
+  within(collections: readonly string[]): LocalEngine;
+}
 
 export interface SubmitDeps {
   readonly storage: Storage;
@@ -70,7 +74,7 @@ export function createSubmitting(
       const read = readFields(fields);
       if (staged.bytes === 0) throw fault('The file is empty');
       const sourcePath = read.sourcePath ?? (read.replaces === undefined ? filename : undefined);
-      const contentType = contentTypeOf(filename);
+      const contentType = fields.content_type ?? contentTypeOf(filename);
       const bounds = boundsOf(settings);
       outcome = await ingestion.accept({
         ...read,
@@ -79,6 +83,7 @@ export function createSubmitting(
         contentType,
         bounds,
         anyTags,
+        submitter: submitterName(),
         content: { staged },
       });
     } finally {
@@ -101,6 +106,7 @@ export function createSubmitting(
       filename: noteFilename(read.title ?? titleOfNote(note)),
       contentType: 'text/plain; charset=utf-8',
       anyTags,
+      submitter: submitterName(),
       content: { note, hash, bytes: bytes.length },
     });
     return answered(outcome);
@@ -138,9 +144,7 @@ function readFields(fields: SubmissionFields): ReadFields {
   };
 }
 
-/**
- * The content type for downloading a file, by its extension. How a file is read does not depend on it, but on its content.
- */
+/** The content type for downloads, by extension. Reading a file depends on its content only. */
 function contentTypeOf(filename: string): string {
   const ending = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
   return types[ending] ?? 'application/octet-stream';
@@ -177,3 +181,9 @@ const types: Readonly<Record<string, string>> = {
   eml: 'message/rfc822',
   ipynb: 'application/x-ipynb+json',
 };
+
+/** Of the current caller, for the turns of the queue. A hash, because an identity may be an address or a person's name. */
+function submitterName(): string | undefined {
+  const caller = currentCaller();
+  return caller === '' ? undefined : createHash('sha256').update(caller).digest('hex').slice(0, 16);
+}

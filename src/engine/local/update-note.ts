@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
-import type { DocumentStore } from '../../storage/contracts/documents.ts';
+import type { DocumentStore } from '../../storage/documents/document-stores.ts';
+import { documentNotFound, noteFilename, readNote, titleOfNote } from '../contract/validate-input.ts';
 import type { EngineCall, EngineDocument } from '../engine.ts';
-import { noteFilename, readNote, titleOfNote } from '../given.ts';
-import { documentOnWire } from '../wire.ts';
 import { textOfNote } from './ingest.ts';
-import { documentNotFound } from './not-found.ts';
+import { renderDocument } from './render.ts';
 
 export interface UpdateNoteDeps {
   readonly documents: Pick<DocumentStore, 'get' | 'note' | 'editNote'>;
@@ -43,7 +42,7 @@ export async function updateNote(
   switch (edited.outcome) {
     case 'edited':
       onEdited();
-      return documentOnWire(edited.document);
+      return renderDocument(edited.document);
     case 'not_found':
       throw documentNotFound(id);
     case 'not_a_note':

@@ -1,35 +1,41 @@
+import * as z from 'zod';
+import { isCarrelError } from '../../base/errors.ts';
+import { isCollectionTag } from '../collection-tag.ts';
+import {
+  bulkOutcome,
+  deleted,
+  document,
+  documentPage,
+  documentWithChunks,
+  duplicate,
+  job,
+  jobPage,
+  restoring,
+  searchAnswer,
+  status,
+  submitted,
+  tagOverview,
+  tagPage,
+} from '../contract/answers.ts';
 import type {
+  BulkOutcome,
   BulkSelection,
   Engine,
   EngineCall,
   EngineDocument,
+  EngineHit,
   JobId,
+  PageRequest,
   Submission,
-  SubmitOutcome,
   TagCount,
+  TagOverview,
+  TagOverviewSizes,
 } from '../engine.ts';
 import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
-import { findBySource } from './find-by-source.ts';
-import { gather } from './gather.ts';
-import { looseList, looseNumber, looseObject, looseText } from './loose.ts';
+import { endlessError } from './engine-errors.ts';
 import { multipartForm } from './multipart.ts';
-import {
-  readBulk,
-  readDeleted,
-  readDocument,
-  readDuplicate,
-  readJob,
-  readListed,
-  readNext,
-  readSearch,
-  readStatus,
-  readSubmitted,
-  readTags,
-} from './read-answers.ts';
-import { replaceTags } from './replace-tags.ts';
-import { overviewOf, readTagOverview } from './tag-overview.ts';
 
-/** An engine behind HTTP: ours, or one whose answers have other shapes (see `read-answers.ts`). */
+/** An engine behind HTTP: ours, or one with the API of contract §6. */
 export function createRemoteEngine(config: EngineClientConfig): Engine {
   const client = createEngineClient(config);
   const get = (path: string, { signal }: EngineCall = {}, more: Partial<EngineRequest> = {}): EngineRequest => ({
@@ -44,81 +50,75 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     json,
     signal,
   });
+  const bulk = (kind: string, selection: BulkSelection, change: object, options?: EngineCall): EngineRequest => ({
+    ...send('POST', `/bulk/${kind}`, { ...selection, ...change }, options),
+    meanings: { 409: 'safety_threshold_exceeded' },
+  });
+  /** An engine may answer a change with something else than the document. */
+  const changed = async (id: number, request: EngineRequest, options?: EngineCall): Promise<EngineDocument> =>
+    (await client.ask(request, document.nullable().catch(null))) ?? engine.documentAlone(id, options);
 
   const engine: Engine = {
-    status: (options) => client.ask(get('/status', options), readStatus),
+    status: (options) => client.ask(get('/status', options), status),
     async search(request, options) {
       const ask = (offset: number | undefined) =>
-        client.ask({ ...send('POST', '/search', { ...request, offset }, options), repeatable: true }, (value) => {
-          const answer = readSearch(value, request.query);
-          return answer && { answer, next: looseNumber(looseObject(value)['next_offset']) ?? undefined };
-        });
-      const { answer, next } = await ask(request.offset);
-      const results = [...answer.results];
-      for (let from = next; from !== undefined; ) {
-        const more = await ask(from);
-        results.push(...more.answer.results);
-        from = more.answer.results.length === 0 ? undefined : more.next;
+        client.ask({ ...send('POST', '/search', { ...request, offset }, options), repeatable: true }, searchAnswer);
+      const { next_offset: next, total_matches: total, ...answer } = await ask(request.offset);
+      const results: EngineHit[] = [...answer.results];
+      let from = next;
+      for (let page = 2; from !== undefined; page += 1) {
+        if (page > pagesMax) throw endlessError();
+        const more: z.output<typeof searchAnswer> = await ask(from);
+        results.push(...more.results);
+        const isProgress = more.next_offset === undefined || more.next_offset > from;
+        if (!isProgress) throw endlessError();
+        from = more.results.length === 0 ? undefined : more.next_offset;
       }
-      return { ...answer, results, returned: results.length };
+      const { query } = request;
+      return { ...answer, query, results, total_matches: total ?? results.length, returned: results.length };
     },
-    submit: (submission, { signal } = {}) => {
+    async submit(submission, { signal } = {}) {
       const { contentType, body } = formOf(submission);
       const headers = { 'content-type': contentType };
-      const request = { method: 'POST', path: '/jobs', headers, body, signal, accept: [409] };
-      const filename = 'note' in submission ? 'note' : submission.filename;
-      return client.ask<SubmitOutcome>(request, (value, status) =>
-        status === 409 ? readDuplicate(value) : readSubmitted(value, filename),
-      );
+      const answer = await client.send({ method: 'POST', path: '/jobs', headers, body, signal, accept: [409] });
+      if (answer.status === 409) return { accepted: false, ...answer.as(duplicate) };
+      const { filename = 'note' in submission ? 'note' : submission.filename, ...made } = answer.as(submitted);
+      return { accepted: true, ...made, filename };
     },
-    jobs: ({ status, ...page }, options) =>
-      gather('jobs', page, ({ limit, offset }) =>
-        client.ask(get('/jobs', options, { query: queryOf({ status, limit, offset }) }), (value) => {
-          const found = looseList(value, ['jobs'])?.flatMap((job) => readJob(job) ?? []);
-          if (found === undefined) return undefined;
-          // An engine that knows neither filters nor pages returns everything.
-          const kept = status === undefined ? found : found.filter((job) => job.status === status);
-          const total = looseNumber(looseObject(value)['total']);
-          const jobs =
-            limit === undefined || kept.length <= limit ? kept : kept.slice(offset ?? 0, (offset ?? 0) + limit);
-          return { jobs, total: total ?? kept.length, isCut: readNext(value) !== undefined };
-        }),
-      ),
-    job: (id, options) => client.ask(get(jobPath(id), options, { meanings: { 404: 'job_not_found' } }), readJob),
-    cancelJob: async (id, options = {}) => {
-      const request = { method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings };
-      const told = await client.ask(request, (value, status) => ({ job: status === 204 ? undefined : readJob(value) }));
-      return told.job ?? engine.job(id, options);
+    async jobs({ status, ...page }, options) {
+      const { items, total } = await gather(page, async ({ limit, offset }) => {
+        const query = queryOf({ status, limit, offset });
+        const { jobs, ...rest } = await client.ask(get('/jobs', options, { query }), listed('jobs', jobPage));
+        return { items: jobs, ...rest };
+      });
+      return { jobs: items, total };
     },
-    documents: async (request, options = {}) => {
-      const { source_path: sourcePath, type, tags, query, ...page } = request;
-      if (sourcePath !== undefined) return findBySource(request, client, engine, options);
-      return gather('documents', page, ({ limit, offset }) =>
-        client.ask(
-          get('/documents', options, { query: queryOf({ type, tags: tags?.join(','), query, limit, offset }) }),
-          (value) => {
-            const listed = looseList(value, ['documents'])?.flatMap((each) => readListed(each) ?? []);
-            if (listed === undefined) return undefined;
-            // An engine that does not know `query` returns the others too.
-            const found = listed.filter(isNamed(query));
-            const total = found.length === listed.length ? looseNumber(looseObject(value)['total']) : null;
-            const documents =
-              limit === undefined || found.length <= limit ? found : found.slice(offset ?? 0, (offset ?? 0) + limit);
-            return { documents, total: total ?? found.length, isCut: readNext(value) !== undefined };
-          },
-        ),
-      );
+    job: (id, options) => client.ask(get(jobPath(id), options, { meanings: jobMeanings }), job),
+    cancelJob: (id, options = {}) =>
+      client.ask({ method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings }, job),
+    async documents({ type, tags, source_path: sourcePath, query: words, ...page }, options) {
+      const { items, total } = await gather(page, async ({ limit, offset }) => {
+        const filters = { type, tags: tags?.join(','), source_path: sourcePath, query: words };
+        const query = queryOf({ ...filters, limit, offset });
+        const request = get('/documents', options, { query });
+        const { documents, ...rest } = await client.ask(request, listed('documents', documentPage));
+        return { items: documents, ...rest };
+      });
+      // An engine that does not know a filter returns the others, too.
+      const hasPath = (path: string | null) => sourcePath === undefined || path === sourcePath;
+      const documents = items.filter((each) => hasPath(each.source_path) && isNamed(each, words));
+      return { documents, total: documents.length === items.length ? total : documents.length };
     },
     async document(id, { first_chunk: first = 0, max_chunks: most, ...options } = {}) {
       const query = queryOf({ first_chunk: first === 0 ? undefined : first, max_chunks: most });
-      const document = await client.ask(get(documentPath(id), options, { meanings, query }), readDocument);
+      const found = await client.ask(get(documentPath(id), options, { meanings, query }), documentWithChunks);
       // An engine that knows no parts returns all.
-      const chunks = document.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, most);
-      return { ...document, chunks };
+      const chunks = found.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, most);
+      return { ...found, chunks };
     },
     async documentAlone(id, options) {
-      const { chunks: _, chunks_left: __, ...document } = await engine.document(id, { ...options, max_chunks: 0 });
-      return document;
+      const { chunks: _, chunks_left: __, ...found } = await engine.document(id, { ...options, max_chunks: 0 });
+      return found;
     },
     async file(id, options) {
       const { headers, content } = await client.open(get(`${documentPath(id)}/file`, options, { meanings }));
@@ -131,101 +131,144 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     },
     async deleteDocument(id, options) {
       const request = { method: 'DELETE', path: documentPath(id), signal: options?.signal, meanings };
-      return client.ask(request, (value, status) => readDeleted(value, status, id));
+      return { status: 'deleted', document_id: id, ...(await client.ask(request, deleted)) };
     },
-    restoreDocument: (id, options) =>
-      client.ask(
-        { ...send('POST', `${documentPath(id)}/restore`, {}, options), meanings: restoreMeanings },
-        (value) => {
-          const told = readSubmitted(value, '');
-          if (told === undefined || !told.accepted) return undefined;
-          const title = looseText(looseObject(value)['title']) ?? '';
-          return { status: told.status, document_id: id, title, job_id: told.job_id };
-        },
-      ),
-    async changeTags(id, { remove = [], add = [] }, options) {
-      const request = { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings };
-      const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
-      // An answer that lacks tags would look like a document without any.
-      return told.document?.tags.length ? told.document : engine.documentAlone(id, options);
+    async restoreDocument(id, options) {
+      const request = { ...send('POST', `${documentPath(id)}/restore`, {}, options), meanings: restoreMeanings };
+      return { document_id: id, ...(await client.ask(request, restoring)) };
     },
-    async moveDocument(id, sourcePath, options) {
-      const request = {
-        ...send('PATCH', documentPath(id), { source_path: sourcePath }, options),
-        meanings: moveMeanings,
-      };
-      const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
-      return told.document ?? engine.documentAlone(id, options);
+    changeTags: (id, { remove = [], add = [] }, options) =>
+      changed(id, { ...send('PUT', `${documentPath(id)}/tags`, { remove, add }, options), meanings }, options),
+    moveDocument: (id, sourcePath, options) => {
+      const request = send('PATCH', documentPath(id), { source_path: sourcePath }, options);
+      return changed(id, { ...request, meanings: moveMeanings }, options);
     },
-    async updateNote(id, text, options) {
-      const request = { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings };
-      const told = await client.ask(request, (value) => ({ document: readDocument(value) }));
-      return told.document ?? engine.documentAlone(id, options);
-    },
+    updateNote: (id, text, options) =>
+      changed(id, { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings }, options),
     async tags({ after, limit, ...options } = {}) {
       const tags: TagCount[] = [];
-      for (let from = after; ; ) {
+      let from = after;
+      for (let pages = 1; pages <= pagesMax; pages += 1) {
         const query = queryOf({ after: from, limit: limit === undefined ? undefined : limit - tags.length });
-        const page = await client.ask(get('/tags', options, { query }), (value) => {
-          const found = readTags(value);
-          return found && { found, next: readNext(value)?.get('after') ?? undefined };
-        });
-        tags.push(...page.found);
-        if (page.next === undefined || page.found.length === 0) return tags;
-        from = page.next;
+        const page = await client.ask(get('/tags', options, { query }), listed('tags', tagPage));
+        tags.push(...page.tags);
+        const next = afterOf(page.next);
+        if (next === undefined || page.tags.length === 0 || tags.length >= (limit ?? Number.POSITIVE_INFINITY))
+          return tags;
+        if (next === from) break;
+        from = next;
       }
+      throw endlessError();
     },
     async tagOverview(most, options) {
-      const { collections, others } = most;
-      const answer = await client.ask(get('/tags', options, { query: queryOf({ collections, others }) }), (value) => {
-        const overview = readTagOverview(value);
-        const found = readTags(value);
-        return overview ?? (found && { found, next: readNext(value)?.get('after') ?? undefined });
-      });
-      if (!('found' in answer)) return answer;
-      const { found, next } = answer;
-      return overviewOf(
-        next === undefined ? found : [...found, ...(await engine.tags({ ...options, after: next }))],
-        most,
-      );
+      const query = queryOf({ collections: most.collections, others: most.others });
+      const known = z.union([tagOverview, listed('tags', tagPage)]);
+      const answer = await client.ask(get('/tags', options, { query }), known);
+      if ('collections' in answer) return answer;
+      // An engine that knows no overviews lists its tags.
+      const after = afterOf(answer.next);
+      const more = after === undefined ? [] : await engine.tags({ ...options, after });
+      return overviewOf([...answer.tags, ...more], most);
     },
-    bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), readBulk),
-    bulkTags: (selection, change, options) => {
-      const { remove = [], add = [], replaces } = change;
-      if (replaces === undefined) return client.ask(bulk('tags', selection, { remove, add }, options), readBulk);
+    bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), bulkOutcome),
+    async bulkTags(selection, { remove = [], add = [], replaces }, options) {
+      if (replaces === undefined) return client.ask(bulk('tags', selection, { remove, add }, options), bulkOutcome);
       const request = bulk('replace-tags', selection, { remove, add, replaces }, options);
-      const ask = () => client.ask({ ...request, meanings: { ...request.meanings, ...replaceMeanings } }, readBulk);
-      return replaceTags(engine, selection, change, { ...options, ask });
+      try {
+        return await client.ask({ ...request, meanings: { ...request.meanings, ...moveMeanings } }, bulkOutcome);
+      } catch (error) {
+        if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
+      }
+      // An engine without this path is told every tag to remove.
+      const known = (await engine.tags(options)).map(({ tag }) => tag);
+      const replaced = known.filter(
+        (tag) => isCollectionTag(tag) === (replaces === 'collections') && !add.includes(tag),
+      );
+      return removeTags(engine, selection, [...new Set([...remove, ...replaced])], add, options);
     },
     bulkSetTags: (selection, tags, options) =>
-      client.ask(bulk('set-tags', selection, { set_tags: tags }, options), readBulk),
+      client.ask(bulk('set-tags', selection, { set_tags: tags }, options), bulkOutcome),
     close: async () => client.close(),
   };
-
-  const bulk = (kind: string, selection: BulkSelection, change: object, options?: EngineCall): EngineRequest => ({
-    ...send('POST', `/bulk/${kind}`, { ...selection, ...change }, options),
-    meanings: { 409: 'safety_threshold_exceeded' },
-  });
   return engine;
 }
 
 const meanings = { 404: 'document_not_found' } as const;
-/** An engine that cannot move documents: for whoever asks it is as if there were none. */
+/** An engine that cannot move documents answers as if there were none. */
 const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
-/** So is one that keeps none that were deleted. */
+/** So does one that keeps no deleted documents. */
 const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
-/** One that cannot replace tags of a kind has no such path. */
-const replaceMeanings = { 404: 'document_not_found', 405: 'document_not_found' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
 
-function isNamed(query = ''): (document: EngineDocument) => boolean {
-  const plain = (text: string) => text.toLowerCase().normalize('NFC');
-  const words = plain(query).split(/\s+/);
-  return ({ title, source_path: path }) => {
-    const names = [title, path ?? ''].map(plain);
-    return words.every((word) => names.some((name) => name.includes(word)));
+/** The published engine answers lists as bare arrays. */
+function listed<Schema extends z.ZodType>(name: string, schema: Schema) {
+  return z.preprocess((value) => (Array.isArray(value) ? { [name]: value } : value), schema);
+}
+
+/** Max pages of one list. Ours have some thousand items each. */
+const pagesMax = 100;
+/** Max items that the pages of one list have together. */
+const itemsMax = 100_000;
+
+/** Puts a list together that the engine answers in several parts, because all at once would be too long. */
+async function gather<Item>(
+  { limit = Number.POSITIVE_INFINITY, offset = 0 }: PageRequest,
+  ask: (page: PageRequest) => Promise<{ items: Item[]; total?: number; next?: string }>,
+): Promise<{ items: Item[]; total: number }> {
+  const items: Item[] = [];
+  let known: number | undefined;
+  for (let pages = 1; pages <= pagesMax && items.length <= itemsMax; pages += 1) {
+    const left = Number.isFinite(limit) ? limit - items.length : undefined;
+    const part = await ask({ limit: left, offset: offset + items.length || undefined });
+    items.push(...part.items);
+    known ??= part.total;
+    const isWhole = part.next === undefined || part.items.length === 0 || items.length >= limit;
+    if (isWhole) return { items: items.slice(0, limit), total: known ?? items.length };
+  }
+  throw endlessError();
+}
+
+function overviewOf(all: readonly TagCount[], most: TagOverviewSizes): TagOverview {
+  const used = all.filter(({ count }) => count > 0).sort((left, right) => right.count - left.count);
+  const collections = used.filter(({ tag }) => isCollectionTag(tag));
+  const others = used.filter(({ tag }) => !isCollectionTag(tag));
+  return {
+    collections: { tags: collections.slice(0, most.collections), total: collections.length },
+    others: { tags: others.slice(0, most.others), total: others.length },
   };
+}
+
+/** How many tags our engine accepts in one request. */
+const batchMax = 60;
+
+/** Removes tags in batches. Tags that select the documents go last, with the additions, or the selection would be empty. */
+async function removeTags(
+  engine: Pick<Engine, 'bulkTags'>,
+  selection: BulkSelection,
+  remove: readonly string[],
+  add: readonly string[],
+  options?: EngineCall,
+): Promise<BulkOutcome> {
+  const choosing = remove.filter((tag) => selection.tags?.includes(tag));
+  const others = remove.filter((tag) => !choosing.includes(tag));
+  const room = batchMax - choosing.length;
+  for (let start = room; start < others.length; start += batchMax) {
+    await engine.bulkTags(selection, { remove: others.slice(start, start + batchMax) }, options);
+  }
+  return engine.bulkTags(selection, { remove: [...others.slice(0, room), ...choosing], add }, options);
+}
+
+function afterOf(next: string | undefined): string | undefined {
+  return new URLSearchParams(next).get('after') ?? undefined;
+}
+
+function isNamed({ title, source_path: path }: EngineDocument, query = ''): boolean {
+  const plain = (text: string) => text.toLowerCase().normalize('NFC');
+  const names = [title, path ?? ''].map(plain);
+  return plain(query)
+    .split(/\s+/)
+    .every((word) => names.some((name) => name.includes(word)));
 }
 
 function documentPath(id: number): string {

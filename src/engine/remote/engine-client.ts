@@ -1,4 +1,5 @@
-import { parseJson } from '../../base/json.ts';
+import type * as z from 'zod';
+import { parseMeasured, serviceAnswerBytesMax } from '../../base/measured-json.ts';
 import type { Secret } from '../../base/secret.ts';
 import {
   createServiceClient,
@@ -18,22 +19,25 @@ export interface EngineClientConfig {
 export interface EngineRequest extends Omit<ServiceRequest, 'body'> {
   json?: unknown;
   body?: ServiceRequest['body'];
-  /** Statuses with a special meaning for this call. */
   meanings?: Meanings;
   /** Statuses outside 200 to 299 that are results, not errors. */
   accept?: readonly number[];
 }
 
 export interface EngineClient {
-  /** The answer's JSON, converted by `read`. It is an error if `read` returns undefined. */
-  ask<Result>(request: EngineRequest, read: (value: unknown, status: number) => Result | undefined): Promise<Result>;
+  ask<Schema extends z.ZodType>(request: EngineRequest, schema: Schema): Promise<z.output<Schema>>;
+  /** For answers whose status decides the schema. */
+  send(request: EngineRequest): Promise<EngineAnswer>;
   open(request: EngineRequest): Promise<ServiceContent>;
   close(): void;
 }
 
+export interface EngineAnswer {
+  readonly status: number;
+  as<Schema extends z.ZodType>(schema: Schema): z.output<Schema>;
+}
+
 const basePath = '/api/v1';
-/** Large, because an engine that is not ours sends a document with all its chunks. */
-const answerBytesMax = 128 * 1024 * 1024;
 
 export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClientConfig): EngineClient {
   const trimmed = engineUrl.replace(/\/+$/, '');
@@ -46,19 +50,11 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
       ...(apiKey ? { authorization: `Bearer ${apiKey.reveal()}` } : {}),
     },
     timeoutMs,
-    answerBytesMax,
+    answerBytesMax: serviceAnswerBytesMax,
   });
   return {
-    async ask(request, read) {
-      const answer: ServiceAnswer = await client.request(prepared(request)).catch((error: unknown) => {
-        throw failureError(error, timeoutMs);
-      });
-      const { status, body } = answer;
-      if (!isAccepted(status, request)) throw answerError(answer, request.meanings ?? {});
-      const result = read(parseJson(body.toString('utf8')), status);
-      if (result === undefined) throw shapeError(answer);
-      return result;
-    },
+    ask: async (request, schema) => (await send(request)).as(schema),
+    send,
     async open(request) {
       const answer = await client.open(prepared(request)).catch((error: unknown) => {
         throw failureError(error, timeoutMs);
@@ -69,6 +65,22 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
     },
     close: () => client.close(),
   };
+
+  async function send(request: EngineRequest): Promise<EngineAnswer> {
+    const answer: ServiceAnswer = await client.request(prepared(request)).catch((error: unknown) => {
+      throw failureError(error, timeoutMs);
+    });
+    const { status, body } = answer;
+    if (!isAccepted(status, request)) throw answerError(answer, request.meanings ?? {});
+    return {
+      status,
+      as(schema) {
+        const parsed = schema.safeParse(parseMeasured(body.toString('utf8')));
+        if (!parsed.success) throw shapeError(answer);
+        return parsed.data;
+      },
+    };
+  }
 }
 
 /** Undefined and empty values are left out. */

@@ -1,8 +1,10 @@
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
-import { isObject, parseJson } from '../../base/json.ts';
+import { isObject } from '../../base/json.ts';
+import { parseMeasured } from '../../base/measured-json.ts';
 import type { ServiceAnswer } from '../../http/service-client.ts';
 import { ServiceFailure } from '../../http/service-client.ts';
-import { type Loose, looseNumber } from './loose.ts';
+
+type Body = Readonly<Record<string, unknown>>;
 
 /** What a status means for one call, if it means more than "it failed". */
 export type Meanings = Readonly<Record<number, ErrorCode>>;
@@ -26,7 +28,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
 export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelError {
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
-  const value = parseJson(answer.body.toString('utf8'));
+  const value = parseMeasured(answer.body.toString('utf8'));
   const body = isObject(value) ? value : {};
   const code = namedCode(body) ?? meanings[httpStatus] ?? (httpStatus === 413 ? 'upload_too_large' : undefined);
   const message = code === undefined ? undefined : messages[code];
@@ -46,7 +48,12 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   });
 }
 
-/** The HTTP status is fine, but the content is not what it should be. */
+/** Pages that lead to themselves, or of which there are too many. */
+export function endlessError(): CarrelError {
+  const message = 'The kb engine answers a list in pages without end. The operator must check KB_ENGINE_URL.';
+  return new CarrelError('engine_error', message, { data: { httpStatus: 200 } });
+}
+
 export function shapeError({ status, body }: ServiceAnswer): CarrelError {
   return new CarrelError(
     'engine_error',
@@ -95,8 +102,8 @@ function statusMessage(status: number): string {
 }
 
 /** Our own engine uses our error codes; those with a message here are recognised. */
-function namedCode(body: Loose): ErrorCode | undefined {
-  const named = isObject(body['detail']) ? body['detail']['error'] : body['error'];
+function namedCode(body: Body): ErrorCode | undefined {
+  const named = body['error'];
   return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;
 }
 
@@ -106,14 +113,11 @@ function withNumbers(message: string, { matched, total, document_id: twin }: Rec
   return message.replace('{share}', share).replace('{twin}', twin === undefined ? '' : ` (${twin})`);
 }
 
-/** The data of a refused change. */
-function numbersOf(body: Loose): Record<string, number> {
-  const facts = isObject(body['detail']) ? body['detail'] : body;
-  const entries = ['matched', 'total', 'percent', 'threshold', 'document_id'].flatMap((name) => {
-    const number = looseNumber(facts[name]);
-    return number === null ? [] : [[name, number] as const];
-  });
-  return Object.fromEntries(entries);
+function numbersOf(body: Body): Record<string, number> {
+  const names = ['matched', 'total', 'percent', 'threshold', 'document_id'];
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof body[name] === 'number' ? [[name, body[name]] as const] : [])),
+  );
 }
 
 function retryAfter({ headers }: ServiceAnswer): number {

@@ -1,11 +1,10 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Caller } from '../../tools/call.ts';
-import { ToolFailure } from '../call-tool.ts';
-import type { IncomingCall } from '../incoming-call.ts';
-import { errorAnswer } from '../messages.ts';
-import { beginOperation, otherMethod } from '../observe.ts';
+import { answerOf, errorAnswer, idText } from '../messages/messages.ts';
+import type { IncomingCall, Params } from '../methods/incoming-call.ts';
+import { otherMethod, recordOperation } from '../methods/record-operation.ts';
 import type { Offer } from '../offer.ts';
-import { ownError, toProtocolError } from '../wire-errors.ts';
+import { RpcError, rpcCodes, toRpcError } from '../wire-errors.ts';
 import type { BareCall } from './endpoint.ts';
 
 /**
@@ -19,34 +18,20 @@ export function createBareCall(whole: Offer): BareCall {
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;
     const call = createCall(offer, caller, signal);
-    const facts = {
-      method: methods.has(method) ? method : otherMethod,
-      params,
-      transport: 'tcp',
-      requestId: String(id.value),
-      meta: params['_meta'],
-    } as const;
-    const end = offer.recorder && beginOperation(offer.recorder, offer.catalogue, facts);
-    try {
-      const result = await answer(offer, method, params, call);
-      end?.();
-      return { jsonrpc: '2.0', result, id: id.value };
-    } catch (thrown) {
-      const { code, message, data } = failure(thrown, call);
-      end?.(signal.aborted ? 'cancelled' : String(code));
-      return errorAnswer(id, code, message, data);
-    }
+    const about = { transport: 'tcp', requestId: idText(id) } as const;
+    const request = { about, meta: params['_meta'] as Params | undefined, signal };
+    const result = recordOperation(offer, methods.has(method) ? method : otherMethod, params, request, () =>
+      answer(offer, method, params, call).catch((thrown: unknown) => {
+        throw toRpcError(thrown, 'modern', call.log);
+      }),
+    );
+    return answerOf(id, result);
   };
 }
 
 const methods: ReadonlySet<string> = new Set(['ping', 'tools/list', 'tools/call', 'health', 'server/info']);
 
-async function answer(
-  offer: Offer,
-  method: string,
-  params: Record<string, unknown>,
-  call: IncomingCall,
-): Promise<unknown> {
+async function answer(offer: Offer, method: string, params: Params, call: IncomingCall): Promise<object> {
   switch (method) {
     case 'ping':
       return {};
@@ -61,20 +46,11 @@ async function answer(
       return { status: 'ok', timestamp: new Date().toISOString() };
     case 'server/info':
       return { ...offer.serverInfo, protocolVersion: '2024-11-05' };
-    default:
-      throw new MethodNotFound();
+    default: {
+      const problem = 'Method not found. Without a session there are tools/list and tools/call.';
+      throw new RpcError(rpcCodes.methodNotFound, problem);
+    }
   }
-}
-
-class MethodNotFound extends Error {}
-
-function failure(thrown: unknown, call: IncomingCall): { code: number; message: string; data?: unknown } {
-  if (thrown instanceof MethodNotFound) {
-    return { code: -32_601, message: 'Method not found. Without a session there are tools/list and tools/call.' };
-  }
-  const [error, toolset] =
-    thrown instanceof ToolFailure ? [thrown.error, thrown.toolset] : [ownError(thrown, call.log)];
-  return toProtocolError(error, 'modern', toolset?.failures);
 }
 
 function createCall(offer: Offer, caller: Caller, signal: AbortSignal): IncomingCall {

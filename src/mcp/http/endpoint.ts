@@ -1,22 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../../base/log.ts';
-import { type Principal, rightsKey } from '../../base/rights.ts';
 import type { SharedStore } from '../../base/shared-store.ts';
 import type { PrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Recorder } from '../../telemetry/recorder.ts';
-import { type Caller, localUser } from '../../tools/call.ts';
-import type { Conversation, ProtocolServer } from '../conversation.ts';
-import type { Listen } from '../listen.ts';
-import { errorAnswer, type Incoming, invalidRequest, type MessageLimits, type ParsedText } from '../messages.ts';
-import type { Modern } from '../modern-answers.ts';
+import type { Caller } from '../../tools/call.ts';
+import { errorAnswer, type Incoming, type MessageLimits, type ParsedText } from '../messages/messages.ts';
 import { allowsBatches, carriesRevision, modernRevisions, type OfferedRevisions } from '../protocol-versions.ts';
+import { noopSink, type OpenConversation } from '../sessions/conversation.ts';
+import type { Modern } from '../sessions/modern-answers.ts';
+import type { Listen } from '../sessions/subscription-streams.ts';
+import { rpcCodes } from '../wire-errors.ts';
 import type { ModernRoute } from './modern-route.ts';
 import { createMovingSessions } from './moving-sessions.ts';
 import { readMessages, rpcProblem } from './read-messages.ts';
-import { nowhere, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import { createSessionHandover } from './session-handover.ts';
 import { createSessions, type SessionLimits } from './sessions.ts';
+import { callerKey, callerOf, type Visitor } from './visitor.ts';
 
 export interface EndpointOptions {
   /** Ends sessions with their tokens. */
@@ -25,7 +26,7 @@ export interface EndpointOptions {
   sessions: SessionLimits;
   revisions: OfferedRevisions;
   log: Logger;
-  createServer(caller: Caller, conversation: Conversation): ProtocolServer;
+  openConversation: OpenConversation;
   modern(): Promise<Modern>;
   /** Whether answers may be event streams. If not, every answer is JSON, and what a call reports before it is dropped. */
   streams?: boolean;
@@ -36,21 +37,12 @@ export interface EndpointOptions {
   /** Accepts calls without any handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
   recorder?: Recorder | undefined;
-  /** Where other processes may go on with a session. */
+  /** Lets other processes continue a session. */
   shared?: SharedStore | undefined;
 }
 
 /** Answers one message that belongs to no session; the object is the whole JSON-RPC answer. */
 export type BareCall = (incoming: Incoming, caller: Caller, signal: AbortSignal) => Promise<object | undefined>;
-
-/** Who is on the other side of a request, before any session. */
-export interface Visitor {
-  /** Whom the token proves, where one is needed. */
-  principal: Principal | undefined;
-  address: string;
-  /** The Host that it named, which was checked. */
-  host: string;
-}
 
 export interface Endpoint {
   /** Sessions that are open. */
@@ -75,7 +67,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     options.recorder?.sessionEnded,
     moving && ((id) => ({ tag: moving.tag, tell: (message) => passOut(id, message) })),
   );
-  /** Whoever has the stream watches what the session has subscribed to by itself. */
+  /** The process with the client's stream watches subscriptions itself. */
   const passOut = (id: string, message: object): void => {
     if ('method' in message && message.method === 'notifications/resources/updated') return;
     moving?.passOut(id, message);
@@ -85,7 +77,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       const session = sessions.get(id);
       if (session) void sessions.end(session);
     },
-    passedIn: (id, incoming) => void sessions.get(id)?.conversation.receive(incoming, nowhere),
+    passedIn: (id, incoming) => void sessions.get(id)?.conversation.receive(incoming, noopSink),
     passedOut: (id, message) => sessions.get(id)?.passOn(message),
   });
   let modern: Promise<ModernRoute> | undefined;
@@ -126,7 +118,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const sessionId = request.headers['mcp-session-id'];
     if (sessionId === undefined && !opens) {
       if (options.bareCall && !batch && first) await answerBare(options.bareCall, first, response, visitor);
-      else respondJson(response, 400, errorAnswer(idOf(first), invalidRequest, 'Server not initialized'));
+      else respondJson(response, 400, errorAnswer(idOf(first), rpcCodes.invalidRequest, 'Server not initialized'));
       return;
     }
     const session =
@@ -139,15 +131,15 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       respondJson(response, 400, rpcProblem('This protocol revision has no batches.'));
       return;
     }
-    await handover?.settle(session, incoming, ownerKey(visitor));
+    await handover?.settle(session, incoming);
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
   };
 
-  /** One that another process has opened, as if its handshake had been heard here. */
+  /** Opens a session of another process here, by repeating its handshake. */
   const adopt = async (id: string, visitor: Visitor): Promise<Session | 'full' | undefined> => {
-    const handshake = await moving?.find(id, ownerKey(visitor));
+    const handshake = await moving?.find(id, callerKey(visitor));
     // Another request may have done so meanwhile.
-    const known = sessions.find(id, ownerKey(visitor));
+    const known = sessions.find(id, callerKey(visitor));
     if (handshake === undefined || known !== undefined) return known;
     const session = openSession(visitor, id);
     if (session === undefined) return 'full';
@@ -160,8 +152,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       if (session) void sessions.end(session);
     });
     const session = sessions.open(
-      ownerKey(visitor),
-      (conversation, sessionId) => options.createServer(callerOf(visitor, sessionId), conversation),
+      callerKey(visitor),
+      (connection) => options.openConversation(callerOf(visitor, connection.sessionId), connection),
       unwatch,
       id,
     );
@@ -180,7 +172,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       respondJson(response, 400, rpcProblem('The Mcp-Session-Id header is missing. Send initialize first.'));
       return undefined;
     }
-    const session = sessions.find(sessionId, ownerKey(visitor)) ?? (await adopt(sessionId, visitor).catch(away));
+    const session = sessions.find(sessionId, callerKey(visitor)) ?? (await adopt(sessionId, visitor).catch(away));
     if (session === 'away') {
       respondJson(response, 503, rpcProblem('The database does not answer. Try again in a few seconds.'), soon);
       return undefined;
@@ -213,7 +205,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const lastEventId = request.headers['last-event-id'];
     if (typeof lastEventId === 'string') {
       if (session.resume(response, lastEventId)) return;
-      // What was said on the stream of another process is lost, but not what is said from now on.
+      // Messages on another process's stream are lost; later ones arrive here.
       const isOfOther = moving !== undefined && ownStream.test(lastEventId) && !lastEventId.startsWith(moving.tag);
       if (isOfOther && session.listen(response)) return;
       respondJson(response, 400, rpcProblem('Nothing can be resumed from this Last-Event-ID.'));
@@ -295,23 +287,4 @@ function accepted(request: IncomingMessage, streams: boolean): { json: boolean; 
 
 function idOf(incoming: Incoming | undefined) {
   return incoming !== undefined && 'id' in incoming ? incoming.id : null;
-}
-
-/** The owner of a session: nobody else may use it, and nobody with other rights. */
-export function ownerKey({ principal, address }: Visitor): string {
-  if (principal === undefined) return `address ${address}`;
-  return `token ${principal.name} ${principal.credential ?? ''} ${rightsKey(principal.rights)}`;
-}
-
-/** Who calls: quotas are counted per visitor, whichever session or connection is used. */
-export function callerOf(visitor: Visitor, sessionId?: string): Caller {
-  const { principal } = visitor;
-  const owner = ownerKey(visitor);
-  return {
-    ...(principal ?? localUser),
-    id: principal === undefined ? owner : `token ${principal.name}`,
-    owner: principal === undefined && sessionId !== undefined ? `session ${sessionId}` : owner,
-    authenticated: principal !== undefined,
-    reachedAt: `http://${visitor.host}`,
-  };
 }

@@ -10,7 +10,7 @@ export interface EventLog {
 
 const eventsMax = 500;
 const bytesMax = 1024 * 1024;
-/** Of all sessions. Beyond it, a session remembers not even its last message. */
+/** Limit for all sessions together. Beyond it, a session keeps nothing. */
 const allBytesMax = 32 * 1024 * 1024;
 
 /** `remembered` counts what all logs hold. `prefix`: of the ids, where several processes have a log of one session. */

@@ -43,7 +43,7 @@ export function openEventStream(
     onClose();
   };
   response.on('close', close);
-  // Whoever has gone before is told of no more.
+  // No `close` event follows if the client has gone already.
   if (response.destroyed) queueMicrotask(close);
   return {
     send(message, eventId) {

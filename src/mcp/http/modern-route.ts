@@ -3,13 +3,13 @@ import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Logger } from '../../base/log.ts';
 import { commonHeaders, respondEmpty, respondJson } from '../../http/respond.ts';
 import type { Caller } from '../../tools/call.ts';
-import type { Listen, Listening } from '../listen.ts';
-import { errorAnswer, type Incoming } from '../messages.ts';
-import type { DirectRequest, Modern, ModernAnswers } from '../modern-answers.ts';
+import { errorAnswer, type Incoming } from '../messages/messages.ts';
 import { modernRevisions } from '../protocol-versions.ts';
-import { missingCapabilityCode } from '../wire-errors.ts';
+import type { DirectRequest, Modern, ModernAnswers } from '../sessions/modern-answers.ts';
+import type { Listen, Listening } from '../sessions/subscription-streams.ts';
+import { rpcCodes } from '../wire-errors.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
-import { findParamHeaderFault, headerMismatch } from './param-headers.ts';
+import { findParamHeaderFault } from './param-headers.ts';
 
 export interface ModernRouteOptions {
   log: Logger;
@@ -66,7 +66,7 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
     }
   };
 
-  const answerDirectly = async (
+  const respond = async (
     answers: ModernAnswers,
     request: DirectRequest,
     response: ServerResponse,
@@ -76,18 +76,17 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
     running.add(controller);
     const answer = await answers
       .answer(request, controller.signal, (message) => {
-        if (controller.signal.aborted) return;
         stream ??= openEventStream(response, {}, () => {});
         stream.send(message);
       })
       .finally(() => running.delete(controller));
-    if (controller.signal.aborted) {
+    if (answer === undefined) {
       stream?.end();
       respondEmpty(response, closedStatus);
     } else if (stream) {
       stream.send(answer);
       stream.end();
-    } else respondJson(response, answer.error?.code === missingCapabilityCode ? 400 : 200, answer);
+    } else respondJson(response, isMissingCapability(answer) ? 400 : 200, answer);
   };
 
   return {
@@ -97,7 +96,7 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
         const { name, arguments: given } = first.params ?? {};
         const fault = findParamHeaderFault(inputSchema(String(name), caller), given, request.headers);
         if (fault !== undefined) {
-          respondJson(response, 400, errorAnswer(first.id, headerMismatch, fault));
+          respondJson(response, 400, errorAnswer(first.id, rpcCodes.headerMismatch, fault));
           return;
         }
       }
@@ -109,7 +108,7 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
       const answers = modern.answersFor(caller);
       const direct = first?.kind === 'request' && isAsHeaded(request, parsed, first) ? answers.read(first) : undefined;
       if (direct) {
-        await answerDirectly(answers, direct, response, controller);
+        await respond(answers, direct, response, controller);
         return;
       }
       let admitted = false;
@@ -133,6 +132,10 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
       await handler.close();
     },
   };
+}
+
+function isMissingCapability(answer: { error?: { code: number } }): boolean {
+  return answer.error?.code === rpcCodes.missingCapability;
 }
 
 /** For a request whose client is gone, or whose server is: nobody is meant to read it. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { isObject } from '../../base/json.ts';
 import type { SharedStore } from '../../base/shared-store.ts';
-import type { Incoming } from '../messages.ts';
+import type { Incoming } from '../messages/messages.ts';
 
 /**
  * Sessions that a balancer may send to any process on the same database. Each process that gets a request of one opens it as if
@@ -11,13 +11,13 @@ export interface MovingSessions {
   /** Of this process: part of the ids that it gives out, so that no two give out the same. */
   readonly tag: string;
   /** Resolves when other processes can open it. */
-  keep(id: string, owner: string, handshake: Record<string, unknown>): Promise<void>;
-  /** What the client opened it with; undefined if it is not theirs, or nobody has it any more. */
-  find(id: string, owner: string): Promise<Record<string, unknown> | undefined>;
+  keep(id: string, callerKey: string, handshake: Record<string, unknown>): Promise<void>;
+  /** What the client opened it with; undefined if it is not theirs, or has expired. */
+  find(id: string, callerKey: string): Promise<Record<string, unknown> | undefined>;
   /** The client has ended its handshake. */
   complete(id: string): Promise<void>;
   isComplete(id: string): Promise<boolean>;
-  /** What the client has subscribed to, in whatever process. */
+  /** What the client has subscribed to, in any process. */
   subscribe(id: string, uri: string): Promise<void>;
   unsubscribe(id: string, uri: string): Promise<void>;
   subscriptions(id: string): Promise<string[]>;
@@ -50,14 +50,16 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
   const touchMs = idleMs / 4;
   return {
     tag: randomBytes(6).toString('hex'),
-    async keep(id, owner, handshake) {
-      const content = Buffer.from(JSON.stringify({ owner, handshake }));
+    async keep(id, callerKey, handshake) {
+      const content = Buffer.from(JSON.stringify({ callerKey, handshake }));
       if (content.length <= handshakeBytesMax) await shared.put({ kind, id, part: handshakePart }, content, idleMs);
     },
-    async find(id, owner) {
+    async find(id, callerKey) {
       const bytes = await shared.read({ kind, id, part: handshakePart });
       const kept: unknown = bytes && JSON.parse(bytes.toString());
-      return isObject(kept) && kept['owner'] === owner && isObject(kept['handshake']) ? kept['handshake'] : undefined;
+      return isObject(kept) && kept['callerKey'] === callerKey && isObject(kept['handshake'])
+        ? kept['handshake']
+        : undefined;
     },
     async complete(id) {
       await shared.put({ kind, id, part: completePart }, Buffer.alloc(0), idleMs);

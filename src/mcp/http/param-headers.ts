@@ -1,7 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-
-/** -32020 of 2026-07-28: a header and the body disagree. */
-export const headerMismatch = -32_020;
+import { isObject } from '../../base/json.ts';
 
 /**
  * A tool's schema may mark arguments with `x-mcp-header`; clients of 2026-07-28 repeat those in `Mcp-Param-…` headers, so
@@ -53,5 +51,5 @@ function decode(value: string): string | undefined {
 }
 
 function members(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isObject(value) ? value : {};
 }

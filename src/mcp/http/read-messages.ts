@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { encodedProblem, isEncoded, isJsonBody, readBody } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
-import { errorAnswer, invalidRequest, type MessageLimits, type ParsedText, readMessageBytes } from '../messages.ts';
+import { errorAnswer, type MessageLimits, type ParsedText, readMessageBytes } from '../messages/messages.ts';
+import { rpcCodes } from '../wire-errors.ts';
 
 /** The JSON-RPC messages in the body of a POST; undefined if there are none, and the request was answered with an error. */
 export async function readMessages(
@@ -31,5 +32,5 @@ export async function readMessages(
 
 /** An HTTP-level refusal in the shape that MCP clients read. */
 export function rpcProblem(problem: string): object {
-  return errorAnswer(null, invalidRequest, problem);
+  return errorAnswer(null, rpcCodes.invalidRequest, problem);
 }

@@ -7,10 +7,11 @@ import { answerMetrics, statusOf } from '../../http/metrics.ts';
 import { createPrincipalWatch } from '../../http/principal-watch.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
-import { callerOf, createEndpoint, type EndpointOptions, type Visitor } from './endpoint.ts';
+import { answerSecretRoute } from './answer-secret-route.ts';
+import { createEndpoint, type EndpointOptions } from './endpoint.ts';
 import { rpcProblem } from './read-messages.ts';
-import { answerSecretRoute } from './secret-route.ts';
 import { createSsePair } from './sse-pair.ts';
+import type { Visitor } from './visitor.ts';
 
 export interface HttpServiceOptions extends Omit<EndpointOptions, 'watch'>, Omit<GuardOptions, 'log'> {
   port: number;
@@ -69,11 +70,11 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
           limits: options.limits,
           connectionsMax: options.sessions.sessionsMax,
           perCallerMax: options.sessions.perCallerMax ?? options.sessions.sessionsMax,
-          createServer: (conversation, visitor, id) => options.createServer(callerOf(visitor, id), conversation),
+          openConversation: options.openConversation,
         })
       : undefined;
 
-  /** One of a few names, whatever was asked for. */
+  /** A label with few values, for metrics. */
   const routeName = (request: IncomingMessage, response: ServerResponse): string => {
     const path = pathOf(request);
     if (path === options.path) return 'mcp';
@@ -134,7 +135,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       refuseUnread(response, access.status, rpcProblem(access.problem), access.headers);
       return;
     }
-    // Whoever has gone meanwhile would be watched for ever: `close` comes once.
+    // `close` comes once: a client that has gone meanwhile would be watched for ever.
     if (response.destroyed) return;
     const visitor: Visitor = {
       principal: access.principal,

@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
-import type { Incoming } from '../messages.ts';
-import { watchedMax } from '../watches.ts';
+import type { Incoming } from '../messages/messages.ts';
+import { noopSink } from '../sessions/conversation.ts';
+import { watchedMax } from '../sessions/watches.ts';
 import type { MovingSessions } from './moving-sessions.ts';
-import { nowhere, type Session } from './session.ts';
+import type { Session } from './session.ts';
 
 /** What the process that has a session tells the others, and learns from them. */
 export interface SessionHandover {
   /** Has other processes know what they must, and learns from them what this one must before it goes on. */
-  settle(session: Session, incoming: readonly Incoming[], owner: string): Promise<void>;
+  settle(session: Session, incoming: readonly Incoming[]): Promise<void>;
   /** Brings a session that was opened here to where another process left it. */
   takeOver(session: Session, handshake: Record<string, unknown>): Promise<void>;
   /** After its end others must not go on with it. */
@@ -24,12 +25,12 @@ const lookMs = 50;
 
 export function createSessionHandover(moving: MovingSessions, log: Logger): SessionHandover {
   return {
-    async settle(session, incoming, owner) {
-      const { id, conversation } = session;
+    async settle(session, incoming) {
+      const { id, callerKey, conversation } = session;
       moving.use(id);
       for (const item of incoming) {
         if (item.kind === 'request' && item.method === 'initialize') {
-          await moving.keep(id, owner, item.params ?? {}).catch(notKept);
+          await moving.keep(id, callerKey, item.params ?? {}).catch(notKept);
         } else if (item.kind === 'request' && !conversation.isReady) {
           await completed(session);
         } else if (item.kind === 'notification' && item.method === 'notifications/initialized') {
@@ -40,10 +41,10 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
     },
     async takeOver({ id, conversation }, handshake) {
       const repeat = (method: string, params: Record<string, unknown>) =>
-        conversation.receive({ kind: 'request', id: repeatedId, method, params }, nowhere);
+        conversation.receive({ kind: 'request', id: repeatedId, method, params }, noopSink);
       await repeat('initialize', handshake);
       if (!(await moving.isComplete(id))) return;
-      await conversation.receive(initialized, nowhere);
+      await conversation.receive(initialized, noopSink);
       for (const uri of await moving.subscriptions(id)) await repeat('resources/subscribe', { uri });
     },
     async end(id) {
@@ -64,7 +65,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
   async function completed({ id, conversation }: Session): Promise<void> {
     for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += lookMs) {
       if (await moving.isComplete(id).catch(() => false)) {
-        await conversation.receive(initialized, nowhere);
+        await conversation.receive(initialized, noopSink);
         return;
       }
       await delay(lookMs);

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { respondEmpty, respondJson } from '../../http/respond.ts';
-import { gatherAnswers, refuseInitialize } from '../batch.ts';
-import { type Conversation, createConversation, type ProtocolServer, type Sink } from '../conversation.ts';
-import type { Incoming, MessageLimits } from '../messages.ts';
+import { gatherAnswers, refuseInitialize } from '../messages/batch.ts';
+import type { Incoming, MessageLimits } from '../messages/messages.ts';
+import { type Connection, type Conversation, noopSink, type Sink } from '../sessions/conversation.ts';
+import { rpcCodes } from '../wire-errors.ts';
 
 import { createEventLog } from './event-log.ts';
 import { type EventStream, openEventStream } from './event-stream.ts';
@@ -10,12 +11,12 @@ import { type EventStream, openEventStream } from './event-stream.ts';
 export interface SessionOptions {
   id: string;
   /** Who opened it: nobody else may use it, even knowing its id. */
-  owner: string;
+  callerKey: string;
   limits: Pick<MessageLimits, 'answerBytesMax'>;
   /** What the event logs of all sessions hold. */
   remembered: { bytes: number };
-  createServer(conversation: Conversation): ProtocolServer;
-  /** Where other processes may have it too. */
+  open(connection: Connection): Conversation;
+  /** Present if other processes may have the session too. */
   elsewhere?: SessionElsewhere | undefined;
 }
 
@@ -37,7 +38,7 @@ export interface PostOptions {
 /** One client's session over Streamable HTTP, in the revisions that have sessions. */
 export interface Session {
   readonly id: string;
-  readonly owner: string;
+  readonly callerKey: string;
   readonly conversation: Conversation;
   /** No request is running and no stream is open. */
   readonly idle: boolean;
@@ -69,7 +70,7 @@ interface Lane {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { id, owner, elsewhere } = options;
+  const { id, callerKey, elsewhere } = options;
   const headers = { 'mcp-session-id': id };
   const log = createEventLog(options.remembered, elsewhere ? `${elsewhere.tag}-` : '');
   const lanes = new Map<number, Lane>();
@@ -103,7 +104,7 @@ export function createSession(options: SessionOptions): Session {
 
   let used = false;
   const standalone = openLane();
-  const conversation = createConversation({
+  const conversation = options.open({
     sessionId: id,
     initializedGraceMs,
     standalone: {
@@ -114,7 +115,6 @@ export function createSession(options: SessionOptions): Session {
     },
     ...(elsewhere ? { tag: elsewhere.tag } : {}),
   });
-  conversation.attach(options.createServer(conversation));
 
   /** The answers to one POST: plain JSON unless there is more to send, then a stream. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
@@ -142,7 +142,7 @@ export function createSession(options: SessionOptions): Session {
     };
     const tell = (message: object): void => {
       if (acceptsStream) sendOn(stream(), message);
-      else if ('id' in message) void conversation.receive({ kind: 'response', message: unasked(message) }, nowhere);
+      else if ('id' in message) void conversation.receive({ kind: 'response', message: unasked(message) }, noopSink);
     };
     const hangUp = (): void => {
       if (acceptsStream) stream().stream?.end();
@@ -157,7 +157,7 @@ export function createSession(options: SessionOptions): Session {
 
   return {
     id,
-    owner,
+    callerKey,
     conversation,
     openedAt: performance.now(),
     lastUsedAt: performance.now(),
@@ -170,7 +170,7 @@ export function createSession(options: SessionOptions): Session {
     async post(post) {
       used ||= post.incoming.some((message) => message.kind === 'request' && message.method !== 'initialize');
       const asks = post.incoming.some(({ kind }) => kind === 'request' || kind === 'invalid');
-      const sink = asks ? openExchange(post) : nowhere;
+      const sink = asks ? openExchange(post) : noopSink;
       for (const item of post.incoming) void conversation.receive(post.batch ? refuseInitialize(item) : item, sink);
       if (!asks) respondEmpty(post.response, 202, headers);
     },
@@ -204,10 +204,12 @@ export function createSession(options: SessionOptions): Session {
 
 /** To a question that a client has left no way to send: as if the client did not know the method. */
 function unasked({ id }: { id: unknown }): Record<string, unknown> {
-  return { jsonrpc: '2.0', id, error: { code: -32_601, message: 'The client accepts no event stream.' } };
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: rpcCodes.methodNotFound, message: 'The client accepts no event stream.' },
+  };
 }
-
-export const nowhere: Sink = { answer() {}, tell() {}, dropped() {} };
 
 /** From 2025-11-25 on a stream begins with an event that the client can resume from; older clients may choke on it. */
 function primes(revision: string | undefined): boolean {

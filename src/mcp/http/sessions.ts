@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Conversation, ProtocolServer } from '../conversation.ts';
-import type { MessageLimits } from '../messages.ts';
+import type { MessageLimits } from '../messages/messages.ts';
+import type { Connection, Conversation } from '../sessions/conversation.ts';
 import { createSession, type Session, type SessionElsewhere } from './session.ts';
 
 export interface SessionLimits {
   sessionsMax: number;
-  /** Of one owner. */
+  /** Sessions of one caller. */
   perCallerMax?: number;
   /** A session that has not been used for this long is closed. */
   idleMs: number;
@@ -15,16 +15,16 @@ export interface Sessions {
   readonly count: number;
   /** Undefined when all places are taken by active sessions. */
   open(
-    owner: string,
-    createServer: (conversation: Conversation, sessionId: string) => ProtocolServer,
+    callerKey: string,
+    openConversation: (connection: Connection) => Conversation,
     onClosed?: () => void,
-    /** Of one that another process has opened. */
+    /** The id of a session that another process has opened. */
     id?: string,
   ): Session | undefined;
-  /** Whoever opened it. */
+  /** Regardless of who opened it. */
   get(id: string): Session | undefined;
-  /** Another owner's session is as unknown as one that never existed. */
-  find(id: string, owner: string): Session | undefined;
+  /** Another caller's session is as unknown as one that never existed. */
+  find(id: string, callerKey: string): Session | undefined;
   end(session: Session): Promise<void>;
   closeAll(): Promise<void>;
 }
@@ -70,27 +70,27 @@ export function createSessions(
     return true;
   };
 
-  /** Whoever has most sessions loses one. */
-  const makeRoom = (owner: string): boolean => {
-    const owners = Map.groupBy(sessions.values(), (session) => session.owner);
-    const own = owners.get(owner) ?? [];
+  /** The caller with most sessions loses one. */
+  const makeRoom = (callerKey: string): boolean => {
+    const byCaller = Map.groupBy(sessions.values(), (session) => session.callerKey);
+    const own = byCaller.get(callerKey) ?? [];
     if (own.length >= perCallerMax && !endOne(own)) return false;
     if (sessions.size < sessionsMax) return true;
-    return [...owners.values()].toSorted((a, b) => b.length - a.length).some(endOne);
+    return [...byCaller.values()].toSorted((a, b) => b.length - a.length).some(endOne);
   };
 
   return {
     get count() {
       return sessions.size;
     },
-    open(owner, createServer, onClosed, id = randomUUID()) {
-      if (!makeRoom(owner)) return undefined;
+    open(callerKey, openConversation, onClosed, id = randomUUID()) {
+      if (!makeRoom(callerKey)) return undefined;
       const session = createSession({
         id,
-        owner,
+        callerKey,
         limits,
         remembered,
-        createServer: (conversation) => createServer(conversation, id),
+        open: openConversation,
         elsewhere: elsewhere?.(id),
       });
       sessions.set(id, session);
@@ -98,9 +98,9 @@ export function createSessions(
       return session;
     },
     get: (id) => sessions.get(id),
-    find(id, owner) {
+    find(id, callerKey) {
       const session = sessions.get(id);
-      if (session === undefined || session.owner !== owner) return undefined;
+      if (session === undefined || session.callerKey !== callerKey) return undefined;
       session.lastUsedAt = performance.now();
       sessions.delete(id);
       sessions.set(id, session);

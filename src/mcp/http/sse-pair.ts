@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { refuseUnread, respondEmpty, respondJson } from '../../http/respond.ts';
-import { gatherAnswers, refuseInitialize } from '../batch.ts';
-import { type Conversation, createConversation, type ProtocolServer, type Sink } from '../conversation.ts';
-import type { MessageLimits } from '../messages.ts';
-import { ownerKey, type Visitor } from './endpoint.ts';
+import { gatherAnswers, refuseInitialize } from '../messages/batch.ts';
+import type { MessageLimits } from '../messages/messages.ts';
+import type { Conversation, OpenConversation, Sink } from '../sessions/conversation.ts';
 import { openEventStream } from './event-stream.ts';
 import { readMessages, rpcProblem } from './read-messages.ts';
+import { callerKey, callerOf, type Visitor } from './visitor.ts';
 
 export interface SsePairOptions {
   limits: MessageLimits;
   connectionsMax: number;
-  /** Of one owner. */
+  /** Connections of one caller. */
   perCallerMax: number;
-  createServer(conversation: Conversation, visitor: Visitor, connectionId: string): ProtocolServer;
+  openConversation: OpenConversation;
 }
 
 /** The HTTP+SSE pair of 2024-11-05: `GET /sse` is where answers come, `POST /messages` is where requests go. */
@@ -23,21 +23,21 @@ export interface SsePair {
   close(): Promise<void>;
 }
 
-interface Connection {
-  owner: string;
+interface PairConnection {
+  callerKey: string;
   conversation: Conversation;
   sink: Sink;
   end(): void;
 }
 
-export function createSsePair({ limits, connectionsMax, perCallerMax, createServer }: SsePairOptions): SsePair {
-  const connections = new Map<string, Connection>();
+export function createSsePair({ limits, connectionsMax, perCallerMax, openConversation }: SsePairOptions): SsePair {
+  const connections = new Map<string, PairConnection>();
   return {
     async open(response, visitor) {
-      const owner = ownerKey(visitor);
-      const own = [...connections].filter(([, connection]) => connection.owner === owner);
+      const key = callerKey(visitor);
+      const own = [...connections].filter(([, connection]) => connection.callerKey === key);
       if (own.length >= perCallerMax || connections.size >= connectionsMax) {
-        // The oldest of their own that waits for nothing makes room.
+        // The caller's oldest idle connection makes room.
         const [oldId, old] = own.find(([, { conversation }]) => conversation.pending === 0) ?? [];
         if (oldId !== undefined) connections.delete(oldId);
         old?.end();
@@ -59,15 +59,15 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, createServ
         tell: (message) => stream.send(message),
         dropped() {},
       };
-      const conversation = createConversation({ sessionId: id, standalone: sink, initializedGraceMs: 1_000 });
-      connections.set(id, { owner, conversation, sink, end: () => stream.end() });
-      conversation.attach(createServer(conversation, visitor, id));
+      const connection = { sessionId: id, standalone: sink, initializedGraceMs: 1_000 };
+      const conversation = openConversation(callerOf(visitor, id), connection);
+      connections.set(id, { callerKey: key, conversation, sink, end: () => stream.end() });
       stream.sendEvent('endpoint', `/messages?sessionId=${id}`);
     },
     async post(request, response, visitor) {
       const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('sessionId') ?? '';
       const connection = connections.get(id);
-      if (connection === undefined || connection.owner !== ownerKey(visitor)) {
+      if (connection === undefined || connection.callerKey !== callerKey(visitor)) {
         refuseUnread(response, 404, rpcProblem('No such connection. Open one with GET /sse.'));
         return;
       }

@@ -4,10 +4,7 @@ export type Block =
   | (Span & { kind: 'prose' | 'code' | 'table' })
   | (Span & { kind: 'heading'; level: number; title: string });
 
-/**
- * The blocks of a text, in order: headings (Markdown, setext and wiki style), fenced code, pipe tables, and paragraphs.
- * Text without any markup is split into paragraphs at blank lines. Blocks have no white space at their ends.
- */
+/** Headings (Markdown, setext, wiki), fenced code, pipe tables and paragraphs, in order and without surrounding space. */
 export function* blocksOf(text: string): Generator<Block> {
   const lines = linesOf(text);
   for (let index = 0; ; ) {

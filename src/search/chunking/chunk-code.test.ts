@@ -33,6 +33,8 @@ def main():
     print(Lamp(3).light(20))
 `;
 
+import { size } from '../../../test/support/sizes.ts';
+
 test('a declaration that fits is one chunk with its comment and annotation', () => {
   const chunks = chunkCode(python, 'python', { unitsMax: 240 });
   const lamp = chunks.find(({ text }) => text.startsWith('# How much oil'));
@@ -123,7 +125,7 @@ test('every character that is not white space is in exactly one chunk, whatever 
         assert.ok(chunk.text.length <= unitsMax);
       }
     }),
-    { numRuns: 500 },
+    { numRuns: size({ quick: 150, full: 500 }) },
   );
 });
 

@@ -12,10 +12,8 @@ const linesLookedAt = 10_000;
 const depthMax = 12;
 
 /**
- * Chunks source code, and text with a similar layout (YAML, formatted JSON), by its structure. A declaration that fits
- * stays whole, with its comments. One that does not fit is split between the parts of its body. The path of a chunk has the
- * names of the enclosing declarations and, if it is a single one, its own. No language is parsed: structure is read from
- * indentation, which works for everything that people write by hand.
+ * Chunks code, and text laid out like it (YAML, JSON), by indentation. A declaration that fits stays whole, with comments;
+ * a longer one is split within its body. The path of a chunk has the names of the declarations around it.
  */
 export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -80,7 +78,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
   function push({ start, end }: Span, titlePath: readonly string[]): void {
     const pieces = end - start > unitsMax ? forcedPieces(text, { start, end }, unitsMax) : [{ start, end }];
     for (const piece of pieces) {
-      chunks.push({ ...piece, text: text.slice(piece.start, piece.end), titlePath, kind: 'code' });
+      chunks.push({ ...piece, text: text.slice(piece.start, piece.end), titlePath });
     }
   }
 }

@@ -40,10 +40,10 @@ test('files of an archive are cut each by its own kind, under its name', () => {
     ],
   });
   assert.deepEqual(
-    chunks.map(({ text: own, titlePath, kind }) => [own, titlePath, kind]),
+    chunks.map(({ text: own, titlePath }) => [own, titlePath]),
     [
-      [code, ['a/lamp.py', 'light'], 'code'],
-      ['x,y\n1,2', ['b.csv', 'x,y'], 'table'],
+      [code, ['a/lamp.py', 'light']],
+      ['x,y\n1,2', ['b.csv', 'x,y']],
     ],
   );
   for (const { start, end, text: own } of chunks) assert.equal(own, text.slice(start, end));

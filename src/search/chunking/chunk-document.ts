@@ -4,10 +4,7 @@ import { chunkCode } from './chunk-code.ts';
 import { chunkRows } from './chunk-rows.ts';
 import { chunkText } from './chunk-text.ts';
 
-/**
- * Chunks a document by its kind: code and data by structure, tables between rows, everything else by headings, paragraphs
- * and sentences. Each file of an archive or mail is chunked by its own kind, under its name.
- */
+/** Code and data by structure, tables by rows, the rest by headings and sentences; members of archives by their own kind. */
 export function chunkDocument(
   document: Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'members'>,
   options: ChunkingOptions = {},

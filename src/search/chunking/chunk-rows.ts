@@ -5,10 +5,7 @@ const headerUnitsMax = 300;
 /** A quoted cell that is longer than this is taken for a stray quote: then every line is a row. */
 const quotedUnitsMax = 20_000;
 
-/**
- * Chunks CSV between rows (RFC 4180: a quoted cell may contain line breaks). The first row, the names of the columns, is in
- * the path of every chunk, so that a row can be understood by itself.
- */
+/** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). The path of each chunk has the column names. */
 export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
   const rows = rowsOf(text);
@@ -17,7 +14,7 @@ export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] 
   const chunks: Chunk[] = [];
   let open: Span | undefined;
   const close = () => {
-    if (open) chunks.push({ ...open, text: text.slice(open.start, open.end), titlePath, kind: 'table' });
+    if (open) chunks.push({ ...open, text: text.slice(open.start, open.end), titlePath });
     open = undefined;
   };
   for (const row of rows) {

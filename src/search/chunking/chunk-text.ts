@@ -1,38 +1,39 @@
 import { type Block, blocksOf } from './blocks.ts';
-import { type BlockKind, type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
-import { looksLikeCode } from './code-shape.ts';
+import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk.ts';
 import { forcedPieces, sentencesOf } from './sentences.ts';
 
 /** How much of a table's header is repeated in the paths of its chunks. */
 const columnsUnitsMax = 300;
 
 /**
- * Splits a document into chunks that can be read on their own. Headings stay with their text, code blocks and tables stay
- * whole if they fit, and paragraphs are split only between sentences. Chunks do not overlap, and everything except the
- * white space between them is in exactly one of them.
+ * Headings stay with their text, code and tables stay whole if they fit, paragraphs are split between sentences.
+ * Chunks do not overlap; everything but the white space between them is in exactly one.
  */
 export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
   const chunks: Chunk[] = [];
   const path: { level: number; title: string }[] = [];
-  let open: (Span & { kinds: Set<BlockKind>; titlePath: string[] }) | undefined;
+  let open: (Span & { hasText: boolean; titlePath: string[] }) | undefined;
 
   const close = () => {
-    if (open) chunks.push(finished(text, open));
+    if (open) {
+      const { start, end, titlePath } = open;
+      chunks.push({ start, end, text: text.slice(start, end), titlePath });
+    }
     open = undefined;
   };
   for (const block of blocksOf(text)) {
     if (block.kind === 'heading') {
       // Consecutive headings (a title, then its first section) start one chunk together.
-      if (!open || [...open.kinds].some((kind) => kind !== 'heading')) close();
+      if (open?.hasText) close();
       while (path.length > 0 && (path.at(-1)?.level ?? 0) >= block.level) path.pop();
       path.push({ level: block.level, title: block.title.slice(0, titleUnitsMax).toWellFormed() });
     }
     for (const piece of piecesOf(text, block, unitsMax)) {
       if (open && piece.end - open.start > unitsMax) close();
-      open ??= { start: piece.start, end: piece.end, kinds: new Set(), titlePath: [] };
+      open ??= { start: piece.start, end: piece.end, hasText: false, titlePath: [] };
       open.end = piece.end;
-      open.kinds.add(block.kind);
+      open.hasText ||= block.kind !== 'heading';
       open.titlePath = path.map(({ title }) => title);
       // Without the header, rows of a table that was split do not say what their columns are.
       if (block.kind === 'table' && open.start > block.start) open.titlePath.push(columnsOf(text, block));
@@ -49,14 +50,6 @@ const titleUnitsMax = 300;
 function columnsOf(text: string, { start, end }: Span): string {
   const row = text.slice(start, Math.min(end, start + columnsUnitsMax)).split('\n', 1)[0] ?? '';
   return row.replace(/^\s*\|\s*|\s*\|\s*$/g, '');
-}
-
-function finished(text: string, open: Span & { kinds: Set<BlockKind>; titlePath: string[] }): Chunk {
-  const { start, end, kinds, titlePath } = open;
-  const body = text.slice(start, end);
-  const [only] = kinds;
-  const kind = kinds.size === 1 && only && only !== 'prose' ? only : looksLikeCode(body) ? 'code' : 'prose';
-  return { start, end, text: body, titlePath, kind };
 }
 
 /** A block that fits is one piece. A longer one is split between sentences or lines, depending on its kind. */

@@ -1,5 +1,3 @@
-export type BlockKind = 'heading' | 'prose' | 'code' | 'table';
-
 /** A part of a text, as offsets in UTF-16 units; `end` is exclusive. */
 export interface Span {
   start: number;
@@ -11,7 +9,6 @@ export interface Chunk extends Span {
   text: string;
   /** The headings above, outermost first. A heading that starts the chunk is in its text as well. */
   titlePath: readonly string[];
-  kind: BlockKind;
 }
 
 export interface ChunkingOptions {

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
-import type { NewChunk } from '../../storage/contracts/new-chunk.ts';
+import type { NewChunk } from '../../storage/documents/ingestion.ts';
 import { placedChunks, type TextToChunk } from './placed-chunks.ts';
 
 export interface Chunker {

@@ -1,7 +1,4 @@
-/**
- * Whether a text is program code rather than prose, by the shape of its lines. Code is embedded whole and weighted
- * differently (see docs/benchmarks-search.md), so a mistake costs little.
- */
+/** Whether a text is code rather than prose, by the shape of its lines. A mistake costs little. */
 export function looksLikeCode(text: string): boolean {
   const lines = text
     .slice(0, unitsRead)
@@ -12,10 +9,7 @@ export function looksLikeCode(text: string): boolean {
   return codeLines / lines.length >= (lines.length === 1 ? 1 : 0.4) && lines.some((line) => declaration.test(line));
 }
 
-/**
- * Code as the words of a sentence: names split into words, brackets and operators removed. The name of the language comes
- * first, because a question mentions it and the code does not.
- */
+/** Code as words: names split, brackets and operators removed, after the name of the language, which questions mention. */
 export function wordsOfCode(code: string): string {
   const language = languages.find(([, sign]) => sign.test(code.slice(0, unitsRead)))?.[0] ?? '';
   return `${language} ${sentenceOf(code)}`.trim();

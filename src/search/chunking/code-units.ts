@@ -32,8 +32,8 @@ export function codeLines(text: string, part: Span = { start: 0, end: text.lengt
 }
 
 /**
- * The units of these lines, in order; every line that is not blank is in exactly one. A unit starts at a line with the
- * smallest indent. Comments and annotations right above it belong to it, and so do the brackets and keywords that end it.
+ * Every line that is not blank is in one unit. A unit starts at the smallest indent; comments and annotations above it
+ * and the brackets and keywords that end it belong to it.
  */
 export function unitsOf(lines: readonly CodeLine[]): Unit[] {
   const base = lines.reduce(

@@ -1,6 +1,6 @@
 import type { ExtractedDocument, Mark } from '../../documents/document.ts';
-import { createPlaces, type Places } from '../../documents/places.ts';
-import type { NewChunk } from '../../storage/contracts/new-chunk.ts';
+import { createPlaces, type Places } from '../../documents/document-places.ts';
+import type { NewChunk } from '../../storage/documents/ingestion.ts';
 import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
 
@@ -9,16 +9,10 @@ export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguag
   isNote?: boolean;
 };
 
-/**
- * A short document, such as an abstract or a function, is one chunk: its halves would rank separately and crowd out other
- * documents. Five of this length fit a prompt.
- */
+/** A short document is one chunk: its halves would rank separately and crowd out other documents. */
 const wholeUnitsMax = 3_000;
 
-/**
- * The chunks of a text, each with its location in the original. Pages and lines count from 1. No chunk spans two pages, so
- * that a citation can name the page.
- */
+/** The chunks of a text with their pages and lines, from 1. No chunk spans two pages, so a citation can name the page. */
 export function placedChunks(document: TextToChunk): NewChunk[] {
   const places = createPlaces(document);
   const pageEnds = pageEndsOf(document.marks);

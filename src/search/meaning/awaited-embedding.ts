@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { VectorStore } from '../../storage/contracts/vectors.ts';
+import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { BackgroundEmbedding } from './background-embedding.ts';
 
 export interface AwaitedEmbeddingDeps {

@@ -1,15 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../base/log.ts';
 import { createBacklog } from '../../jobs/backlog.ts';
-import type { TextToEmbed, VectorStore } from '../../storage/contracts/vectors.ts';
-import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
-import { embedTexts } from './embed-texts.ts';
-import { type ClaimableVectors, createTextClaims } from './text-claims.ts';
+import type { PutVectors, TextToEmbed } from '../../storage/vectors/vector.ts';
+import type { VectorStore } from '../../storage/vectors/vector-store.ts';
+import type { EmbeddingProvider } from '../models/embedding-provider.ts';
+import { embedPassages } from './passage-vectors.ts';
 
-/**
- * Makes the missing vectors of one model in the background, so that a write never waits for them. Processes that share a
- * database share the work: each text is claimed by one of them.
- */
+/** Makes the missing vectors of a model in the background. Processes on one database each lease a batch of texts at a time. */
 export interface BackgroundEmbedding {
   /** False while the provider does not answer. */
   readonly available: boolean;
@@ -17,23 +15,24 @@ export interface BackgroundEmbedding {
   wake(): void;
   /** These are embedded before others. */
   prefer(owners: readonly number[]): void;
-  /**
-   * Embeds these first, or waits for the processes that have claimed them. Resolves when they are done, when the time is up
-   * or no progress is made, or at once while the provider is down.
-   */
+  /** Embeds these first, or waits for processes that leased them, until the time is up or nothing moves. */
   settled(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface BackgroundEmbeddingDeps {
-  readonly vectors: ClaimableVectors & Pick<VectorStore<never>, 'put' | 'pack'>;
+  readonly vectors: Pick<VectorStore<never>, 'claim' | 'release' | 'put' | 'pack'>;
   readonly provider: EmbeddingProvider;
   readonly log: Logger;
+  /** Awaited before texts are leased. */
+  readonly ready?: (() => Promise<void>) | undefined;
   /** Called whenever there is nothing left to embed. */
-  readonly onDone?: () => void;
+  readonly onDone?: (() => void) | undefined;
 }
 
 const batchSize = 32;
+/** Many times what a batch takes. After a crash, or if one takes longer, another process embeds its texts as well, which does no harm. */
+const leaseMs = 30_000;
 /** Owners that are embedded before others: whoever asked for more is long gone. */
 const wantedMax = 20_000;
 /** Total length of a batch: a caller that waits for other texts waits a second at most. */
@@ -43,7 +42,7 @@ const stallMs = 5_000;
 
 /** How often a caller looks at texts that another process has claimed. */
 const lookMs = 100;
-/** How often this process looks, if others have claimed all that is left: they may die. */
+/** How often this process looks if others have claimed all that is left: they may have died. */
 const lookAgainMs = 2_000;
 
 /** From this many texts with new vectors on, packing pays. */
@@ -57,23 +56,17 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   let wanted = new Set<number>();
   /** Ends with the owners in question that other processes have claimed. */
   let step = Promise.withResolvers<readonly number[]>();
-  const claims = createTextClaims(vectors, model);
+  const claimant = randomUUID();
+  const release = () => vectors.release({ model, claimant }).catch(() => {});
   let lookingAgain: NodeJS.Timeout | undefined;
   /** The provider, not the database: that one is busy now and then, and what it fails at is done again. */
   let isAway = false;
-  const embedder = {
-    provider,
-    log,
-    onAnswer(answers: boolean) {
-      isAway = !answers;
-    },
-  };
   const backlog = createBacklog({
     async doSome(signal) {
-      const asked = [...wanted];
+      const asked = [...wanted].slice(0, batchSize);
       const { isIdle, elsewhere } = await embedNext(asked, signal).catch(async (error: unknown) => {
         // Others may be able to do it.
-        await claims.release().catch(() => {});
+        await release();
         throw error;
       });
       endStep(asked.length > 0 ? elsewhere : []);
@@ -122,20 +115,44 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     async close() {
       await backlog.close();
       clearTimeout(lookingAgain);
-      // Else they are free when this process has ended.
-      await claims.release().catch(() => {});
+      await release();
     },
   };
 
   async function embedNext(asked: readonly number[], signal: AbortSignal) {
-    const { texts, isIdle, over, elsewhere } = await claims.next({ asked, limit: batchSize });
+    await deps.ready?.();
+    const owners = asked.length === 0 ? undefined : asked;
+    const { texts, elsewhere } = await vectors.claim({ model, claimant, leaseMs, limit: batchSize, owners });
     const some = atOnce(texts);
-    if (some.length > 0) {
-      unpacked += await vectors.put({ model, texts: await embedTexts(some, embedder, signal) });
-      claims.done(some);
+    if (some.length > 0) unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
+    const left = new Set(texts.slice(some.length).map(({ owner }) => owner));
+    // The others of those asked for have their vectors, or wait for another process.
+    for (const owner of [...asked, ...some.map((text) => text.owner)]) if (!left.has(owner)) wanted.delete(owner);
+    return { isIdle: texts.length === 0, elsewhere };
+  }
+
+  /** A text that the provider refuses has no vectors, and keeps no other from its own. */
+  async function embedTexts(texts: readonly TextToEmbed[], signal: AbortSignal): Promise<PutVectors['texts']> {
+    try {
+      const windows = await embedPassages(texts, provider, { signal });
+      isAway = false;
+      return texts.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
+    } catch (error) {
+      // Either nothing can be embedded now, and this throws too, or one of the texts is at fault.
+      await provider.embed(['.'], { signal }).catch((away) => {
+        isAway = !signal.aborted;
+        throw away;
+      });
+      const [only, ...others] = texts;
+      if (only === undefined || others.length > 0) {
+        const embedded: PutVectors['texts'][number][] = [];
+        for (const each of texts) embedded.push(...(await embedTexts([each], signal)));
+        return embedded;
+      }
+      const { owner, textHash } = only;
+      log.warn('a text cannot be embedded and will be found by words only', { owner, reason: reasonOf(error) });
+      return [{ owner, textHash, windows: [] }];
     }
-    for (const owner of [...over, ...some.map((text) => text.owner)]) wanted.delete(owner);
-    return { isIdle, elsewhere };
   }
 
   function lookAgain(): void {

@@ -1,5 +1,5 @@
-import type { Storage } from '../../storage/contracts/storage.ts';
-import { type ModelState, type VectorCorpus, vectorCorpora } from '../../storage/contracts/vectors.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { type ModelState, type VectorCorpus, vectorCorpora } from '../../storage/vectors/vector.ts';
 
 /** What is embedded by which model, for `carrel doctor` and the status of a server. */
 export interface CorpusEmbeddings {

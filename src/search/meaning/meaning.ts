@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
-import type { VectorState, VectorStore } from '../../storage/contracts/vectors.ts';
 import { idSetOf } from '../../storage/id-set.ts';
-import type { EmbeddingProvider } from '../embeddings/embedding-provider.ts';
+import type { NearestRequest, VectorLook } from '../../storage/vectors/vector.ts';
+import type { VectorStore } from '../../storage/vectors/vector-store.ts';
+import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
-import type { AllowedOwners, MeaningMatch } from './nearest-vectors.ts';
+import { bestOfOwners, type MeaningMatch, type NearCandidates } from './nearest-vectors.ts';
 
 /** Search by meaning over one corpus. Vectors are made in the background; a write never waits for them. */
 export interface Meaning<Filter> {
@@ -19,11 +20,12 @@ export interface Meaning<Filter> {
   /** These are embedded before others, because somebody has asked for them. */
   prefer(owners: readonly number[]): void;
   /**
-   * The nearest texts, each once, by its nearest part. Waits a moment for texts that are being embedded; `pending` is the
-   * number of texts that pass the filter and could not be found because they are not embedded yet. Filters apply before
-   * anything is ranked.
+   * The nearest texts, each once, by its nearest part. Waits a moment for texts that are being embedded;
+   * `pending` counts those that pass the filter and have no vectors yet.
    */
   search(request: MeaningRequest<Filter>): Promise<MeaningAnswer>;
+  /** The same, for a caller who scores the candidates itself, in one read with other things. */
+  find(request: MeaningRequest<Filter>): Promise<MeaningCandidates>;
   close(): Promise<void>;
 }
 
@@ -35,7 +37,9 @@ export interface MeaningRequest<Filter> {
   /** Applied by the database. */
   readonly filter?: Filter | undefined;
   /** Restricts the search to these owners, for a caller who knows them. */
-  readonly allowed?: AllowedOwners | undefined;
+  readonly allowed?: readonly number[] | undefined;
+  /** Reads what the search starts from; by default, nothing else is read with it. */
+  readonly look?: ((request: NearestRequest<Filter>) => Promise<VectorLook>) | undefined;
   /** How long to wait for texts that are being embedded; three seconds by default. */
   readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
@@ -48,6 +52,12 @@ export interface MeaningAnswer {
   readonly pending: number;
   /** The model that embedded the text; see `Meaning.model`. */
   readonly model: string;
+}
+
+export interface MeaningCandidates extends Omit<MeaningAnswer, 'matches'> {
+  readonly candidates: NearCandidates;
+  /** See `NearestVectors`. */
+  readonly keysOf: ((owners: readonly number[]) => number[]) | undefined;
 }
 
 export interface MeaningDeps<Filter> {
@@ -65,7 +75,7 @@ export interface MeaningDeps<Filter> {
 }
 
 interface Settled {
-  readonly state: VectorState;
+  readonly look: VectorLook;
   readonly pending: number;
 }
 
@@ -74,19 +84,15 @@ const settleMs = 3_000;
 const settledMax = 2_000;
 
 /**
- * Uses neither the database nor the model before `wake` or `search` is called.
- *
- * Changing the model:
- *
- * 1. The configured model is chosen: from then on every text needs vectors of it, and new texts of the previous model too.
- * 2. As long as any are missing, queries are embedded by the previous model and compared with its vectors. If that model
- *    is no longer available, the vectors made so far are searched, and `pending` tells how many are missing.
- * 3. When none are missing, queries go to the new model, and the vectors of previous ones are dropped.
+ * Uses neither the database nor the model before `wake` or `search` is called. When the model changes:
+ * 1. Every text needs vectors of the new model, and new texts of the previous one too.
+ * 2. Until all have them, queries use the previous model, or what there is if that model is unavailable.
+ * 3. Then queries use the new model, and the vectors of previous ones are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
   const { vectors, provider, log, embeds = true, waitedForMax = settledMax, lastWaitedFor = 0 } = deps;
   const main = createModelLane({ vectors, provider, log, ready: start, embeds, onDone });
-  let former: ModelLane<Filter> | undefined;
+  let former: ModelLane | undefined;
   let started: Promise<void> | undefined;
   const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
@@ -110,21 +116,15 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     },
     prefer: (owners) => serving().embedding.prefer(owners),
     async search(request) {
-      // A read-only database can still be searched.
-      await start().catch(() => {});
-      const before = former;
-      if (before !== undefined) {
-        main.embedding.wake();
-        try {
-          return await searchIn(before, request);
-        } catch (error) {
-          if (request.signal.aborted || !isCarrelError(error)) throw error;
-          log.warn('the previous embedding model does not answer, queries go to the new one', { model: before.model });
-          leaveFormer();
-        }
-      }
-      return searchIn(main, request);
+      const { vector, candidates, ...found } = await find(request);
+      const { limit, signal } = request;
+      const scored =
+        'scored' in candidates
+          ? candidates.scored
+          : await vectors.score({ query: vector, keys: candidates.keys }, { signal });
+      return { ...found, vector, matches: bestOfOwners(scored, limit) };
     },
+    find,
     async close() {
       isClosed = true;
       leaveFormer();
@@ -132,7 +132,24 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     },
   };
 
-  function serving(): ModelLane<Filter> {
+  async function find(request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
+    // A read-only database can still be searched.
+    await start().catch(() => {});
+    const before = former;
+    if (before !== undefined) {
+      main.embedding.wake();
+      try {
+        return await findIn(before, request);
+      } catch (error) {
+        if (request.signal.aborted || !isCarrelError(error)) throw error;
+        log.warn('the previous embedding model does not answer, queries go to the new one', { model: before.model });
+        leaveFormer();
+      }
+    }
+    return findIn(main, request);
+  }
+
+  function serving(): ModelLane {
     return former ?? main;
   }
 
@@ -147,30 +164,32 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
 
   async function begin(): Promise<void> {
     const models = await vectors.models();
-    if (models.at(-1)?.model !== main.model) await vectors.choose(main.model);
+    if (models.at(-1)?.model !== main.model) await vectors.choose({ model: main.model });
     const own = await vectors.state({ model: main.model });
     const last = models.findLast(({ model, vectors: count }) => model !== main.model && count > 0);
     if (own.pending === 0 || last === undefined) return;
     const known = await deps.providerOf?.(last.model);
     log.info('texts are being embedded with another model', { from: last.model, to: main.model, waiting: own.pending });
     if (known === undefined) return;
-    former = createModelLane({ vectors, provider: known, log, ready: async () => {}, embeds });
+    former = createModelLane({ vectors, provider: known, log, embeds });
   }
 
-  async function searchIn(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<MeaningAnswer> {
+  async function findIn(lane: ModelLane, request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
     const { limit, filter, allowed, signal } = request;
+    const { model, nearest } = lane;
+    const isKnown = request.vector !== undefined && modelOfVector.get(request.vector) === model;
     const vector = await vectorOf(lane, request);
+    const asked: NearestRequest<Filter> = { model, query: vector, limit, filter, allowed };
     // A second search for the same text continues with what the first one found.
-    const { state, pending } =
-      request.vector === undefined
-        ? await settle(lane, request)
-        : { state: await vectors.state({ model: lane.model }, { signal }), pending: 0 };
-    const matches = await lane.nearest.search(vector, { limit, filter, allowed, state, signal });
-    return { matches, pending, vector, model: lane.model };
+    const { look, pending } = isKnown
+      ? { look: await vectors.look(asked, { signal }), pending: 0 }
+      : await settle(lane, request, asked);
+    const candidates = await nearest.candidates(vector, { limit, allowed, look, signal });
+    return { candidates, keysOf: nearest.keysOf, pending, vector, model };
   }
 
   /** A vector from an earlier answer may be of another model by now. */
-  async function vectorOf(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Float32Array> {
+  async function vectorOf(lane: ModelLane, request: MeaningRequest<Filter>): Promise<Float32Array> {
     const { text, vector: known, signal } = request;
     if (known !== undefined && modelOfVector.get(known) === lane.model) return known;
     const [vector] = await lane.provider.embed([text], { purpose: 'query', signal });
@@ -179,22 +198,24 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  /**
-   * Waits for the texts in question that are being embedded, and counts those that still have no vectors. Those of other processes
-   * are waited for like our own, because whoever wrote a text may ask any process next and must find it, and no text says whose it is.
-   */
-  async function settle(lane: ModelLane<Filter>, request: MeaningRequest<Filter>): Promise<Settled> {
+  /** Waits for texts being embedded, by any process, because a caller may have just written them; counts what is missing. */
+  async function settle(
+    lane: ModelLane,
+    request: MeaningRequest<Filter>,
+    asked: NearestRequest<Filter>,
+  ): Promise<Settled> {
     const { model } = lane;
     const { filter, signal, waitMs = settleMs } = request;
-    const state = await vectors.state({ model }, { signal });
-    const { pending, chosen } = state;
+    const again = () => vectors.look(asked, { signal });
+    const look = await (request.look?.(asked) ?? again());
+    const { pending, chosen } = look.state;
     if (!chosen && lane === main) throw replaced(model);
-    if (pending === 0) return { state, pending };
+    if (pending === 0) return { look, pending };
     lane.embedding.wake();
-    const allowed = filter && idSetOf(await vectors.matching(filter, { signal }));
+    const passing = filter && idSetOf(look.passing ?? (await vectors.matching(filter, { signal })));
     /** The newest first: whoever asks may have just written it. */
     const missing = async () =>
-      (await vectors.unembedded({ model }, { signal })).filter((owner) => allowed?.has(owner) ?? true).reverse();
+      (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
     let owners = await missing();
     const waitedFor = owners.length <= waitedForMax ? owners : owners.slice(0, lastWaitedFor);
     if (waitedFor.length > 0) {
@@ -202,7 +223,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       owners = await missing();
     }
     // Read last, so that the search finds what has been embedded since.
-    return { state: await vectors.state({ model }, { signal }), pending: owners.length };
+    return { look: await again(), pending: owners.length };
   }
 
   /** Called when everything has vectors of the configured model. */

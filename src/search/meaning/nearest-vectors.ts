@@ -1,4 +1,4 @@
-import type { VectorState } from '../../storage/contracts/vectors.ts';
+import type { ScoredVector, VectorLook } from '../../storage/vectors/vector.ts';
 
 /** A match found by meaning. */
 export interface MeaningMatch {
@@ -9,23 +9,25 @@ export interface MeaningMatch {
   readonly window: { readonly start: number; readonly end: number };
 }
 
-export interface NearestOptions<Filter> {
+export interface NearestOptions {
   readonly limit: number;
-  readonly filter: Filter | undefined;
   /** Restricts the search to these owners. */
-  readonly allowed: AllowedOwners | undefined;
+  readonly allowed: readonly number[] | undefined;
   /** Read after the search started, so it includes everything that the search has to find. */
-  readonly state: VectorState;
+  readonly look: VectorLook;
   readonly signal: AbortSignal;
 }
 
-export type AllowedOwners = ReadonlySet<number> | ArrayLike<number>;
-
-/** Finds the nearest owners, each once, by its nearest vector. */
-export interface NearestVectors<Filter> {
-  search(query: Float32Array, options: NearestOptions<Filter>): Promise<MeaningMatch[]>;
+/** Finds the vectors among which the nearest are. */
+export interface NearestVectors {
+  candidates(query: Float32Array, options: NearestOptions): Promise<NearCandidates>;
+  /** The vectors of these owners; undefined where the database is asked for them by their owners. */
+  readonly keysOf: ((owners: readonly number[]) => number[]) | undefined;
   close(): Promise<void>;
 }
+
+/** Vectors with exact scores, or the keys of those that are yet to be scored. */
+export type NearCandidates = { readonly scored: readonly ScoredVector[] } | { readonly keys: readonly number[] };
 
 /** The nearest vector of each owner; ties by owner. */
 export function bestOfOwners(

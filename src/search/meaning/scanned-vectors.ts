@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
-import type { VectorState, VectorStore } from '../../storage/contracts/vectors.ts';
 import { createIdSet, type IdSet, idSetOf } from '../../storage/id-set.ts';
-import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../vectors/vector-index.ts';
+import type { VectorState } from '../../storage/vectors/vector.ts';
+import type { VectorStore } from '../../storage/vectors/vector-store.ts';
+import { createVectorIndex, type VectorCandidate, type VectorIndex } from '../scan/vector-index.ts';
 import { packedMin } from './background-embedding.ts';
-import { bestOfOwners, type NearestVectors } from './nearest-vectors.ts';
+import type { NearestVectors } from './nearest-vectors.ts';
 
 export interface ScannedVectorsDeps<Filter> {
   readonly vectors: VectorStore<Filter>;
@@ -27,7 +28,7 @@ const vectorsPerOwner = 2;
 const scoredMax = 400;
 
 /** An in-memory copy of the stored vectors. Other processes may add some, so it is updated before each search. */
-export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors<Filter> {
+export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors {
   let index: VectorIndex | undefined;
   let lastKey = 0;
   let lastRemoval = 0;
@@ -36,30 +37,23 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   const stop = new AbortController();
 
   return {
-    async search(query, { limit, filter, allowed, state, signal }) {
+    async candidates(query, { limit, allowed, look, signal }) {
       // One after another, because each continues where the last one ended.
-      updating = updating.catch(() => {}).then(() => update(query.length, state));
-      const [owners] = await Promise.all([
-        allowed === undefined ? passing(filter, signal) : createIdSet(allowed),
-        updating,
-      ]);
+      updating = updating.catch(() => {}).then(() => update(query.length, look.state));
+      const owners = allowed ? createIdSet(allowed) : look.passing && idSetOf(look.passing);
+      await updating;
       signal.throwIfAborted();
-      if (index === undefined || index.size === 0) return [];
-      const keys =
-        (owners === undefined ? undefined : index.idsOf(owners, scoredMax)) ??
-        (await candidates(index, query, limit, owners)).map(({ id }) => id);
-      return keys.length === 0 ? [] : bestOfOwners(await vectors.score({ query, keys }, { signal }), limit);
+      if (index === undefined || index.size === 0) return { keys: [] };
+      const few = owners && index.idsOf(owners, scoredMax);
+      return { keys: few ?? (await candidates(index, query, limit, owners)).map(({ id }) => id) };
     },
+    keysOf: (owners) => index?.idsOf(createIdSet(owners), Number.POSITIVE_INFINITY) ?? [],
     async close() {
       stop.abort();
       await Promise.all([updating.catch(() => {}), packing]);
       await index?.close();
     },
   };
-
-  async function passing(filter: Filter | undefined, signal: AbortSignal): Promise<IdSet | undefined> {
-    return filter === undefined ? undefined : idSetOf(await vectors.matching(filter, { signal }));
-  }
 
   /** Enough vectors for that many owners, and some more, because the order is not exact yet. */
   async function candidates(
@@ -68,9 +62,8 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     limit: number,
     owners: IdSet | undefined,
   ): Promise<VectorCandidate[]> {
-    const filter = owners === undefined ? {} : { filter: { groups: owners } };
     for (let wanted = Math.max(rescoredMin, limit * vectorsPerOwner); ; wanted *= 4) {
-      const found = await known.candidates(query, { limit: wanted, ...filter });
+      const found = await known.candidates(query, { limit: wanted, groups: owners });
       if (found.length < wanted || new Set(found.map(({ group }) => group)).size >= limit) return found;
     }
   }
@@ -91,7 +84,6 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
 
   async function learn(known: VectorIndex, dimensions: number, state: VectorState): Promise<void> {
     let single = 0;
-    if (lastKey < state.lastKey) known.expect(state.lastKey - lastKey);
     const read = (after: number) =>
       after < state.lastKey ? vectors.after({ model, after, limit: loadSize }) : Promise.resolve(undefined);
     for (let block = await read(lastKey); block !== undefined && block.keys.length > 0; ) {

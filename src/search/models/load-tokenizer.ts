@@ -2,10 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 
-/**
- * Text beyond this is not tokenised: a model reads 512 tokens, and even a text of three-letter words has that many long
- * before.
- */
+/** Text beyond this is not tokenised: models read 512 tokens. */
 export const tokenisedUnitsMax = 8_000;
 
 /** Of the model in this folder: tokenizer.json and tokenizer_config.json. */

@@ -49,37 +49,29 @@ export interface ModelThreads<Request, Answer> {
 }
 
 interface Job<Request, Answer> {
-  requests: readonly Request[];
-  /** The requests before this one have been given to a thread. */
-  next: number;
-  answers: Answer[];
-  left: number;
-  resolve(answers: Answer[]): void;
+  readonly request: Request;
+  resolve(answer: Answer): void;
   reject(error: unknown): void;
-  /** Stops listening for the cancellation. */
-  forget(): void;
 }
 
 /** A thread with a model of its own, which performs one request at a time. */
 interface Lane<Request, Answer> {
-  calls: Calls<Request, Answer>;
-  working: Promise<void> | undefined;
+  readonly calls: Calls<Request, Answer>;
+  isBusy: boolean;
 }
 
 /** Usually half a second to a second; many times that on a busy machine. */
 const loadTimeoutMs = 120_000;
 
-/**
- * A local model, on worker threads that start as requests need them and do not keep the process alive. Each runs the model
- * on one core and takes one request at a time, urgent ones first, so that a search waits for at most one text that is being
- * ingested.
- */
+/** A local model on worker threads, started as needed. Each takes one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig): ModelThreads<Request, Answer> {
   const { failures } = config;
-  const urgent: Job<Request, Answer>[] = [];
-  const others: Job<Request, Answer>[] = [];
+  /** Waiting jobs, in order. */
+  const urgent = new Set<Job<Request, Answer>>();
+  const others = new Set<Job<Request, Answer>>();
+  const running = new Set<Job<Request, Answer>>();
   let lanes: Lane<Request, Answer>[] = [];
-  /** Those that were given up, until they are out of native code. */
+  /** Lanes that were given up, until they are out of native code. */
   const lingering = new Set<Calls<Request, Answer>>();
 
   function start(): Lane<Request, Answer> {
@@ -90,12 +82,16 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
       ...config,
       ...{ workerData, nativeSection, lean: 'least', lost: failures.failed },
     });
-    return { calls, working: undefined };
+    return { calls, isBusy: false };
   }
 
-  function nextJob(): Job<Request, Answer> | undefined {
-    const isOpen = (job: Job<Request, Answer>) => job.next < job.requests.length;
-    return urgent.find(isOpen) ?? others.find(isOpen);
+  function takeJob(): Job<Request, Answer> | undefined {
+    const [job] = urgent.size > 0 ? urgent : others;
+    if (job === undefined) return undefined;
+    urgent.delete(job);
+    others.delete(job);
+    running.add(job);
+    return job;
   }
 
   /** Gives requests to threads that have none, and starts another thread while requests wait. */
@@ -105,15 +101,14 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     if (lanes.length === 0 && lingering.size > config.threads) {
       failAll(failures.failed(new Error('no thread comes out of native code')));
     }
-    while (nextJob() !== undefined) {
-      const free = lanes.find(({ working }) => working === undefined);
+    while (urgent.size + others.size > 0) {
+      const free = lanes.find(({ isBusy }) => !isBusy);
       if (free === undefined && lanes.length >= config.threads) return;
       const lane = free ?? start();
       if (free === undefined) lanes.push(lane);
-      lane.working = work(lane).finally(() => {
-        lane.working = undefined;
-        assign();
-      });
+      lane.isBusy = true;
+      const job = takeJob();
+      if (job) void perform(job, lane);
     }
   }
 
@@ -122,66 +117,49 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     void calls.terminate().finally(() => lingering.delete(calls));
   }
 
-  async function work({ calls }: Lane<Request, Answer>): Promise<void> {
-    for (let job = nextJob(); job !== undefined && calls.alive; job = nextJob()) await performNext(job, calls);
-  }
-
-  async function performNext(job: Job<Request, Answer>, calls: Calls<Request, Answer>): Promise<void> {
-    const place = job.next;
-    job.next += 1;
+  async function perform(job: Job<Request, Answer>, lane: Lane<Request, Answer>): Promise<void> {
+    const { calls } = lane;
     const overdue = () => failures.failed(new Error('a text took too long'));
     try {
-      // The place is one of the list's.
-      const request = job.requests[place] as Request;
       await withinTime(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
-      job.answers[place] = await withinTime(calls, calls.call(request), { timeoutMs: config.timeoutMs, overdue });
-      job.left -= 1;
-      if (job.left === 0) finish(job, () => job.resolve(job.answers));
+      job.resolve(await withinTime(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, overdue }));
     } catch (error) {
       // Without the thread, all waiting calls fail; the next request starts another one.
       const failure = isCarrelError(error) ? error : failures.failed(error);
-      if (calls.alive) finish(job, () => job.reject(failure));
+      if (calls.alive) job.reject(failure);
       else failAll(failure);
+    } finally {
+      running.delete(job);
+      lane.isBusy = false;
+      assign();
     }
   }
 
   function failAll(failure: CarrelError): void {
-    for (const job of [...urgent, ...others]) finish(job, () => job.reject(failure));
-  }
-
-  function finish(job: Job<Request, Answer>, tell: () => void): void {
-    for (const queue of [urgent, others]) {
-      const at = queue.indexOf(job);
-      if (at >= 0) queue.splice(at, 1);
-    }
-    job.next = job.requests.length;
-    job.forget();
-    tell();
-  }
-
-  function enqueue(requests: readonly Request[], { signal, urgent: isUrgent }: RunOptions): Promise<Answer[]> {
-    const queued = [...urgent, ...others].reduce((sum, job) => sum + job.left, 0);
-    if (queued + requests.length > config.queuedMax) return Promise.reject(failures.full());
-    return new Promise((resolve, reject) => {
-      const abort = () => finish(job, () => job.reject(new CarrelError('cancelled', 'The call was cancelled.')));
-      const job: Job<Request, Answer> = {
-        requests,
-        next: 0,
-        answers: Array.from({ length: requests.length }),
-        left: requests.length,
-        resolve,
-        reject,
-        forget: () => signal?.removeEventListener('abort', abort),
-      };
-      (isUrgent ? urgent : others).push(job);
-      signal?.addEventListener('abort', abort, { once: true });
-      if (signal?.aborted) abort();
-      assign();
-    });
+    for (const job of [...running, ...urgent, ...others]) job.reject(failure);
+    urgent.clear();
+    others.clear();
   }
 
   return {
-    run: async (requests, options = {}) => (requests.length === 0 ? [] : enqueue(requests, options)),
+    async run(requests, { signal, urgent: isUrgent } = {}) {
+      if (running.size + urgent.size + others.size + requests.length > config.queuedMax) throw failures.full();
+      const queue = isUrgent ? urgent : others;
+      const cancelled = Promise.withResolvers<never>();
+      const abort = () => cancelled.reject(new CarrelError('cancelled', 'The call was cancelled.'));
+      const jobs = requests.map((request) => ({ request, ...Promise.withResolvers<Answer>() }));
+      for (const job of jobs) queue.add(job);
+      signal?.addEventListener('abort', abort, { once: true });
+      if (signal?.aborted) abort();
+      else assign();
+      try {
+        return await Promise.race([Promise.all(jobs.map(({ promise }) => promise)), cancelled.promise]);
+      } finally {
+        signal?.removeEventListener('abort', abort);
+        // If one failed or the call was cancelled, the others are not needed.
+        for (const job of jobs) queue.delete(job);
+      }
+    },
     async close() {
       failAll(failures.closed());
       const stopping = lanes;
@@ -191,11 +169,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
   };
 }
 
-/**
- * The native runtime (1.29 and newer, on Linux and macOS) sends telemetry and keeps a machine id in the home folder, unless
- * this variable is set before it is loaded. It must be set here: a worker has a copy of the environment, which native code
- * does not see.
- */
+/** Stops the native runtime's telemetry. Set here, because native code does not see a worker's copy of the environment. */
 function keepRuntimeQuiet(): void {
   process.env['ORT_DISABLE_TELEMETRY'] = '1';
 }

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { packageFile } from '../../base/places.ts';
+import { packageFile } from '../../base/program-files.ts';
 
 /** What the package of the native runtime brings binaries for. */
 const systems = ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64'];
 
 /**
- * The command that brings the native runtime of local models, where this system could have it and does not. It is an
- * optional package whose install script downloads libraries for graphics cards on Linux: without a network npm leaves the
- * package out and says nothing, and the models run in WebAssembly, several times as slowly.
+ * The command that installs the native runtime, if this system lacks it. It is an optional package that npm skips
+ * silently when offline; the models then run in WebAssembly, several times as slowly.
  */
 export function missingRuntimeRemedy(from = packageFile('package.json')): string | undefined {
   if (!systems.includes(`${process.platform}-${process.arch}`) || isMusl()) return undefined;

@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { isBuilt } from '../../base/places.ts';
+import { isBuilt } from '../../base/program-files.ts';
 import { inNativeSection, type NativeSection } from '../../base/workers/native-section.ts';
-import { withoutWeights } from './mapped-weights.ts';
 
 /** What runs a model: native code, or WebAssembly where that cannot be loaded. */
 export interface OnnxRuntime {
@@ -21,7 +21,7 @@ export interface TokenisedText {
 export type OnnxDevice = 'cpu' | 'wasm';
 
 export interface OnnxRuntimeConfig {
-  /** Holds model.onnx. */
+  /** Holds model.onnx and, where its weights are apart, model.onnx.data. */
   readonly modelFolder: string;
   /** By default the faster one that can be loaded. */
   readonly device?: OnnxDevice | undefined;
@@ -39,8 +39,6 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
   const native = config.device === 'wasm' ? undefined : await inNative(() => loadNative(config.device === 'cpu'));
   if (native === undefined) return loadWasm(config);
   const options: InferenceOptions = {
-    // Where the weights are.
-    extra: { session: { model_external_initializers_file_folder_path: config.modelFolder } },
     // One core for each thread of ours: they scale better than threads within a run, and none waits busily.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
@@ -50,8 +48,9 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
     // A plan for each length of text takes more memory than it saves.
     enableMemPattern: false,
   };
-  const graph = withoutWeights(join(config.modelFolder, 'model.onnx'));
-  const session = await inNative(() => native.InferenceSession.create(graph, options));
+  // It maps the weights from model.onnx.data, so that threads and processes share one copy.
+  const file = join(config.modelFolder, 'model.onnx');
+  const session = await inNative(() => native.InferenceSession.create(file, options));
   return { device: 'cpu', run: (text) => inNative(() => outputOf(session, native, text)) };
 }
 
@@ -74,12 +73,17 @@ async function loadWasm({ modelFolder }: OnnxRuntimeConfig): Promise<OnnxRuntime
   web.env.wasm.numThreads = 1;
   web.env.wasm.proxy = false;
   web.env.wasm.wasmBinary = await readFile(wasmFile());
+  const weights = join(modelFolder, weightsName);
   const session = await web.InferenceSession.create(await readFile(join(modelFolder, 'model.onnx')), {
     executionProviders: ['wasm'],
     enableCpuMemArena: false,
+    externalData: existsSync(weights) ? [{ path: weightsName, data: await readFile(weights) }] : [],
   });
   return { device: 'wasm', run: (text) => outputOf(session, web, text) };
 }
+
+/** As model.onnx names it. */
+const weightsName = 'model.onnx.data';
 
 const wasmName = 'ort-wasm-simd-threaded.wasm';
 

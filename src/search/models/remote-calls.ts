@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CarrelError } from '../../base/errors.ts';
+import { parseMeasured, serviceAnswerBytesMax, serviceBounds } from '../../base/measured-json.ts';
+import { createSlots } from '../../base/slots.ts';
 
 export interface RemoteCallsConfig {
   /** For one attempt, from the connection to the last byte. */
@@ -23,11 +25,23 @@ export interface ServerWords {
 
 export interface RemoteCalls {
   /** Posts to an address that the operator configured. Answers with the parsed JSON. */
-  post(url: string, body: unknown, headers: Record<string, string>, signal: AbortSignal | undefined): Promise<unknown>;
+  post(
+    url: string,
+    body: unknown,
+    headers: Record<string, string>,
+    signal: AbortSignal | undefined,
+    options?: PostOptions,
+  ): Promise<unknown>;
 }
 
-/** An answer may have hundreds of vectors of thousands of numbers each, as text. */
-const answerBytesMax = 64 * 1024 * 1024;
+export interface PostOptions {
+  /** What was asked for, so that a longer answer is refused. */
+  readonly answer?: { readonly bytesMax: number; readonly elementsMax: number };
+  /** A search waits for it: no pause is made for another attempt. */
+  readonly isUrgent?: boolean;
+}
+
+const usualAnswer = { bytesMax: 1024 * 1024, elementsMax: serviceBounds.elementsMax };
 const backOffMsMax = 10_000;
 export const embeddingServer: ServerWords = {
   name: 'The embedding server',
@@ -35,43 +49,20 @@ export const embeddingServer: ServerWords = {
 };
 
 /**
- * Calls to a server that may be slow, busy or down: limited in number and time, and retried if that can help. After several
- * failed calls in a row, none are made for a while, so that searches fall back to words at once.
+ * Calls to a server that may be slow or down: bounded and retried. After several failures in a row it is left alone for
+ * a while, so that searches fall back to words at once.
  */
 export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3, server = embeddingServer } = config;
-  const waiting: (() => void)[] = [];
-  let running = 0;
+  const slots = createSlots({ runningMax: config.concurrencyMax, waitingMax: Number.POSITIVE_INFINITY });
   let failures = 0;
   let closedUntil = 0;
 
-  async function slot(signal: AbortSignal | undefined): Promise<void> {
-    if (signal?.aborted) throw cancelled(signal.reason);
-    if (running < config.concurrencyMax) {
-      running += 1;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const proceed = (): void => {
-        signal?.removeEventListener('abort', leave);
-        resolve();
-      };
-      const leave = (): void => {
-        waiting.splice(waiting.indexOf(proceed), 1);
-        reject(cancelled(signal?.reason));
-      };
-      waiting.push(proceed);
-      signal?.addEventListener('abort', leave, { once: true });
-    });
-  }
-
-  function releaseSlot(): void {
-    const following = waiting.shift();
-    if (following) following();
-    else running -= 1;
-  }
-
-  async function attempts(request: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<unknown> {
+  async function attempts(
+    request: () => Promise<unknown>,
+    signal: AbortSignal | undefined,
+    isUrgent: boolean,
+  ): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await request();
@@ -79,6 +70,9 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
         if (signal?.aborted) throw cancelled(error);
         const refusal = error instanceof Refusal ? error : undefined;
         if (attempt >= config.attemptsMax || (refusal && !refusal.temporary)) throw unavailable(server, error);
+        const asksToWait = refusal?.status === 429 || refusal?.retryAfterMs !== undefined;
+        if (isUrgent && asksToWait) throw unavailable(server, error, refusal.retryAfterMs);
+        if (isUrgent) continue;
         const pause = refusal?.retryAfterMs ?? backOffMs * 2 ** (attempt - 1) * (0.5 + Math.random());
         await sleep(Math.min(pause, backOffMsMax), undefined, signal ? { signal } : {}).catch(() => {});
       }
@@ -86,12 +80,13 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   }
 
   return {
-    async post(url, body, headers, signal) {
+    async post(url, body, headers, signal, { answer: bounds = usualAnswer, isUrgent = false } = {}) {
       const closedMs = closedUntil - performance.now();
       if (closedMs > 0) throw unavailable(server, new Error('circuit open'), closedMs);
-      await slot(signal);
+      const release = await slots.acquire(signal);
       try {
-        const answer = await attempts(() => postOnce(url, body, headers, config.timeoutMs, signal), signal);
+        const request = { url, body, headers, timeoutMs: config.timeoutMs, signal, bounds };
+        const answer = await attempts(() => postOnce(request), signal, isUrgent);
         failures = 0;
         return answer;
       } catch (error) {
@@ -101,7 +96,7 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
         if (failures >= failuresMax) closedUntil = performance.now() + pauseMs;
         throw error;
       } finally {
-        releaseSlot();
+        release();
       }
     },
   };
@@ -111,14 +106,14 @@ function cancelled(cause: unknown): CarrelError {
   return new CarrelError('cancelled', 'The call was cancelled.', { cause });
 }
 
-/** The server answered with an error status. */
+/** The server answered, but with an error status or with something that can't be used. */
 export class Refusal extends Error {
   readonly status: number;
   readonly temporary: boolean;
   readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, retryAfter: string | null) {
-    super(`HTTP ${status}`);
+  constructor(status: number, retryAfter: string | null, problem = `HTTP ${status}`) {
+    super(problem);
     this.status = status;
     this.temporary = status === 408 || status === 429 || status >= 500;
     const seconds = Number(retryAfter ?? Number.NaN);
@@ -126,13 +121,16 @@ export class Refusal extends Error {
   }
 }
 
-async function postOnce(
-  url: string,
-  body: unknown,
-  headers: Record<string, string>,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-): Promise<unknown> {
+interface OneRequest {
+  readonly url: string;
+  readonly body: unknown;
+  readonly headers: Record<string, string>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+  readonly bounds: NonNullable<PostOptions['answer']>;
+}
+
+async function postOnce({ url, body, headers, timeoutMs, signal, bounds }: OneRequest): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, {
     method: 'POST',
@@ -146,15 +144,18 @@ async function postOnce(
     await response.body?.cancel();
     throw new Refusal(response.status, response.headers.get('retry-after'));
   }
-  return JSON.parse(await readBounded(response));
+  const bytesMax = Math.min(bounds.bytesMax, serviceAnswerBytesMax);
+  const parsed = parseMeasured(await readBounded(response, bytesMax), { ...serviceBounds, ...bounds });
+  if (parsed === undefined) throw new Refusal(response.status, null, 'the answer is no JSON, or has too many elements');
+  return parsed;
 }
 
-async function readBounded(response: Response): Promise<string> {
+async function readBounded(response: Response, bytesMax: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of response.body ?? []) {
     bytes += part.length;
-    if (bytes > answerBytesMax) throw new Error('the answer is too long');
+    if (bytes > bytesMax) throw new Refusal(response.status, null, `the answer has more than ${bytesMax} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');

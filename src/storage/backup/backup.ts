@@ -3,15 +3,15 @@ import { mkdir, rm } from 'node:fs/promises';
 import { dirname, sep } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
-import { makeFolder } from '../../base/make-folder.ts';
 import { version } from '../../base/package-info.ts';
-import type { MoveReport } from '../move/move-report.ts';
 import type { StoragePlace } from '../open-storage.ts';
+import { newestSchema } from '../schema/schema-version.ts';
 import { databaseFiles, realDatabase } from '../sqlite/database-files.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
-import type { BackupOptions, BackupSource, ProgressReport } from './backup-source.ts';
-import { format, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { checkBackupSchema, format, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { removeLeftovers, temporaryPath } from './own-files.ts';
+import type { BackupOptions, BackupSource, Fill, ProgressReport } from './sides.ts';
+import { fill, membersOf, type RestoreReport } from './walk.ts';
 
 export interface BackupPlace {
   readonly storage: StoragePlace;
@@ -22,7 +22,7 @@ export interface BackupPlace {
 export interface BackupReport extends Manifest {
   readonly bytes: number;
   /** Where the backup was made from the other kind of database: what was compared after it was moved. */
-  readonly moved?: MoveReport;
+  readonly moved?: RestoreReport;
   /** Remarks about a backup or restore that succeeded. */
   readonly warnings: readonly string[];
 }
@@ -36,13 +36,13 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
   await makeParent(file);
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
-  const source = await openSource(place, file, options.onProgress);
+  const source = await openSource(place, options.onProgress);
   try {
     const manifest: Manifest = {
       ...{ format, carrel: version, createdAt: new Date().toISOString(), backend: place.storage.backend },
-      ...{ schema: source.schema, tables: source.tables, files: source.files },
+      ...{ schema: newestSchema, tables: source.tables, files: source.files },
     };
-    await writeNewFile(unfinished, writeArchive(withManifest(manifest, source)));
+    await writeNewFile(unfinished, writeArchive(archiveOf(manifest, source, options.onProgress)));
     await verifyBackup(unfinished, options.onProgress);
     await moveFile(unfinished, file);
     return { ...manifest, bytes: statSync(file).size, warnings: source.warnings };
@@ -58,9 +58,12 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
  */
 export async function restore(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
+  checkBackupSchema(manifest);
   const members = membersAfterManifest(file, options.onProgress);
-  const moved = await fill(place, manifest, members, options);
-  return { ...manifest, bytes: statSync(file).size, ...(moved === undefined ? {} : { moved }), warnings: [] };
+  const work: Fill<RestoreReport> = (target) => fill(target, manifest, members, options.onProgress);
+  const report = await replaceContent(place, options, work);
+  const moved = manifest.backend === place.storage.backend ? {} : { moved: report };
+  return { ...manifest, bytes: statSync(file).size, ...moved, warnings: [] };
 }
 
 /** Nothing is overwritten unasked; what the data is in, or what is no file, not even then. */
@@ -82,33 +85,6 @@ function checkTarget({ storage, originals }: BackupPlace, file: string, force: b
   if (!there.isFile()) throw refuse('is not a file. Choose another name.');
 }
 
-async function fill(
-  { storage, originals }: BackupPlace,
-  manifest: Manifest,
-  members: AsyncIterable<ArchiveMember>,
-  options: BackupOptions,
-): Promise<MoveReport | undefined> {
-  if (storage.backend === 'sqlite') {
-    const target = { path: storage.path, originals };
-    if (manifest.backend === 'postgres') {
-      const { postgresToSqlite } = await import('../move/postgres-to-sqlite.ts');
-      return postgresToSqlite(target, manifest, members, options);
-    }
-    const { restoreSqlite } = await import('../sqlite/restore.ts');
-    await restoreSqlite(target, manifest, members, options);
-  } else if (manifest.backend === 'sqlite') {
-    // The copy is as large as the database, and nobody else's to read: the data folder is where such files belong.
-    makeFolder(dirname(originals));
-    removeLeftovers(originals);
-    const { sqliteToPostgres } = await import('../move/sqlite-to-postgres.ts');
-    return sqliteToPostgres(storage, `${temporaryPath(originals)}-database`, manifest, members, options);
-  } else {
-    const { restorePostgres } = await import('../postgres/restore.ts');
-    await restorePostgres(storage, manifest, members, options);
-  }
-  return undefined;
-}
-
 /** Reads a whole backup, which is the only way to know that it is intact. */
 export async function verifyBackup(file: string, onProgress: ProgressReport = () => {}): Promise<Manifest> {
   const total = sizeOf(file);
@@ -125,19 +101,35 @@ export async function verifyBackup(file: string, onProgress: ProgressReport = ()
   return manifest;
 }
 
-async function openSource(place: BackupPlace, file: string, onProgress: ProgressReport): Promise<BackupSource> {
-  if (place.storage.backend === 'sqlite') {
+async function openSource({ storage, originals }: BackupPlace, onProgress: ProgressReport): Promise<BackupSource> {
+  if (storage.backend === 'sqlite') {
     const { openSqliteSource } = await import('../sqlite/back-up.ts');
-    const copy = `${temporaryPath(file)}-database`;
-    return openSqliteSource({ path: place.storage.path, originals: place.originals, copy }, onProgress);
+    return openSqliteSource({ path: storage.path, originals }, onProgress);
   }
   const { openPostgresSource } = await import('../postgres/back-up.ts');
-  return openPostgresSource(place.storage, onProgress);
+  return openPostgresSource(storage);
 }
 
-async function* withManifest(manifest: Manifest, source: BackupSource): AsyncGenerator<ArchiveMember> {
+async function replaceContent<T>(
+  { storage, originals }: BackupPlace,
+  options: BackupOptions,
+  work: Fill<T>,
+): Promise<T> {
+  if (storage.backend === 'sqlite') {
+    const { restoreSqlite } = await import('../sqlite/restore.ts');
+    return restoreSqlite({ path: storage.path, originals }, options, work);
+  }
+  const { restorePostgres } = await import('../postgres/restore.ts');
+  return restorePostgres(storage, options, work);
+}
+
+async function* archiveOf(
+  manifest: Manifest,
+  source: BackupSource,
+  onProgress: ProgressReport,
+): AsyncGenerator<ArchiveMember> {
   yield writeManifest(manifest);
-  yield* source.members();
+  yield* membersOf(source, onProgress);
 }
 
 async function* membersAfterManifest(file: string, onProgress: ProgressReport): AsyncGenerator<ArchiveMember> {

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
-import type { StorageDescription } from '../contracts/storage.ts';
-import { isFilledFromTheStart } from '../stores/words/word-analysis.ts';
+import type { StorageDescription } from '../dialect.ts';
+import { newestSchema, olderThanFirst } from '../schema/schema-version.ts';
 import { type ArchiveMember, damaged, readContent } from './archive.ts';
 
 /** The first member of a backup: what the others are. */
@@ -12,24 +12,25 @@ export interface Manifest {
   readonly carrel: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
+  /** The database that it was made from. It can be restored into either. */
   readonly backend: StorageDescription['backend'];
   readonly schema: number;
   readonly tables: readonly TableFacts[];
-  /** Originals of documents that are kept as files beside the database. */
+  /** Originals of documents. */
   readonly files: number;
 }
 
 export interface TableFacts {
   readonly name: string;
   readonly rows: number;
-  /** Of PostgreSQL: in the order of the values in each line. */
-  readonly columns?: readonly string[];
-  /** Of PostgreSQL: where the numbering of each identity column stands. */
-  readonly sequences?: Readonly<Record<string, number>>;
+  /** In the order of the values in each line. */
+  readonly columns: readonly string[];
+  /** The last number that was given to a row, where rows are numbered; 0 before the first. */
+  readonly last?: number;
 }
 
 export const manifestName = 'manifest.json';
-export const format = 1;
+export const format = 2;
 const bytesMax = 1024 * 1024;
 
 export function writeManifest(manifest: Manifest): ArchiveMember {
@@ -46,6 +47,7 @@ export async function readManifest(member: ArchiveMember): Promise<Manifest> {
     throw damaged(error);
   }
   if (isObject(parsed) && Number(parsed['format']) > format) throw newerBackup();
+  if (isObject(parsed) && parsed['format'] === 1) throw olderThanFirst('backup', Number(parsed['schema']));
   if (!isManifest(parsed)) throw damaged();
   return parsed;
 }
@@ -64,51 +66,43 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Refuses a backup of a schema that only a later version of this program knows. */
-export function checkBackupSchema({ schema }: Manifest, newest: number): void {
-  if (schema > newest) throw newerBackup();
+/** Refuses a backup of a schema that this program does not know. */
+export function checkBackupSchema({ schema }: Manifest): void {
+  if (schema > newestSchema) throw newerBackup();
+  if (schema < newestSchema) throw olderThanFirst('backup', schema);
 }
 
 function newerBackup(): CarrelError {
   return new CarrelError('storage_newer', 'The backup was made by a newer Carrel. Upgrade Carrel, then restore it.');
 }
 
-/** Names become part of statements, so only characters that our own names use are allowed. */
-const identifier = /^[a-z_][a-z0-9_]{0,62}$/;
-
 function isTableFacts(value: unknown): value is TableFacts {
   if (!isObject(value)) return false;
-  const { name, rows, columns = [], sequences = {} } = value;
-  return (
-    isIdentifier(name) &&
-    isCount(rows) &&
-    Array.isArray(columns) &&
-    columns.every(isIdentifier) &&
-    isObject(sequences) &&
-    Object.entries(sequences).every(([column, last]) => isIdentifier(column) && isCount(last))
-  );
-}
-
-function isIdentifier(value: unknown): boolean {
-  return typeof value === 'string' && identifier.test(value);
+  const { name, rows, columns, last = 0 } = value;
+  const isText = (each: unknown) => typeof each === 'string';
+  return isText(name) && isCount(rows) && Array.isArray(columns) && columns.every(isText) && isCount(last);
 }
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
+export function noData(): CarrelError {
+  return new CarrelError('invalid_config', 'The database contains no Carrel data. Check its address.');
+}
+
 /** Refuses a database that is not empty. */
-export function checkEmpty(tables: readonly TableFacts[]): void {
-  const used = tables.filter(({ name, rows }) => rows > 0 && !isFilledFromTheStart(name) && !isChosen(name));
+export function checkEmpty(tables: readonly Pick<TableFacts, 'name' | 'rows'>[]): void {
+  const used = tables.filter(({ name, rows }) => rows > 0 && !isFilledAtStart(name));
   if (used.length === 0) return;
   throw new CarrelError(
     'storage_not_empty',
     'The database is not empty, and the backup would replace its content. Back it up, then restore with --force.',
-    { data: { tables: used.map(({ name }) => name), rows: used.reduce((sum, { rows }) => sum + rows, 0) } },
+    { data: { rows: Object.fromEntries(used.map(({ name, rows }) => [name, rows])) } },
   );
 }
 
-/** A server notes which model it uses when it starts, before there is anything to embed. */
-function isChosen(name: string): boolean {
-  return name.endsWith('_models');
+/** A server writes to these tables when it starts, before anything is stored. */
+function isFilledAtStart(table: string): boolean {
+  return table === 'settings' || table === 'vector_models';
 }

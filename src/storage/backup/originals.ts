@@ -42,13 +42,17 @@ export async function holdOriginals(folder: string): Promise<HeldOriginals> {
     async *members() {
       for (const name of [...held].sort()) {
         const file = join(holding, name);
-        yield { name: `${prefix}${name}`, size: statSync(file).size, content: createReadStream(file) };
+        yield { name: originalName(name), size: statSync(file).size, content: createReadStream(file) };
       }
     },
     release: () => rm(holding, { recursive: true, force: true }),
   };
   await originals.catchUp();
   return originals;
+}
+
+export function originalName(hash: string): string {
+  return `${prefix}${hash}`;
 }
 
 export function isOriginal({ name }: ArchiveMember): boolean {

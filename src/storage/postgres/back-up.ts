@@ -1,40 +1,35 @@
 import type { Client } from 'pg';
-import { CarrelError } from '../../base/errors.ts';
+import { to } from 'pg-copy-streams';
 import type { ArchiveMember } from '../backup/archive.ts';
-import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
-import type { TableFacts } from '../backup/manifest.ts';
-import type { Row } from '../rows.ts';
-import { checkSchema } from '../schema-version.ts';
-import type { PostgresConfig } from './connections.ts';
-import { copyOut } from './copy.ts';
-import { schemaVersion } from './migrate.ts';
-import { migrations } from './migrations.ts';
-import { connectToAny, createServers } from './servers.ts';
-import { storageError } from './storage-error.ts';
-import { readTables } from './tables.ts';
-import { type Connection, endedWithClient } from './transaction.ts';
+import { noData, type TableFacts } from '../backup/manifest.ts';
+import { originalName } from '../backup/originals.ts';
+import type { StoredRow } from '../backup/rows.ts';
+import type { BackupSource } from '../backup/sides.ts';
+import { bytesOf, numberOf, textOf } from '../rows.ts';
+import { checkSchema, newestSchema } from '../schema/schema-version.ts';
+import { columnNames, identityOf, type Table, writtenColumns } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
+import type { PostgresConfig } from './connections/connections.ts';
+import { connectAlone, statementsOf, unbounded } from './connections/single-connection.ts';
+import { storageError } from './connections/storage-error.ts';
+import type { Connection } from './connections/transaction.ts';
+import { copyRows } from './copy-text.ts';
+import { knownSchema } from './migrate.ts';
 
-/** Lines are collected into members of about this size; a longer line gets its own. */
-const partBytes = 4 * 1024 * 1024;
-
-/** One state of the database, as the lines of COPY: the one form that every version of PostgreSQL reads. */
-export async function openPostgresSource(config: PostgresConfig, onProgress: ProgressReport): Promise<BackupSource> {
+/** Holds one state of the database. */
+export async function openPostgresSource(config: PostgresConfig): Promise<BackupSource> {
   const client = await connectAlone(config);
   try {
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unbounded}`);
     const statements = statementsOf(client);
-    const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
-    if (known?.['known'] !== true) {
-      throw new CarrelError('invalid_config', 'The PostgreSQL database contains no Carrel data. Check its address.');
-    }
-    const schema = checkSchema(await schemaVersion(statements), migrations.length);
-    const tables = await readTables(statements);
+    if (checkSchema((await knownSchema(statements)) ?? 0, newestSchema) !== newestSchema) throw noData();
+    const [row = {}] = await statements.query(`SELECT count(*) AS count ${accepted}`);
     return {
-      schema,
-      tables,
-      files: 0,
+      tables: await readFacts(statements),
+      files: numberOf(row, 'count'),
       warnings: [],
-      members: () => members(client, tables, onProgress),
+      rows: (table) => rowsOf(client, table),
+      originals: () => originals(statements),
       close: () => client.end(),
     };
   } catch (error) {
@@ -43,68 +38,57 @@ export async function openPostgresSource(config: PostgresConfig, onProgress: Pro
   }
 }
 
-/** For a transaction that takes as long as it takes, whatever the server's own settings are. */
-export const unbounded = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; ${endedWithClient}`;
+/** What COPY reads and writes of a table. */
+export function copied(table: Table): string {
+  return `carrel.${table.name} (${columnNames(table).join(', ')})`;
+}
 
-/** A connection beside the pool, without the bounds that answering calls needs. */
-export async function connectAlone(config: PostgresConfig): Promise<Client> {
-  const servers = createServers(config.url);
-  try {
-    return await connectToAny(servers, async () => {
-      const client = servers.client({
-        connectionTimeoutMillis: config.connectTimeoutMs ?? 5000,
-        application_name: 'carrel',
-        keepAlive: true,
-        keepAliveInitialDelayMillis: 10_000,
-      });
-      await client.connect();
-      return client;
+export function rowsOf(client: Client, table: Table): AsyncIterable<StoredRow> {
+  const kinds = writtenColumns(table).map(({ kind }) => kind);
+  return copyRows(client.query(to(`COPY ${copied(table)} TO STDOUT`)), kinds);
+}
+
+export async function readFacts(statements: Connection): Promise<TableFacts[]> {
+  const facts: TableFacts[] = [];
+  for (const table of tables) {
+    const { name } = table;
+    const [row = {}] = await statements.query(`SELECT count(*) AS rows FROM carrel.${name}`);
+    const identity = identityOf(table);
+    facts.push({
+      name,
+      rows: numberOf(row, 'rows'),
+      columns: columnNames(table),
+      ...(identity === undefined ? {} : { last: await lastNumber(statements, name, identity) }),
     });
-  } catch (error) {
-    throw storageError(error);
+  }
+  return facts;
+}
+
+/** Not read within the snapshot, so it is at or past the largest number that the snapshot shows; 0 before the first. */
+async function lastNumber(statements: Connection, table: string, column: string): Promise<number> {
+  const [row = {}] = await statements.query(
+    `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM carrel.${table}_${column}_seq`,
+  );
+  return numberOf(row, 'last');
+}
+
+/** Without a hash, a file was never accepted. */
+const accepted = 'FROM carrel.kb_originals WHERE hash IS NOT NULL';
+
+async function* originals(statements: Connection): AsyncGenerator<ArchiveMember> {
+  for (const row of await statements.query(`SELECT key, hash, bytes ${accepted} ORDER BY hash`)) {
+    const content = partsOf(statements, numberOf(row, 'key'));
+    yield { name: originalName(textOf(row, 'hash')), size: numberOf(row, 'bytes'), content };
   }
 }
 
-export function statementsOf(client: Client): Connection {
-  return { query: async (text, values = []) => (await client.query<Row>({ text, values: [...values] })).rows };
-}
-
-export function columnList({ columns = [] }: TableFacts): string {
-  return columns.map((column) => `"${column}"`).join(', ');
-}
-
-/** Of the table, and the number of the part. */
-function partName(table: string, part: number): string {
-  return `tables/${table}/${String(part).padStart(6, '0')}`;
-}
-
-async function* members(
-  client: Client,
-  tables: readonly TableFacts[],
-  onProgress: ProgressReport,
-): AsyncGenerator<ArchiveMember> {
-  const total = tables.length;
-  for (const [index, table] of tables.entries()) {
-    onProgress('writing', index, total);
-    let part = 0;
-    for await (const content of parts(copyOut(client, `COPY carrel.${table.name} (${columnList(table)}) TO STDOUT`))) {
-      part += 1;
-      yield { name: partName(table.name, part), size: content.length, content: [content] };
-    }
+async function* partsOf(statements: Connection, original: number): AsyncGenerator<Uint8Array> {
+  for (let part = 0; ; part += 1) {
+    const [row] = await statements.query(
+      'SELECT data FROM carrel.kb_original_parts WHERE original = $1 AND part = $2',
+      [original, part],
+    );
+    if (row === undefined) return;
+    yield bytesOf(row, 'data');
   }
-  onProgress('writing', total, total);
-}
-
-async function* parts(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let gathered: Buffer[] = [];
-  let bytes = 0;
-  for await (const line of lines) {
-    gathered.push(line);
-    bytes += line.length;
-    if (bytes < partBytes) continue;
-    yield Buffer.concat(gathered, bytes);
-    gathered = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield Buffer.concat(gathered, bytes);
 }

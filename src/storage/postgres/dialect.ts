@@ -1,28 +1,21 @@
-import type { VectorCorpus } from '../contracts/vectors.ts';
 import type { Dialect } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
-import type { FreshStatistics } from './fresh-statistics.ts';
-import type { NearestIndexes } from './nearest.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
 import { passageTable } from './passage-table.ts';
-import { fieldHash } from './schema/entry-schema.ts';
-import type { TextCutter } from './text-cutter.ts';
 import { checkContent, describe } from './upkeep.ts';
-import { createVectorTable } from './vector-table.ts';
-import { createVerdictCache } from './verdict-cache.ts';
-import type { WordShares } from './word-shares.ts';
-import { createWordTable } from './word-table.ts';
+import { createVectorTable, type Nearest } from './vectors/vector-table.ts';
+import type { Tokenizer } from './words/tokenizer.ts';
+import { type AnalyseTable, createWordTable } from './words/word-table.ts';
 
 export interface PostgresDialectDeps {
   /** None without pgvector. */
-  readonly indexes: Readonly<Record<VectorCorpus, NearestIndexes>> | undefined;
-  readonly statistics: FreshStatistics;
-  readonly shares: WordShares;
-  readonly cutter: TextCutter;
+  readonly nearest?: Nearest | undefined;
+  readonly tokenizer: Tokenizer;
+  readonly analyse?: AnalyseTable;
 }
 
 /** Of one database. */
-export function createPostgresDialect({ indexes, statistics, shares, cutter }: PostgresDialectDeps): Dialect {
+export function createPostgresDialect({ nearest, tokenizer, analyse }: PostgresDialectDeps): Dialect {
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
@@ -33,16 +26,11 @@ export function createPostgresDialect({ indexes, statistics, shares, cutter }: P
     textList: (select) => `ARRAY(${select})`,
     elements: (json) => `jsonb_array_elements_text(${json}::jsonb) AS element (value)`,
     position: (text, part) => `strpos(${text}, ${part})`,
-    ending: (text, part) => `right(${text}, length(${part}))`,
-    orderedInJson: (json, sign) => `(${json}::jsonb #> ?::text[]) ${sign} to_jsonb(?::float8)`,
-    jsonPath: (keys) => `{${keys.map((key) => `"${key}"`).join(',')}}`,
     least: (first, second) => `least(${first}, ${second})`,
     greatest: (first, second) => `greatest(${first}, ${second})`,
     forUpdate: 'FOR UPDATE',
     forShare: 'FOR SHARE',
     lock: 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest(?::text[]) AS names (name)',
-    lockTable: (table, how) => `LOCK TABLE carrel.${table} IN ${how === 'shared' ? 'ROW ' : ''}EXCLUSIVE MODE`,
-    textAt: `${fieldHash('f.path', 'f.head')} = ${fieldHash('?::text', '?::text')}`,
     fence: ' OFFSET 0',
     explain: (sql) => `EXPLAIN ${sql}`,
     planLine: (row) => String(row['QUERY PLAN']),
@@ -56,7 +44,7 @@ export function createPostgresDialect({ indexes, statistics, shares, cutter }: P
     }),
     keys: {
       async highest(on, table) {
-        await on.query(`LOCK TABLE carrel.${table} IN SHARE ROW EXCLUSIVE MODE`);
+        await on.query(`LOCK TABLE carrel.${table} IN EXCLUSIVE MODE`);
         const [row] = await on.query(
           `SELECT pg_sequence_last_value(pg_get_serial_sequence('carrel.' || ?, 'key')::regclass) AS last`,
           [table],
@@ -68,18 +56,9 @@ export function createPostgresDialect({ indexes, statistics, shares, cutter }: P
         await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },
     },
-    verdicts: createVerdictCache(),
-    words: createWordTable(cutter, statistics, shares),
-    // Tags are indexed where they are.
-    notes: {
-      indexTags: async () => {},
-      tagged: (tags) => ({
-        sql: `SELECT o.key FROM carrel.notes o WHERE ${tags.map(() => 'o.tags && ?::text[]').join(' AND ')}`,
-        values: tags.map((list) => ({ list })),
-      }),
-    },
+    words: createWordTable(tokenizer, analyse),
     passages: passageTable,
-    vectors: createVectorTable(indexes),
+    vectors: createVectorTable(nearest),
     originals: { adopt: adoptOriginal, remove: removeOriginal },
     describe,
     check: checkContent,

@@ -1,41 +1,23 @@
-import type { PassageFilter } from '../contracts/passages.ts';
 import type { PassageTable } from '../dialect.ts';
-import { createIdSet } from '../id-set.ts';
-import { type Condition, numberOf } from '../rows.ts';
+import type { PassageFilter } from '../passages/passage.ts';
+import type { Condition } from '../rows.ts';
 import { storable } from '../storable.ts';
+import { labelMark } from './words/tsquery.ts';
 
-/** Labels are indexed where they are, and triggers list what has to be embedded. */
+/** Labels are in the passage's row and among its words. */
 export const passageTable: PassageTable = {
-  complete: async () => {},
-  relabel: async () => {},
-  filter(filter) {
-    const condition = passageCondition(filter);
-    return (
-      condition && {
-        values: condition.values,
-        sql: `SELECT o.key FROM carrel.kb_passages o WHERE ${condition.sql}`,
-        onWords: filter.parents === undefined ? labelCondition('w', filter.labels) : undefined,
-      }
+  async relabel(on, parent, labels) {
+    await on.query(
+      `UPDATE carrel.kb_passage_words w SET words = array_to_tsvector(?::text[]) ||
+         ts_delete(w.words, ARRAY(SELECT l FROM unnest(tsvector_to_array(w.words)) l WHERE starts_with(l, '${labelMark}')))
+       FROM carrel.kb_passages o WHERE o.key = w.key AND o.parent = ?`,
+      [{ list: labels.map((label) => `${labelMark}${label}`) }, parent],
     );
-  },
-  async keys(on, { sql, values }) {
-    const rows = await on.query(sql, values);
-    return createIdSet(Float64Array.from(rows, (row) => numberOf(row, 'key'))).pages;
   },
 };
 
-/** On the passages `o`. Undefined where all may pass. */
-export function passageCondition({ labels, parents }: PassageFilter): Condition | undefined {
-  const labelled = labelCondition('o', labels);
-  if (parents === undefined) return labelled;
-  const own = { sql: 'o.parent = ANY (?::text[])', values: [{ list: parents.map(storable) }] };
-  return labelled === undefined
-    ? own
-    : { sql: `${labelled.sql} AND ${own.sql}`, values: [...labelled.values, ...own.values] };
-}
-
-/** On the labels of a row that is called so. */
-function labelCondition(row: string, labels: PassageFilter['labels'] = []): Condition | undefined {
+/** On the labels of the row with this name: at least one of each group. Undefined where all may pass. */
+export function labelCondition(row: string, labels: PassageFilter['labels'] = []): Condition | undefined {
   if (labels.length === 0) return undefined;
   return {
     sql: labels.map(() => `${row}.labels && ?::text[]`).join(' AND '),

@@ -1,67 +1,64 @@
-import type { Storage, StorageDeps } from '../contracts/storage.ts';
+import { createBackgroundWork } from '../background-work.ts';
 import { createStorage } from '../create-storage.ts';
 import type { Dialect, Operation, Statements } from '../dialect.ts';
+import { replicaReads } from '../operations.ts';
 import type { BoundValue } from '../rows.ts';
-import { settleAnalysis } from '../stores/words/word-analysis.ts';
+import type { Storage, StorageDeps } from '../storage.ts';
 import type { Transactions } from '../transactions.ts';
-import { type Connections, createConnections, type PostgresConfig } from './connections.ts';
+import { settleAnalysis } from '../words/word-analysis.ts';
+import { type Connections, createConnections, type PostgresConfig } from './connections/connections.ts';
+import { createNotices } from './connections/notices.ts';
+import { createReplica, type Replica } from './connections/replica.ts';
+import { createServers } from './connections/servers.ts';
+import type { Connection } from './connections/transaction.ts';
 import { createPostgresDialect } from './dialect.ts';
-import { createFreshStatistics } from './fresh-statistics.ts';
-import { labelWords } from './label-words.ts';
 import { migrate } from './migrate.ts';
-import { createNearest } from './nearest.ts';
-import { createNotices } from './notices.ts';
 import { createOriginals } from './originals.ts';
-import { createReplica, type Replica } from './replica.ts';
-import { replicaReads } from './replica-reads.ts';
-import { createServers } from './servers.ts';
 import { createSharedStore } from './shared-store.ts';
-import { createTextCutter } from './text-cutter.ts';
-import type { Connection } from './transaction.ts';
-import { createWordShares } from './word-shares.ts';
+import { createNearest } from './vectors/vector-table.ts';
+import { createTokenizer } from './words/tokenizer.ts';
 
 /** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const servers = createServers(config.url);
-  const replica = config.readUrl === undefined ? undefined : createReplica(config.readUrl, config, servers);
-  const connections = createConnections(config, servers, replica?.afterCommit);
-  const cutter = createTextCutter();
+  const readPrimary: Connections['read'] = (work) => connections.read(work);
+  const replica = config.readUrl === undefined ? undefined : createReplica(config.readUrl, config, readPrimary);
+  const connections = createConnections(config, { servers, afterCommit: replica?.afterCommit });
+  const tokenizer = createTokenizer();
+  const background = createBackgroundWork({ logger: deps.logger, shared: () => storage?.shared });
+  let storage: Storage | undefined;
   const close = async () => {
+    background.close();
     await replica?.close();
     await connections.close();
-    await cutter.close();
+    await tokenizer.close();
   };
   const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
-    // In the background; whoever starts next tries again.
-    void labelWords(connections).catch(() => {});
-    const nearest = await createNearest(connections, config);
-    const shares = createWordShares(connections);
-    const statistics = createFreshStatistics(connections, shares);
-    const dialect = createPostgresDialect({ indexes: nearest?.indexes, statistics, shares, cutter });
+    const nearest = await createNearest(connections, background);
+    const analyse = (table: string) =>
+      background.run(`analyse ${table}`, () => connections.alone((statements) => statements.query(`ANALYZE ${table}`)));
+    const dialect = createPostgresDialect({ nearest, tokenizer, analyse });
     const reads = new Set([...replicaReads, nearest?.operations.context, nearest?.operations.kb]);
-    const transactions = createPostgresTransactions(
-      { connections, replica, reads },
-      dialect,
-      now,
-      statistics.committed,
-    );
+    const transactions = createPostgresTransactions({ connections, replica, reads }, dialect, now);
     await settleAnalysis(transactions, config.language);
     const notices = createNotices(config, connections, servers);
-    return createStorage({
+    storage = createStorage({
       backend: 'postgres',
       transactions,
       createOriginals,
       nearest: nearest?.operations,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
       replica,
-      createShared: (metered) => createSharedStore(metered, notices),
+      background,
+      createShared: (metered) => createSharedStore(metered, notices, background),
       async close() {
         await notices.close();
         await close();
       },
     });
+    return storage;
   } catch (error) {
     await close();
     throw error;
@@ -80,22 +77,17 @@ function createPostgresTransactions(
   { connections, replica, reads }: Places,
   dialect: Dialect,
   now: () => Date,
-  committed: () => void,
 ): Transactions {
   const performed =
     <Request, Answer>(operation: Operation<Request, Answer>, request: Request, time = now().toISOString()) =>
     (connection: Connection) =>
       operation(statementsOn(connection, dialect, time), request);
   return {
-    async write(operation, request) {
-      const answer = await connections.write(performed(operation, request));
-      committed();
-      return answer;
-    },
+    write: (operation, request) => connections.write(performed(operation, request)),
     async read(operation, request, options) {
       const work = performed(operation, request);
-      const answered = reads.has(operation) ? await replica?.read(work, options) : undefined;
-      return answered === undefined ? connections.read(work, options) : answered.answer;
+      const onPrimary = () => connections.read(work, options);
+      return replica !== undefined && reads.has(operation) ? replica.read(work, onPrimary, options) : onPrimary();
     },
     alone: (operation, request) => connections.alone(performed(operation, request)),
   };
@@ -107,7 +99,7 @@ function statementsOn(connection: Connection, dialect: Dialect, now: string): St
 
 /** Takes statements as stores write them. */
 export function withQuestionMarks(connection: Connection): Pick<Statements, 'query'> {
-  return { query: (sql, values = [], place) => connection.query(numbered(sql), values.map(bound), place) };
+  return { query: (sql, values = []) => connection.query(numbered(sql), values.map(bound)) };
 }
 
 /** Our statements hold no question mark besides those for values. */

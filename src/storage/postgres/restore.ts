@@ -1,72 +1,54 @@
+import { createHash } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
+import { from } from 'pg-copy-streams';
+import { inPieces } from '../../base/in-pieces.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
-import type { BackupOptions } from '../backup/backup-source.ts';
-import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
-import { vectorCorpora } from '../contracts/vectors.ts';
-import { checkSchema } from '../schema-version.ts';
-import { columnList, connectAlone, statementsOf, unbounded } from './back-up.ts';
-import type { PostgresConfig } from './connections.ts';
-import { type CopyIn, copyIn } from './copy.ts';
-import { labelRest } from './label-words.ts';
-import { applyStep, lockKey, prepare, schemaVersion } from './migrate.ts';
-import { labelledSince, migrations } from './migrations.ts';
-import { storageError } from './storage-error.ts';
-import { readTables } from './tables.ts';
-import type { Connection } from './transaction.ts';
+import { checkEmpty, type TableFacts } from '../backup/manifest.ts';
+import { originalHash } from '../backup/originals.ts';
+import type { StoredRow } from '../backup/rows.ts';
+import type { BackupOptions, Fill, RestoreTarget } from '../backup/sides.ts';
+import type { WordIndex } from '../dialect.ts';
+import { numberOf, textOf, textsOf } from '../rows.ts';
+import { checkSchema, newestSchema } from '../schema/schema-version.ts';
+import { identityOf, type Table, writtenColumns } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
+import { wordIndexes } from '../words/word-indexes.ts';
+import { copied, readFacts, rowsOf } from './back-up.ts';
+import type { PostgresConfig } from './connections/connections.ts';
+import { connectAlone, statementsOf, unbounded } from './connections/single-connection.ts';
+import { storageError } from './connections/storage-error.ts';
+import type { Connection } from './connections/transaction.ts';
+import { copyLine } from './copy-text.ts';
+import { knownSchema, lockKey, migrateOnce } from './migrate.ts';
 import { checkContent } from './upkeep.ts';
-import { codeTables } from './vector-codes.ts';
-import { withoutIndexes } from './without-indexes.ts';
+import { vectorBytesMax, vectorOf } from './words/term-rows.ts';
+import { labelMark } from './words/tsquery.ts';
 
-export async function restorePostgres(
-  config: PostgresConfig,
-  manifest: Manifest,
-  members: AsyncIterable<ArchiveMember>,
-  options: BackupOptions,
-): Promise<void> {
-  checkBackupSchema(manifest, migrations.length);
-  // A program of an earlier version does not know all of those that are made again, and backs them up.
-  const tables = manifest.tables.filter(({ name }) => !codeTables.test(name));
-  await replaceContent(config, manifest.schema, options, async (client, statements) => {
-    await checkShape(statements, tables);
-    await load(client, tables, members);
-    await setSequences(statements, tables);
-  });
-}
+/** Lines are sent when this much has gathered. */
+const sentAtOnce = 256 * 1024;
+/** As the parts of originals that come in by other ways. */
+const partBytes = 1024 * 1024;
 
-/**
- * In one transaction: whoever reads meanwhile sees the old content, and afterwards the new. `fill` finds the tables of that
- * schema, empty but for what they begin with.
- */
-export async function replaceContent(
+/** In one transaction: others see the old content until its end, and then the new. */
+export async function restorePostgres<T>(
   config: PostgresConfig,
-  schema: number,
   { force, onProgress }: BackupOptions,
-  fill: (client: Client, statements: Connection) => Promise<void>,
-): Promise<void> {
+  fill: Fill<T>,
+): Promise<T> {
   const client = await connectAlone(config);
   try {
     const statements = statementsOf(client);
     await statements.query(`BEGIN; SET LOCAL lock_timeout = '10s'; ${unbounded}`);
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await makeRoom(statements, force);
-    await applySteps(statements, 0, schema);
-    await withoutIndexes(statements, async () => {
-      await fill(client, statements);
-      // The backup may be of a database whose words were just getting their labels.
-      if (schema >= labelledSince) await statements.query(labelRest);
-    });
+    const filled = await withoutIndexes(statements, () => fill(targetIn(client, statements)));
     onProgress('checking', 0, 0);
-    await applySteps(statements, schema, migrations.length);
-    // Whoever embedded something when the backup was made does so no more.
-    for (const corpus of vectorCorpora) {
-      await statements.query(
-        `UPDATE carrel.${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
-      );
-    }
     if ((await checkContent(statements)).length > 0) throw damaged();
     await statements.query('COMMIT');
     // The planner knows nothing of the new rows yet. Without rights to it, the server gets there by itself.
     await statements.query('ANALYZE').catch(() => {});
+    return filled;
   } catch (error) {
     throw storageError(error);
   } finally {
@@ -76,69 +58,111 @@ export async function replaceContent(
 }
 
 async function makeRoom(statements: Connection, force: boolean): Promise<void> {
-  const [known] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
-  if (known?.['known'] === true) {
-    checkSchema(await schemaVersion(statements), migrations.length);
-    if (!force) checkEmpty(await readTables(statements));
-  }
+  const schema = checkSchema((await knownSchema(statements)) ?? 0, newestSchema);
+  if (schema > 0 && !force) checkEmpty(await readFacts(statements));
   await statements.query('DROP SCHEMA IF EXISTS carrel CASCADE');
-  await statements.query(prepare);
-  await statements.query('INSERT INTO carrel.schema_version VALUES (0)');
+  while ((await migrateOnce(statements)) < newestSchema);
+  await statements.query('DELETE FROM carrel.settings');
 }
 
-async function applySteps(statements: Connection, from: number, to: number): Promise<void> {
-  for (const [index, step] of migrations.slice(from, to).entries()) {
-    await applyStep(statements, step, from + index + 1);
-  }
+/**
+ * Fills tables without their indexes, but for those that constraints have, and makes them afterwards: for all rows at once
+ * this takes a fraction of the time.
+ */
+async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>): Promise<T> {
+  const indexes = await statements.query(
+    `SELECT c.oid::regclass::text AS name, pg_get_indexdef(c.oid) AS definition
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+     WHERE c.relnamespace = 'carrel'::regnamespace AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = c.oid)`,
+  );
+  for (const index of indexes) await statements.query(`DROP INDEX ${textOf(index, 'name')}`);
+  const filled = await fill();
+  // The server's own limit is made for small machines.
+  await statements.query("SET LOCAL maintenance_work_mem = '256MB'");
+  for (const index of indexes) await statements.query(textOf(index, 'definition'));
+  return filled;
 }
 
-/** The same tables with the same columns, and none besides. */
-async function checkShape(statements: Connection, tables: readonly TableFacts[]): Promise<void> {
-  const shape = (facts: readonly TableFacts[]) =>
-    JSON.stringify(facts.map(({ name, columns = [] }) => [name, ...[...columns].sort()].join()).sort());
-  if (shape(await readTables(statements)) !== shape(tables)) throw damaged();
-}
-
-async function load(
-  client: Client,
-  tables: readonly TableFacts[],
-  members: AsyncIterable<ArchiveMember>,
-): Promise<void> {
-  const all = tables.map(({ name }) => `carrel.${name}`);
-  await client.query(`TRUNCATE ${all.join(', ')}`);
-  // What triggers would compute is in the backup.
-  for (const table of all) await client.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
-  let current: { table: TableFacts; copy: CopyIn } | undefined;
-  const finish = async () => {
-    if (current !== undefined && (await current.copy.end()) !== current.table.rows) throw damaged();
-    current = undefined;
+/** Triggers keep sums and the labels of vectors while rows are written. */
+function targetIn(client: Client, statements: Connection): RestoreTarget {
+  return {
+    rows: (table) => rowsOf(client, table),
+    write: (table, rows) => pipeline(linesOf(table, rows), client.query(from(`COPY ${copied(table)} FROM STDIN`))),
+    writeOriginal: (member) => writeOriginal(statements, member),
+    async finish(facts) {
+      for (const index of wordIndexes) await makeVectors(statements, index);
+      for (const table of tables) await keepNumbers(statements, table, facts);
+    },
   };
-  const loaded = new Set<string>();
-  for await (const { name, content } of members) {
-    const tableName = /^tables\/([a-z0-9_]+)\/\d{6,}$/.exec(name)?.[1];
-    if (codeTables.test(tableName ?? '')) continue;
-    if (current?.table.name !== tableName) {
-      await finish();
-      const table = tables.find((each) => each.name === tableName);
-      if (table === undefined || loaded.has(table.name)) throw damaged();
-      loaded.add(table.name);
-      current = { table, copy: await copyIn(client, `COPY carrel.${table.name} (${columnList(table)}) FROM STDIN`) };
-    }
-    for await (const chunk of content) await current?.copy.write(chunk);
-  }
-  await finish();
-  if (tables.some(({ name, rows }) => rows > 0 && !loaded.has(name))) throw damaged();
-  for (const table of all) await client.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
 }
 
-export async function setSequences(
-  statements: Connection,
-  tables: readonly Pick<TableFacts, 'name' | 'sequences'>[],
-): Promise<void> {
-  for (const { name, sequences = {} } of tables) {
-    for (const [column, last] of Object.entries(sequences)) {
-      if (last === 0) continue;
-      await statements.query('SELECT setval(pg_get_serial_sequence($1, $2), $3)', [`carrel.${name}`, column, last]);
-    }
+async function* linesOf(table: Table, rows: AsyncIterable<StoredRow>): AsyncGenerator<Buffer> {
+  const kinds = writtenColumns(table).map(({ kind }) => kind);
+  let gathered = '';
+  for await (const row of rows) {
+    gathered += copyLine(row, kinds);
+    if (gathered.length < sentAtOnce) continue;
+    yield Buffer.from(gathered);
+    gathered = '';
   }
+  if (gathered !== '') yield Buffer.from(gathered);
+}
+
+/** Numbers are not given twice, not even those of what was removed. */
+async function keepNumbers(statements: Connection, table: Table, facts: readonly TableFacts[]): Promise<void> {
+  const column = identityOf(table);
+  const last = facts.find(({ name }) => name === table.name)?.last ?? 0;
+  if (column === undefined || last === 0) return;
+  await statements.query(
+    `SELECT setval('carrel.${table.name}_${column}_seq', greatest($1::bigint, max(${column}))) FROM carrel.${table.name}`,
+    [last],
+  );
+}
+
+/** Labels and distinct terms. The database makes most of them; those of very long texts are cut to fit. */
+async function makeVectors(statements: Connection, { name, owner, labels: column }: WordIndex): Promise<void> {
+  const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
+  const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;
+  const labels =
+    column === undefined
+      ? "'{}'::text[]"
+      : `ARRAY(SELECT '${labelMark}' || l FROM carrel.${owner} o, unnest(o.${column}) l WHERE o.key = t.key)`;
+  await statements.query(
+    `INSERT INTO carrel.${name}_words (key, words)
+     SELECT key, array_to_tsvector(array_remove(string_to_array(${terms}, ' '), '') || ${labels})
+     FROM carrel.${name}_terms t WHERE ${fits}`,
+  );
+  const others = await statements.query(`SELECT key FROM carrel.${name}_terms WHERE NOT ${fits} ORDER BY key`);
+  for (const row of others) {
+    const key = numberOf(row, 'key');
+    const [found = {}] = await statements.query(
+      `SELECT ${terms} AS terms, ${labels} AS labels FROM carrel.${name}_terms t WHERE key = $1`,
+      [key],
+    );
+    await statements.query(`INSERT INTO carrel.${name}_words (key, words) VALUES ($1, $2::tsvector)`, [
+      key,
+      vectorOf([textOf(found, 'terms')], textsOf(found, 'labels')),
+    ]);
+  }
+}
+
+async function writeOriginal(statements: Connection, member: ArchiveMember): Promise<void> {
+  const name = originalHash(member);
+  const [row = {}] = await statements.query(
+    'INSERT INTO carrel.kb_originals (hash, bytes) VALUES ($1, $2) RETURNING key',
+    [name, member.size],
+  );
+  const original = numberOf(row, 'key');
+  const hash = createHash('sha256');
+  let part = 0;
+  for await (const data of inPieces(member.content, partBytes)) {
+    hash.update(data);
+    await statements.query('INSERT INTO carrel.kb_original_parts (original, part, data) VALUES ($1, $2, $3)', [
+      original,
+      part,
+      data,
+    ]);
+    part += 1;
+  }
+  if (hash.digest('hex') !== name) throw damaged();
 }

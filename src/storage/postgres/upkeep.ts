@@ -1,9 +1,8 @@
-import type { StorageDescription } from '../contracts/storage.ts';
-import type { Statements, WordIndex } from '../dialect.ts';
+import type { Statements, StorageDescription, WordIndex } from '../dialect.ts';
 import { numberOf, textOf } from '../rows.ts';
-import { wordIndexes } from '../stores/words/word-indexes.ts';
-import { isLabelled } from './label-words.ts';
+import { wordIndexes } from '../words/word-indexes.ts';
 import { schemaVersion } from './migrate.ts';
+import { labelMark } from './words/tsquery.ts';
 
 export async function describe(on: Statements): Promise<StorageDescription> {
   const [row = {}] = await on.query(
@@ -29,9 +28,14 @@ export async function checkContent(on: Pick<Statements, 'query'>): Promise<strin
   }
   const [row] = await on.query(
     `SELECT 1 FROM carrel.kb_passage_words w JOIN carrel.kb_passages o ON o.key = w.key
-     WHERE w.labels <> o.labels OR (w.labels IS NULL AND ${isLabelled}) LIMIT 1`,
+     WHERE length(ts_delete(w.words, ARRAY(SELECT '${labelMark}' || l FROM unnest(o.labels) l)))
+       <> length(w.words) - cardinality(o.labels) LIMIT 1`,
   );
   if (row !== undefined) problems.push('The labels in kb_passage_words are not those of the passages.');
+  const [other] = await on.query(
+    `SELECT 1 FROM carrel.kb_vectors v JOIN carrel.kb_passages o ON o.key = v.owner WHERE v.labels <> o.labels LIMIT 1`,
+  );
+  if (other !== undefined) problems.push('The labels in kb_vectors are not those of the passages.');
   return problems;
 }
 
@@ -42,7 +46,7 @@ async function differs(on: Pick<Statements, 'query'>, { name, owner, isIndexed }
         LEFT JOIN carrel.${name}_words w ON w.key = o.key WHERE ${isIndexed} AND (t.key IS NULL OR w.key IS NULL)) AS missing,
        (SELECT count(*) FROM carrel.${name}_terms) AS terms,
        (SELECT count(*) FROM carrel.${name}_words) AS words,
-       (SELECT sum(documents) FROM carrel.${name}_statistics) AS documents`,
+       (SELECT sum(documents) FROM carrel.word_statistics WHERE word_index = '${name}') AS documents`,
   );
   const terms = numberOf(row, 'terms');
   return numberOf(row, 'missing') > 0 || numberOf(row, 'words') !== terms || numberOf(row, 'documents') !== terms;

@@ -1,139 +1,124 @@
-import { closeSync, createReadStream, existsSync, openSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { CarrelError } from '../../base/errors.ts';
-import type { BackupSource, ProgressReport } from '../backup/backup-source.ts';
-import type { TableFacts } from '../backup/manifest.ts';
-import { type HeldOriginals, holdOriginals } from '../backup/originals.ts';
-import { numberOf, textOf } from '../rows.ts';
-import { checkSchema } from '../schema-version.ts';
-import { checkOwner, type Database, openDatabase } from './database.ts';
-import { closeToOthers } from './database-file.ts';
-import { removeDatabase } from './database-files.ts';
-import { schemaVersion } from './migrate.ts';
-import { migrations } from './migrations.ts';
-import { openFailure } from './open-failure.ts';
+import { noData, type TableFacts } from '../backup/manifest.ts';
+import { holdOriginals } from '../backup/originals.ts';
+import type { StoredRow, StoredValue } from '../backup/rows.ts';
+import type { BackupSource, ProgressReport } from '../backup/sides.ts';
+import { checkSchema, newestSchema } from '../schema/schema-version.ts';
+import { type ColumnKind, columnNames, identityOf, type Table, writtenColumns } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
+import { checkOwner, type Database } from './database.ts';
 import { loadSqlite } from './sqlite-module.ts';
-import { storageError } from './storage-error.ts';
-import { checkContent } from './upkeep.ts';
-
-export interface SqliteSourcePlace {
-  readonly path: string;
-  readonly originals: string;
-  /** Where the copy is made; removed on close. */
-  readonly copy: string;
-}
-
-export const databaseMember = 'database.sqlite';
-
-/** Pages that are copied between two reports of progress. */
-const pagesAtOnce = 2048;
+import { openFailure, storageError } from './storage-error.ts';
 
 const busyTimeoutMs = 5000;
 
-/** Copies one state of a database that others may be writing to, and checks the copy. */
-export async function openSqliteSource(place: SqliteSourcePlace, onProgress: ProgressReport): Promise<BackupSource> {
-  const { path, copy } = place;
+/** Holds one state of a database that others may be writing to, and checks it. */
+export async function openSqliteSource(
+  place: { readonly path: string; readonly originals: string },
+  onProgress: ProgressReport,
+): Promise<BackupSource> {
+  const { path } = place;
   if (!existsSync(path)) {
     throw new CarrelError('invalid_config', `There is no database at ${path}. Check --data-dir and DB_PATH.`);
   }
   const originals = await holdOriginals(place.originals);
+  let database: DatabaseSync | undefined;
   const close = async () => {
+    database?.close();
     await originals.release();
-    await removeDatabase(copy);
   };
   try {
-    await copyDatabase(path, copy, onProgress);
-    await originals.catchUp();
+    database = openRows(path);
+    // In the log's mode a reader holds up no writer, and sees one state to the end.
+    database.exec('BEGIN');
     onProgress('checking', 0, 0);
-    const { needed, ...facts } = examineCopy(copy);
-    const warnings = missingWarnings(needed.filter((hash) => !originals.has(hash)).length);
-    return { ...facts, warnings, files: originals.count, members: () => members(copy, originals), close };
+    checkState(database);
+    await originals.catchUp();
+    const missing = neededOriginals(database).filter((hash) => !originals.has(hash)).length;
+    const reader = database;
+    return {
+      tables: readFacts((sql, ...values) => reader.prepare(sql).get(...values)),
+      files: originals.count,
+      warnings:
+        missing === 0
+          ? []
+          : [`The original files of ${missing} documents are missing from the data folder, and so from the backup.`],
+      rows: (table) => rowsOf(reader, table),
+      originals: () => originals.members(),
+      close,
+    };
   } catch (error) {
     await close();
     throw storageError(openFailure(path, error));
   }
 }
 
-/** The tables whose rows are counted: ours, without those that the full-text index keeps for itself. */
-export function countRows(database: Database): TableFacts[] {
-  const names = database
-    .all(
-      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-    )
-    .map((row) => textOf(row, 'name'))
-    .sort();
-  return names.map((name) => ({
-    name,
-    rows: numberOf(database.get(`SELECT count(*) AS total FROM ${name}`) ?? {}, 'total'),
-  }));
+export function readFacts(get: Database['get']): TableFacts[] {
+  return tables.map((table) => {
+    const { name } = table;
+    const rows = Number(get(`SELECT count(*) AS rows FROM ${name}`)?.['rows']);
+    const last = Number(get('SELECT seq FROM sqlite_sequence WHERE name = ?', name)?.['seq'] ?? 0);
+    return { name, rows, columns: columnNames(table), ...(identityOf(table) === undefined ? {} : { last }) };
+  });
 }
 
-async function copyDatabase(path: string, copy: string, onProgress: ProgressReport): Promise<void> {
-  const { backup, DatabaseSync } = loadSqlite();
-  const source = new DatabaseSync(path, { readOnly: true });
-  try {
-    source.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
-    // Held to the end: every page is of the same state, and no writer makes the copy begin again.
-    source.exec('BEGIN');
-    source.prepare('SELECT count(*) FROM sqlite_schema').get();
-    closeSync(openSync(copy, 'wx', 0o600));
-    await backup(source, copy, {
-      rate: pagesAtOnce,
-      progress: ({ totalPages, remainingPages }) => onProgress('copying', totalPages - remainingPages, totalPages),
-    });
-  } finally {
-    source.close();
+export function* rowsOf(database: DatabaseSync, table: Table): Generator<StoredRow> {
+  const columns = writtenColumns(table);
+  for (const row of database.prepare(`SELECT ${columnNames(table).join(', ')} FROM ${table.name}`).iterate()) {
+    yield columns.map(({ name, kind }) => storedValue(row[name] ?? null, kind));
   }
 }
 
-function missingWarnings(count: number): string[] {
-  if (count === 0) return [];
-  return [`The original files of ${count} documents are missing from the data folder, and so from the backup.`];
+function storedValue(value: SQLOutputValue, kind: ColumnKind): StoredValue {
+  if (kind === 'list') return (JSON.parse(String(value)) as unknown[]).map(String);
+  return typeof value === 'bigint' ? Number(value) : value;
 }
 
-interface CopyFacts extends Pick<BackupSource, 'schema' | 'tables'> {
-  /** The originals that documents and waiting jobs refer to. */
-  readonly needed: string[];
+function openRows(path: string): DatabaseSync {
+  const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
+  // A file that was made by somebody else must not run code of theirs through its schema.
+  database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`);
+  return database;
 }
 
-function examineCopy(copy: string): CopyFacts {
-  const database = openDatabase({ path: copy, role: 'writer', busyTimeoutMs });
-  try {
-    checkOwner(database);
-    closeToOthers(copy);
-    const schema = checkSchema(schemaVersion(database), migrations.length);
-    // An older schema has not all that the check looks at; the next start brings it up to date.
-    const problems = schema === migrations.length ? checkContent(database) : [];
-    if (problems.length > 0) {
-      throw new CarrelError(
-        'storage_corrupt',
-        `The database is damaged and was not backed up. ${problems[0]} Restore an earlier backup.`,
-      );
-    }
-    const tables = countRows(database);
-    const needed = tables.some(({ name }) => name === 'kb_documents') ? readNeeded(database, tables) : [];
-    // Without a log beside it, the copy is one whole file.
-    database.exec('PRAGMA journal_mode = DELETE');
-    return { schema, tables, needed };
-  } finally {
-    database.close();
+function checkState(database: DatabaseSync): void {
+  const get = (sql: string) => database.prepare(sql).get();
+  checkOwner({ get });
+  const schema = checkSchema(Number(get('PRAGMA user_version')?.['user_version']), newestSchema);
+  if (schema !== newestSchema) throw noData();
+  const replaced = tables.find(({ name }) => !isTable(database, name))?.name;
+  if (replaced !== undefined) {
+    throw new CarrelError(
+      'storage_corrupt',
+      `${replaced} is not a table, so the database was not backed up. Restore an earlier backup.`,
+    );
   }
-}
-
-/** Notes are in the database whole. */
-function readNeeded(database: Database, tables: readonly { name: string }[]): string[] {
-  // A database of an earlier schema is copied as it is.
-  const has = (table: string): boolean => tables.some(({ name }) => name === table);
-  const deleted = has('kb_deleted') ? 'UNION SELECT content_hash FROM kb_deleted WHERE note IS NULL' : '';
-  const hash = has('access_tokens') ? 'coalesce(bytes_hash, content_hash)' : 'content_hash';
-  const rows = database.all(
-    `SELECT ${hash} AS hash FROM kb_documents WHERE key NOT IN (SELECT document FROM kb_notes)
-     ${deleted} UNION SELECT ${hash} FROM kb_jobs
-     WHERE kind = 'ingest' AND status IN ('queued', 'processing') AND note IS NULL AND content_hash IS NOT NULL`,
+  const found = String(get('PRAGMA quick_check(1)')?.['quick_check']);
+  if (found === 'ok') return;
+  throw new CarrelError(
+    'storage_corrupt',
+    `The database is damaged and was not backed up: ${found}. Restore an earlier backup.`,
   );
-  return rows.map((row) => textOf(row, 'hash'));
 }
 
-async function* members(copy: string, originals: HeldOriginals): ReturnType<BackupSource['members']> {
-  yield { name: databaseMember, size: statSync(copy).size, content: createReadStream(copy) };
-  yield* originals.members();
+/** A view in the place of a table may never end. */
+function isTable(database: DatabaseSync, name: string): boolean {
+  const row = database.prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'").get(name);
+  return row !== undefined;
+}
+
+/** The originals that documents and waiting jobs refer to. Notes are in the database whole. */
+function neededOriginals(database: DatabaseSync): string[] {
+  const hash = 'coalesce(bytes_hash, content_hash)';
+  const rows = database
+    .prepare(
+      `SELECT ${hash} AS hash FROM kb_documents WHERE note IS NULL
+       UNION SELECT content_hash FROM kb_deleted WHERE note IS NULL
+       UNION SELECT ${hash} FROM kb_jobs
+       WHERE kind = 'ingest' AND status IN ('queued', 'processing') AND note IS NULL AND content_hash IS NOT NULL`,
+    )
+    .all();
+  return rows.map((row) => String(row['hash']));
 }

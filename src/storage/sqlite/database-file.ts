@@ -17,11 +17,10 @@ import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 import { removeLeftovers, temporaryPath } from '../backup/own-files.ts';
 import { databaseFiles, realDatabase, sqliteSuffixes } from './database-files.ts';
-import { isForbidden, notOurs } from './open-failure.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
-import { storageError } from './storage-error.ts';
+import { isForbidden, notOurs, storageError } from './storage-error.ts';
 
-/** Which file a name led to: another one of the same name has another. */
+/** Device and inode: detects a replaced file. */
 export type FileIdentity = string;
 
 export interface DatabasePlace {
@@ -88,15 +87,13 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** Where even the folder is missing that a link leads to, its disk may be. */
+/** A link into a missing folder usually means an unmounted disk. */
 function checkLink(path: string, real: string): void {
-  if (real === path || !isLink(path) || identityOf(dirname(real)) !== undefined) return;
+  if (real === path) return;
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (!isLink || identityOf(dirname(real)) !== undefined) return;
   const choices = 'Make the folder or mount its disk, or remove the link.';
   throw new CarrelError('invalid_config', `This is a link to ${real}, whose folder does not exist. ${choices}`);
-}
-
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }
 
 /** The first thing found that only a database leaves behind. */
@@ -154,7 +151,7 @@ export interface FileWatch {
 
 /**
  * Watches that a connection's files are still those under their names. SQLite goes on writing to files that were moved
- * or deleted, without an error, and the process that opens the names next finds nothing of it. Nothing but us removes the log of an open database, so its identity stays as well.
+ * or deleted, without an error. Nothing but us removes the log of an open database, so its identity stays as well.
  */
 export function watchFile(path: string, expected: FileIdentity | undefined): FileWatch {
   // SQLite puts its log beside the file that a symbolic link leads to.

@@ -3,9 +3,8 @@ import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Language } from '../../words/language.ts';
 import { numberOf } from '../rows.ts';
 import { checkIdentity, ensureDatabaseFile, type FileIdentity, type FileWatch, watchFile } from './database-file.ts';
-import { openFailure } from './open-failure.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
-import { isBusy } from './storage-error.ts';
+import { isBusy, openFailure } from './storage-error.ts';
 
 export interface DatabaseConfig {
   /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */
@@ -28,8 +27,6 @@ export interface Database {
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
   /** The rowid of the last row that was inserted. */
   run(sql: string, ...values: SQLInputValue[]): number;
-  /** The number of rows that were changed or removed. */
-  change(sql: string, ...values: SQLInputValue[]): number;
   /** Several statements, none with parameters: schemas and pragmas. */
   exec(sql: string): void;
   /**
@@ -81,7 +78,6 @@ export function openDatabase(config: DatabaseConfig): Database {
     all: (sql, ...values) => prepared(sql).all(...values),
     get: (sql, ...values) => prepared(sql).get(...values),
     run: (sql, ...values) => Number(prepared(sql).run(...values).lastInsertRowid),
-    change: (sql, ...values) => Number(prepared(sql).run(...values).changes),
     exec: (sql) => connection.exec(sql),
     transaction: (work) => transaction(connection, watch, work),
     async readOnce(work) {
@@ -135,7 +131,7 @@ async function transaction<T>(
     return result;
   } catch (error) {
     // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
-    if (connection.isTransaction !== false) rollback(connection);
+    if (connection.isTransaction) connection.exec('ROLLBACK');
     if (isCarrelError(error) && error.code === 'storage_lost' && watch?.logIsGone()) rescue(connection);
     throw error;
   }
@@ -161,14 +157,6 @@ function begin(connection: DatabaseSync): void {
   }
 }
 
-function rollback(connection: DatabaseSync): void {
-  try {
-    connection.exec('ROLLBACK');
-  } catch {
-    // `isTransaction` is missing in Node before 22.16, so this is also how we learn that none is open.
-  }
-}
-
 /** The tables of another program are not ours to add to. */
 export function checkOwner(database: Pick<Database, 'get'>): void {
   const row = database.get('PRAGMA application_id');
@@ -176,16 +164,13 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
   if (id === applicationId) return;
   const used = database.get('SELECT 1 FROM sqlite_schema LIMIT 1') !== undefined;
   if (id === 0 && !used) return;
-  if (isOriginal(database)) {
-    throw new CarrelError(
-      'storage_foreign',
-      'The database file belongs to mcp-context-server. Choose another file (DB_PATH), then run carrel import with this one: it takes the entries over and leaves the file as it is.',
-    );
-  }
-  throw new CarrelError(
-    'storage_foreign',
-    'The database file belongs to another program. Choose another file, or move this one away.',
-  );
+  const [whose, choices] = isOriginal(database)
+    ? [
+        'mcp-context-server',
+        'Choose another file (DB_PATH), then run carrel import with this one: it takes the entries over and leaves the file as it is.',
+      ]
+    : ['another program', 'Choose another file, or move this one away.'];
+  throw new CarrelError('storage_foreign', `The database file belongs to ${whose}. ${choices}`);
 }
 
 /** Of the server whose tools the context store has. */

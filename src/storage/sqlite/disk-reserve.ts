@@ -1,27 +1,24 @@
 import { randomFillSync } from 'node:crypto';
 import { closeSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs';
 import type { Operation } from '../dialect.ts';
+import { changeDocuments, removeDocument } from '../documents/change-documents.ts';
+import { releaseOriginals } from '../documents/contents.ts';
+import { cancelJob, forgetJobs } from '../documents/jobs.ts';
+import { removeEntries } from '../entries/remove-entries.ts';
 import { numberOf } from '../rows.ts';
-import { changeDocuments, removeDocument } from '../stores/documents/change-documents.ts';
-import { cancelJob, forgetJobs } from '../stores/documents/change-jobs.ts';
-import { releaseOriginals } from '../stores/documents/release-originals.ts';
-import { removeEntries } from '../stores/entries/remove-entries.ts';
-import { removePassages } from '../stores/passages/write-passages.ts';
-import { dropVectors, forgetModel } from '../stores/vectors/models.ts';
+import { dropVectors, forgetModel } from '../vectors/models.ts';
 import type { Database } from './database.ts';
 import { realDatabase } from './database-files.ts';
 
 /**
- * Room on the disk that is kept for the day when it is full. Removing something writes to the log first, so on a full disk
- * nothing could be removed, and nothing could be done about it from inside. The room is a file beside the database.
+ * Space kept for the day when the disk is full, as a file beside the database. Removing something writes to the log first, so
+ * without it nothing could be removed on a full disk.
  */
 export interface DiskReserve {
   /** Takes the room, where the disk has plenty. */
   hold(): void;
-  /** Gives it to the database. False: none was held. */
-  release(): boolean;
-  /** Gives it to the database, and back what the log takes. */
-  spend(database: Database): void;
+  /** Gives it to the database, once open with what its log takes. False: none was held. */
+  release(database?: Database): boolean;
   /** Takes what there is again, before others do: they could store something where only removing may go on. */
   regain(database: Database | undefined): void;
 }
@@ -47,14 +44,11 @@ export function createDiskReserve(given: string): DiskReserve {
         // Of use some day, needed for nothing now.
       }
     },
-    release() {
+    release(database) {
       const isHeld = size() > 0;
       rmSync(file, { force: true });
+      if (database !== undefined) shortenLog(database, path);
       return isHeld;
-    },
-    spend(database) {
-      rmSync(file, { force: true });
-      shortenLog(database, path);
     },
     regain(database) {
       if (database !== undefined) shortenLog(database, path);
@@ -65,7 +59,7 @@ export function createDiskReserve(given: string): DiskReserve {
 
 /** Operations that make room in the end, though they write first. */
 const removals = new Set<unknown>([
-  ...[removeEntries, removeDocument, changeDocuments, removePassages, releaseOriginals],
+  ...[removeEntries, removeDocument, changeDocuments, releaseOriginals],
   ...[cancelJob, forgetJobs, forgetModel, dropVectors],
 ]);
 

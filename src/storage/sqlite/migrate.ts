@@ -1,9 +1,18 @@
 import { CarrelError } from '../../base/errors.ts';
 import { numberOf } from '../rows.ts';
-import { checkSchema } from '../schema-version.ts';
+import { checkSchema, nextStep, schemaAfter } from '../schema/schema-version.ts';
+import { sqliteSchema } from '../schema/sqlite-schema.ts';
 import { checkOwner, type Database } from './database.ts';
-import { migrations } from './migrations.ts';
 import { applicationId } from './sqlite-module.ts';
+
+/**
+ * What makes the first schema and brings it to each later one; PostgreSQL has as many steps. Released steps are never
+ * changed. A change of the analysis (src/words) needs none; see words/word-analysis.ts.
+ */
+const migrations: readonly string[] = [sqliteSchema];
+
+/** All steps at once. */
+export const currentSchema: string = migrations.join('\n');
 
 /**
  * Brings the database to the newest schema, one transaction per step: a process that is killed leaves whole steps behind,
@@ -12,15 +21,15 @@ import { applicationId } from './sqlite-module.ts';
 export async function migrate(database: Database, steps: readonly string[] = migrations): Promise<void> {
   checkEngine(database);
   checkOwner(database);
-  while (checkSchema(schemaVersion(database), steps.length) < steps.length) {
+  const newest = schemaAfter(steps);
+  while (checkSchema(schemaVersion(database), newest) < newest) {
     await database.transaction(async () => {
       // Read again under the lock, because another process may have been first.
-      const version = checkSchema(schemaVersion(database), steps.length);
-      const step = steps[version];
-      if (step === undefined) return;
+      const next = nextStep(steps, checkSchema(schemaVersion(database), newest));
+      if (next === undefined) return;
       database.exec(`PRAGMA application_id = ${applicationId}`);
-      database.exec(step);
-      database.exec(`PRAGMA user_version = ${version + 1}`);
+      database.exec(next.step);
+      database.exec(`PRAGMA user_version = ${next.schema}`);
     });
   }
 }

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
 
 // A write may take only some of the bytes: 1,500 were acknowledged, of which 1,024 were on disk.
 test('bytes that the disk did not take are not acknowledged', (context) => {
   if (!existsSync('/usr/bin/prlimit')) return context.skip('this machine has no prlimit');
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder(context);
   const script = `
-    import { createOriginalFiles } from './src/storage/sqlite/original-files.ts';
-    const files = createOriginalFiles(${JSON.stringify(folder)});
+    import { createOriginals } from './src/storage/sqlite/original-files.ts';
+    const files = createOriginals(${JSON.stringify(folder)}, {});
     const staged = files.stage([Buffer.alloc(1500)], { bytesMax: 10_000 });
     console.log(await staged.then(({ bytes }) => bytes, ({ code }) => code));`;
   const { stdout, stderr } = spawnSync(

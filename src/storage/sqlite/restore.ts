@@ -1,57 +1,140 @@
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncFolder, writeNewFile } from '../../base/durable-files.ts';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { syncFolder } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import { type ArchiveMember, damaged } from '../backup/archive.ts';
-import type { BackupOptions } from '../backup/backup-source.ts';
-import { checkBackupSchema, checkEmpty, type Manifest, type TableFacts } from '../backup/manifest.ts';
-import { isOriginal, restoreOriginal } from '../backup/originals.ts';
+import { damaged } from '../backup/archive.ts';
+import { checkEmpty, type TableFacts } from '../backup/manifest.ts';
+import { restoreOriginal } from '../backup/originals.ts';
 import { removeLeftovers, removeLeftoversIn, syncFile, temporaryPath } from '../backup/own-files.ts';
-import { vectorCorpora } from '../contracts/vectors.ts';
-import { checkSchema } from '../schema-version.ts';
-import { countRows, databaseMember } from './back-up.ts';
+import type { StoredRow, StoredValue } from '../backup/rows.ts';
+import type { BackupOptions, Fill, RestoreTarget } from '../backup/sides.ts';
+import { checkSchema, newestSchema } from '../schema/schema-version.ts';
+import { columnNames, identityOf, type Table } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
+import { wordIndexes } from '../words/word-indexes.ts';
+import { readFacts, rowsOf } from './back-up.ts';
 import { checkOwner, type Database, openDatabase } from './database.ts';
 import { closeToOthers } from './database-file.ts';
 import { realDatabase, removeDatabase } from './database-files.ts';
 import { migrate, schemaVersion } from './migrate.ts';
-import { migrations } from './migrations.ts';
+import { loadSqlite } from './sqlite-module.ts';
 import { isBusy, storageError } from './storage-error.ts';
 import { checkContent } from './upkeep.ts';
-
-export interface SqliteTarget {
-  readonly path: string;
-  readonly originals: string;
-}
 
 /** A server holds its database open as long as it runs, so waiting longer would not help. */
 const busyTimeoutMs = 1000;
 
-export async function restoreSqlite(
-  target: SqliteTarget,
-  manifest: Manifest,
-  members: AsyncIterable<ArchiveMember>,
+/** Fills a new database, and the folder of its originals, and puts it in the place of the old one. */
+export async function restoreSqlite<T>(
+  place: { readonly path: string; readonly originals: string },
   options: BackupOptions,
-): Promise<void> {
-  checkBackupSchema(manifest, migrations.length);
-  await replaceFile(target.path, options, async (fresh) => {
-    removeLeftoversIn(target.originals);
-    for await (const member of members) {
-      if (member.name === databaseMember) await writeNewFile(fresh, member.content);
-      else if (isOriginal(member)) await restoreOriginal(member, target.originals);
-      else throw damaged();
-    }
+  fill: Fill<T>,
+): Promise<T> {
+  return replaceFile(place.path, options, async (fresh) => {
+    removeLeftoversIn(place.originals);
+    await withDatabase(fresh, migrate);
+    closeToOthers(fresh);
+    const filled = await fillFile(fresh, place.originals, fill);
     options.onProgress('checking', 0, 0);
-    await examine(fresh, manifest);
+    await withDatabase(fresh, async (database) => {
+      if (checkContent(database).length > 0) throw damaged();
+    });
+    return filled;
   });
 }
 
+/** Leaves one whole file, without a log beside it. */
+async function withDatabase(path: string, work: (database: Database) => Promise<void>): Promise<void> {
+  const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
+  try {
+    await work(database);
+    database.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    database.close();
+  }
+}
+
+async function fillFile<T>(path: string, originals: string, fill: Fill<T>): Promise<T> {
+  const database = new (loadSqlite().DatabaseSync)(path);
+  try {
+    // Nobody uses the file yet: if anything fails it is thrown away.
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN');
+    database.exec('DELETE FROM settings');
+    const filled = await fill(targetIn(database, originals));
+    database.exec('COMMIT');
+    return filled;
+  } finally {
+    database.close();
+  }
+}
+
+function targetIn(database: DatabaseSync, originals: string): RestoreTarget {
+  return {
+    rows: (table) => rowsOf(database, table),
+    write: (table, rows) => writeRows(database, table, rows),
+    writeOriginal: (member) => restoreOriginal(member, originals),
+    async finish(facts) {
+      makeIndexes(database);
+      for (const table of tables) keepNumbers(database, table, facts);
+    },
+  };
+}
+
+async function writeRows(database: DatabaseSync, table: Table, rows: AsyncIterable<StoredRow>): Promise<void> {
+  const columns = columnNames(table);
+  const marks = columns.map(() => '?').join(', ');
+  const insert = database.prepare(`INSERT INTO ${table.name} (${columns.join(', ')}) VALUES (${marks})`);
+  for await (const row of rows) {
+    try {
+      insert.run(...row.map(sqliteValue));
+    } catch (error) {
+      // A disk without room is not the backup's fault.
+      throw /constraint|datatype/i.test(String(error)) ? damaged(error) : error;
+    }
+  }
+}
+
+function sqliteValue(value: StoredValue): SQLInputValue {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  return value instanceof Uint8Array ? value : JSON.stringify(value);
+}
+
+/** What SQLite keeps beside the rows. The vectors' blocks are packed by the next server. */
+function makeIndexes(database: DatabaseSync): void {
+  for (const { name, owner, labels } of wordIndexes) {
+    if (labels !== undefined) {
+      database.exec(`UPDATE ${name}_terms SET labels = (SELECT (SELECT coalesce(group_concat('#' || hex(value), ' '), '')
+        FROM json_each(o.${labels})) FROM ${owner} o WHERE o.key = ${name}_terms.key)`);
+    }
+    database.exec(`INSERT INTO ${name}_words (${name}_words) VALUES ('rebuild')`);
+    database.exec(
+      `UPDATE word_statistics SET (documents, title_length, heading_length, body_length) = (
+         SELECT count(*), coalesce(sum(title_length), 0), coalesce(sum(heading_length), 0), coalesce(sum(body_length), 0)
+         FROM ${name}_terms) WHERE word_index = '${name}'`,
+    );
+  }
+}
+
+/** Numbers are not given twice, not even those of what was removed. */
+function keepNumbers(database: DatabaseSync, table: Table, facts: readonly TableFacts[]): void {
+  const { name } = table;
+  const column = identityOf(table);
+  if (column === undefined) return;
+  const last = facts.find((each) => each.name === name)?.last ?? 0;
+  database.prepare('DELETE FROM sqlite_sequence WHERE name = ?').run(name);
+  database
+    .prepare(`INSERT INTO sqlite_sequence (name, seq) SELECT ?, max(?, coalesce(max(${column}), 0)) FROM ${name}`)
+    .run(name, last);
+}
+
 /** The new database is made beside the old one by `make`, and renamed to its place in one step. */
-export async function replaceFile(
+async function replaceFile<T>(
   given: string,
   { force }: BackupOptions,
-  make: (fresh: string) => Promise<void>,
-): Promise<void> {
+  make: (fresh: string) => Promise<T>,
+): Promise<T> {
   const path = realDatabase(given);
   makeFolder(dirname(path));
   removeLeftovers(path);
@@ -59,48 +142,16 @@ export async function replaceFile(
   takeOver(path, force);
   const fresh = temporaryPath(path);
   try {
-    await make(fresh);
+    const made = await make(fresh);
     syncFile(fresh);
     takeOver(path, force, fresh);
     await syncFolder(dirname(path));
+    return made;
   } catch (error) {
     throw storageError(error);
   } finally {
     await removeDatabase(fresh);
   }
-}
-
-/** Checks that a copy holds what the backup says, and brings it to this version's schema. */
-export async function examine(fresh: string, manifest: Manifest): Promise<void> {
-  if (!existsSync(fresh)) throw damaged();
-  const database = openDatabase({ path: fresh, role: 'writer', busyTimeoutMs });
-  try {
-    checkOwner(database);
-    closeToOthers(fresh);
-    if (schemaVersion(database) !== manifest.schema) throw damaged();
-    if (!sameRows(countRows(database), manifest.tables)) throw damaged();
-    await settle(database);
-    database.exec('PRAGMA journal_mode = DELETE');
-  } finally {
-    database.close();
-  }
-}
-
-/** Brings a database that is not in use yet to this version's schema, and checks it. */
-export async function settle(database: Database): Promise<void> {
-  await migrate(database);
-  // Whoever embedded something when the backup was made does so no more.
-  for (const corpus of vectorCorpora) {
-    database.exec(
-      `UPDATE ${corpus}_unembedded SET claimed_by = NULL, claimed_until = NULL WHERE claimed_by IS NOT NULL`,
-    );
-  }
-  if (checkContent(database).length > 0) throw damaged();
-}
-
-function sameRows(found: readonly TableFacts[], stated: readonly TableFacts[]): boolean {
-  const rows = new Map(found.map(({ name, rows: count }) => [name, count]));
-  return found.length === stated.length && stated.every(({ name, rows: count }) => rows.get(name) === count);
 }
 
 /**
@@ -130,8 +181,8 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
     // would be taken for the new file's.
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
     checkOwner(database);
-    checkSchema(schemaVersion(database), migrations.length);
-    if (!force) checkEmpty(countRows(database));
+    checkSchema(schemaVersion(database), newestSchema);
+    if (!force && schemaVersion(database) > 0) checkEmpty(readFacts(database.get));
     if (fresh !== undefined) renameSync(fresh, path);
   } finally {
     database.close();

@@ -7,7 +7,7 @@ import { createSqliteStorage } from './sqlite-storage.ts';
 test('what a server looks up by itself needs no thread beside the one that writes', async () => {
   const storage = await createSqliteStorage({ path: join(temporaryFolder(), 'test.db') });
   const { vectors, ingestion, entries } = storage;
-  await ingestion.owners({});
+  await ingestion.owners();
   await vectors.kb.models();
   await vectors.kb.state({ model: 'none' });
   await entries.unsummarised({ limit: 1 });

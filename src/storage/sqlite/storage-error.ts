@@ -1,5 +1,7 @@
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { diskError } from '../../base/durable-files.ts';
-import { CarrelError } from '../../base/errors.ts';
+import { CarrelError, type ErrorCode, systemCode } from '../../base/errors.ts';
+import { databaseFiles, sqliteSuffixes } from './database-files.ts';
 
 /**
  * Translates SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do; the original text stays
@@ -9,8 +11,8 @@ export function storageError(error: unknown): unknown {
   const result = resultCode(error);
   // Originals are files beside the database, moved within its transactions.
   if (result === undefined) return diskError(error);
-  const translate = translations.get(result) ?? translations.get(result & 0xff);
-  return translate?.(error) ?? error;
+  const found = translations[result] ?? translations[result & 0xff];
+  return found === undefined ? error : new CarrelError(found.code, found.message, { cause: error, ...found.options });
 }
 
 /** The lock of another connection, whichever kind. */
@@ -25,11 +27,6 @@ export function isFull(error: unknown): boolean {
   return result !== undefined && (result === diskShort || (result & 0xff) === 13);
 }
 
-/** The file, or its log, could not be opened. */
-export function isUnopened(error: unknown): boolean {
-  return ((resultCode(error) ?? 0) & 0xff) === 14;
-}
-
 function resultCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode : undefined;
@@ -38,47 +35,96 @@ function resultCode(error: unknown): number | undefined {
 /** SQLITE_IOERR_SHMSIZE: the shared index beside the log could not grow, which is how a full disk shows there. */
 const diskShort = 4874;
 
-type Translation = (cause: unknown) => CarrelError;
+interface Translation {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly options?: { readonly retryAfterSeconds: number };
+}
 
-const full: Translation = (cause) =>
-  new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', { cause });
+const full: Translation = {
+  code: 'storage_full',
+  message: 'The disk is full; nothing was saved. Free some space and try again.',
+};
 
-const readOnly: Translation = (cause) =>
-  new CarrelError(
-    'storage_read_only',
-    'The database cannot be written. Check the permissions of its file and folder.',
-    {
-      cause,
-    },
-  );
+const readOnly: Translation = {
+  code: 'storage_read_only',
+  message: 'The database cannot be written. Check the permissions of its file and folder.',
+};
 
-const corrupt: Translation = (cause) =>
-  // SQLite says so of a disk that fails to read, too, and that may pass.
-  new CarrelError(
-    'storage_corrupt',
+/** SQLite also reports a disk that fails to read as damage, and that may pass. */
+const corrupt: Translation = {
+  code: 'storage_corrupt',
+  message:
     'The database file is damaged, cannot be read from its disk, or is not a database. Run carrel doctor; restore a backup if it finds damage.',
-    { cause },
-  );
+};
 
-const busy: Translation = (cause) =>
-  new CarrelError('storage_busy', 'Another process is writing to the database. Try again.', {
-    cause,
-    retryAfterSeconds: 1,
-  });
+const busy: Translation = {
+  code: 'storage_busy',
+  message: 'Another process is writing to the database. Try again.',
+  options: { retryAfterSeconds: 1 },
+};
 
-const unavailable: Translation = (cause) =>
-  new CarrelError('unavailable', 'The database file cannot be reached. Check its path, folder and disk.', { cause });
+const unavailable: Translation = {
+  code: 'unavailable',
+  message: 'The database file cannot be reached. Check its path, folder and disk.',
+};
 
-const translations = new Map<number, Translation>([
-  [3, readOnly],
-  [5, busy],
-  [6, busy],
-  [8, readOnly],
-  [10, unavailable],
-  [11, corrupt],
-  [13, full],
-  [diskShort, full],
-  [14, unavailable],
-  [23, readOnly],
-  [26, corrupt],
-]);
+const translations: Readonly<Record<number, Translation>> = {
+  3: readOnly,
+  5: busy,
+  6: busy,
+  8: readOnly,
+  10: unavailable,
+  11: corrupt,
+  13: full,
+  [diskShort]: full,
+  14: unavailable,
+  23: readOnly,
+  26: corrupt,
+};
+
+/**
+ * SQLite does not say why it cannot open its files, so the system is asked. The files are not opened for that: closing one
+ * would release all locks that the process has on it.
+ */
+export function openFailure(path: string, error: unknown): unknown {
+  const isUnopened = ((resultCode(error) ?? 0) & 0xff) === 14;
+  if (!isUnopened) return error;
+  try {
+    openAsMany();
+    for (const file of databaseFiles(path)) if (existsSync(file)) accessSync(file, constants.R_OK);
+    return error;
+  } catch (cause) {
+    if (isOutOfFiles(cause)) return tooManyFiles(cause);
+    return isForbidden(cause) ? notOurs(cause) : error;
+  }
+}
+
+export function isForbidden(error: unknown): boolean {
+  return ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
+}
+
+/** Opens as many files as SQLite does for a database. */
+function openAsMany(): void {
+  const opened: number[] = [];
+  try {
+    for (const _ of sqliteSuffixes) opened.push(openSync(process.execPath, 'r'));
+  } finally {
+    for (const file of opened) closeSync(file);
+  }
+}
+
+/** From the system, or from Node when it cannot start a thread. */
+export function isOutOfFiles(error: unknown): boolean {
+  return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
+}
+
+export function tooManyFiles(cause: unknown): CarrelError {
+  const message = 'Too many files are open here to use the database. Raise the limit (ulimit -n), then try again.';
+  return new CarrelError('unavailable', message, { cause, retryAfterSeconds: 1 });
+}
+
+export function notOurs(cause: unknown): CarrelError {
+  const message = 'The database may not be read by this user. Run Carrel as its owner, or give its files to this user.';
+  return new CarrelError('invalid_config', message, { cause });
+}

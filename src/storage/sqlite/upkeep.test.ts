@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
 import { openDatabase } from './database.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 import { storageError } from './storage-error.ts';
 import { checkContent } from './upkeep.ts';
 
 test('docs/troubleshooting.md: a check that may not look is not taken for one that found damage', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-upkeep-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = makeFolder(t);
   const path = join(folder, 'carrel.db');
   const storage = await createSqliteStorage({ path });
   await storage.notes.save({ title: 'a', content: 'lantern', tags: [], sourceUrls: [] });

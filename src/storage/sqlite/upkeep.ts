@@ -1,8 +1,7 @@
 import { isCarrelError } from '../../base/errors.ts';
-import type { StorageDescription } from '../contracts/storage.ts';
-import type { Statements } from '../dialect.ts';
+import type { Statements, StorageDescription } from '../dialect.ts';
 import { numberOf, textOf } from '../rows.ts';
-import { wordIndexes } from '../stores/words/word-indexes.ts';
+import { wordIndexes } from '../words/word-indexes.ts';
 import type { Database } from './database.ts';
 import { storageError } from './storage-error.ts';
 

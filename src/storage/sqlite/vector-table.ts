@@ -1,7 +1,7 @@
-import { blockOf } from '../contracts/vectors.ts';
 import type { VectorTable } from '../dialect.ts';
 import { bytesOf, numberOf, type Row } from '../rows.ts';
-import { singleVectors } from '../stores/vectors/read-vectors.ts';
+import { singleVectors } from '../vectors/read-vectors.ts';
+import { blockOf } from '../vectors/vector.ts';
 
 /** Vectors that a block has. */
 const blockVectors = 1_000;

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { isObject } from '../../base/json.ts';
 import { type Operation, operationLabels } from '../recorder.ts';
 import { type Attributes, nanoseconds, type Span } from './payload.ts';
 import type { Sampler } from './sampler.ts';
@@ -59,8 +60,8 @@ interface Parent {
 
 /** The caller's span, from the `_meta` of its request; what is malformed counts as absent. */
 function readParent(meta: unknown): Parent | undefined {
-  if (typeof meta !== 'object' || meta === null) return undefined;
-  const { traceparent, tracestate } = meta as { traceparent?: unknown; tracestate?: unknown };
+  if (!isObject(meta)) return undefined;
+  const { traceparent, tracestate } = meta;
   if (typeof traceparent !== 'string') return undefined;
   const match = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-|$)/.exec(traceparent);
   const [, traceId, spanId, flags] = match ?? [];

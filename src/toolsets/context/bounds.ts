@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import { metadataUnitsMax } from '../../storage/contracts/entries.ts';
+import { metadataUnitsMax } from '../../storage/entries/entry.ts';
 
 /** How much of something a call may have. */
 export interface Bound {

@@ -1,7 +1,8 @@
 import type { Meaning } from '../../search/meaning/meaning.ts';
-import type { Reranker } from '../../search/reranking/reranker.ts';
-import type { Entry, EntryStore } from '../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../storage/contracts/entry-filter.ts';
+import type { Reranker } from '../../search/rerank/reranker.ts';
+import type { Entry } from '../../storage/entries/entry.ts';
+import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { TextThread } from './search/text-thread.ts';
 import type { EntrySummaries } from './write/entry-summaries.ts';
 import type { WriteSettings } from './write/write-input.ts';

@@ -10,8 +10,8 @@ import {
   type SliceValues,
   toggle,
 } from '../../config/field.ts';
-import { indexModes } from '../../storage/contracts/entries.ts';
-import { fieldTypes, parseIndexedField } from '../../storage/stores/entries/indexed-fields.ts';
+import { indexModes } from '../../storage/entries/entry.ts';
+import { fieldTypes, parseIndexedField } from '../../storage/entries/field-index.ts';
 
 /** Shorter entries get no summary, unless it is configured otherwise. */
 export const summaryCharsMin = 500;
@@ -125,7 +125,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     description: 'Whether long texts are embedded in parts, each found by itself.',
   }),
   chunkChars: integer({
-    // The best value by the measurements in search/passage-vectors.
+    // The best value by the measurements in search/meaning/passage-vectors.
     default: 200,
     min: 100,
     max: 10_000,
@@ -178,7 +178,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
 
 export type ContextConfig = SliceValues<typeof contextSlice>;
 
-/** Names of fields, each as indexed-fields reads it. */
+/** Names of fields, each as field-index reads it. */
 function fieldNames(options: Parameters<typeof list>[0]): Field<readonly string[]> {
   const names = list(options);
   return {

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { CarrelError } from '../../base/errors.ts';
-import type { EntryStore, Idempotency } from '../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../storage/contracts/entry-filter.ts';
+import type { MeaningRequest } from '../../search/meaning/meaning.ts';
+import type { Idempotency } from '../../storage/entries/entry.ts';
+import type { EntryFilter } from '../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import type { EntryMeaning } from './context-parts.ts';
 
 type Writing = { readonly idempotency?: Idempotency | undefined };
@@ -53,6 +55,8 @@ export function entriesWithin(entries: EntryStore, threads: readonly string[]): 
 
 /** Search by meaning among the entries of these threads. What was found there may be scored again by its ids. */
 export function meaningWithin(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
+  const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
+    request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request;
   return {
     get model() {
       return meaning.model;
@@ -65,10 +69,8 @@ export function meaningWithin(meaning: EntryMeaning, threads: readonly string[])
     },
     wake: () => meaning.wake(),
     prefer: (owners) => meaning.prefer(owners),
-    search: (request) =>
-      meaning.search(
-        request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request,
-      ),
+    search: (request) => meaning.search(scoped(request)),
+    find: (request) => meaning.find(scoped(request)),
     close: async () => {},
   };
 }

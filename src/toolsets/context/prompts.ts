@@ -1,4 +1,4 @@
-import type { EntryStore } from '../../storage/contracts/entries.ts';
+import type { EntryStore } from '../../storage/entries/entry-store.ts';
 import { fenced, type Prompt } from '../../tools/prompt.ts';
 
 const completionsMax = 20;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../base/log.ts';
-import type { EmbeddingProvider } from '../../search/embeddings/embedding-provider.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
-import { unrankedReranker } from '../../search/reranking/open-reranker.ts';
-import type { Reranker } from '../../search/reranking/reranker.ts';
-import type { SummaryProvider } from '../../search/summaries/summary-provider.ts';
-import type { Storage } from '../../storage/contracts/storage.ts';
+import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
+import type { SummaryProvider } from '../../search/models/summary-provider.ts';
+import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
+import type { Reranker } from '../../search/rerank/reranker.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';

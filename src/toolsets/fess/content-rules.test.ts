@@ -22,12 +22,12 @@ test('plain text in UTF-8 goes out as it is; whatever has to be decoded does not
 });
 
 test('a refusal keeps its code and names the setting; other failures stay as they are (000 §10)', () => {
-  const explained = explainRefusal(new CarrelError('too_large', 'Too large.', { data: { host: 'a' } }));
+  const explained = explainRefusal(new CarrelError('too_large', 'Too large.', { data: { host: 'a' } }), false);
   assert.ok(isCarrelError(explained));
   assert.deepEqual([explained.code, explained.data], ['too_large', { host: 'a' }]);
   assert.match(explained.message, /^Too large\. .*contentFetch\.maxBytes/);
   const other = new CarrelError('fetch_failed', 'No answer.');
-  assert.equal(explainRefusal(other), other);
+  assert.equal(explainRefusal(other, false), other);
   const mistake = new TypeError('ours');
-  assert.equal(explainRefusal(mistake), mistake);
+  assert.equal(explainRefusal(mistake, false), mistake);
 });

@@ -28,7 +28,7 @@ export function plainText(contentType: string, bytes: Uint8Array): string | unde
 }
 
 /** Says which setting of the bridge a refusal comes from: its caller can only ask the operator (000 §10). */
-export function explainRefusal(error: unknown): unknown {
+export function explainRefusal(error: unknown, viaFess: boolean): unknown {
   if (!isCarrelError(error)) return error;
   if (error.code === 'invalid_url' || error.code === 'credentials_in_url') {
     const message = "The document's address in the index cannot be used, so its text cannot be read.";
@@ -36,15 +36,23 @@ export function explainRefusal(error: unknown): unknown {
   }
   const hint = hints[error.code];
   if (hint === undefined) return error;
-  return new CarrelError(error.code, `${error.message} ${hint}`, { cause: error, data: error.data });
+  const other = viaFess ? undefined : viaFessHints[error.code];
+  return new CarrelError(error.code, [error.message, hint, other].filter(Boolean).join(' '), {
+    cause: error,
+    data: error.data,
+  });
 }
 
 const hints: Partial<Record<ErrorCode, string>> = {
-  scheme_not_allowed:
-    'The setting is contentFetch.allowedSchemes; files of a share are read with contentFetch.viaFess.',
+  scheme_not_allowed: 'The setting is contentFetch.allowedSchemes.',
   host_not_allowed: 'The host is not allowed by contentFetch.allowedHostAllowlist.',
-  private_network_blocked:
-    'Private network targets are not allowed (contentFetch.allowPrivateNetworkTargets). With contentFetch.viaFess the bridge reads the copy in Fess instead of a private address.',
+  private_network_blocked: 'Private network targets are not allowed (contentFetch.allowPrivateNetworkTargets).',
   too_large: 'The setting is contentFetch.maxBytes.',
   fetch_timeout: 'The setting is contentFetch.timeoutMs.',
+};
+
+/** Only where the setting is off: otherwise Fess was asked already and has no copy. */
+const viaFessHints: Partial<Record<ErrorCode, string>> = {
+  scheme_not_allowed: 'Files of a share are read with contentFetch.viaFess.',
+  private_network_blocked: 'With contentFetch.viaFess the bridge reads the copy in Fess instead of a private address.',
 };

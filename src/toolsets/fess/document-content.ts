@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import { textHash } from '../../base/text-hash.ts';
 import type { Extractor } from '../../documents/extractor.ts';
@@ -47,8 +48,8 @@ const rememberedMax = 2_000;
  */
 export function createDocumentContent(settings: FessSettings, deps: DocumentContentDeps): DocumentContent {
   const { contentFetch } = settings;
-  const hashes = createMemory<string>(rememberedMax);
-  const converted = createMemory<Omit<DocumentText, 'hash' | 'source'>>(8);
+  const hashes = new BoundedMap<string, string>(rememberedMax);
+  const converted = new BoundedMap<string, Omit<DocumentText, 'hash' | 'source'>>(8);
 
   const acquire = async (document: FessDocument, phases: Phases, signal: AbortSignal) => {
     const indexed = fullIndexText(document) ?? (contentFetch.enabled ? undefined : anyIndexText(document));
@@ -85,7 +86,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
       return original?.kind === 'bytes' ? { ...original, url } : undefined;
     } catch (error) {
       if (faultOf(error) !== 'answer_too_large') throw error;
-      throw explainRefusal(new CarrelError('too_large', "Fess's copy of the document is larger than the limit."));
+      throw explainRefusal(new CarrelError('too_large', "Fess's copy of the document is larger than the limit."), true);
     }
   };
 
@@ -95,7 +96,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
       const { body, contentType } = await deps.fetch(url, { signal, inspectHead: checkHead });
       return { bytes: body, contentType: contentType ?? '', url };
     } catch (error) {
-      throw explainRefusal(error);
+      throw explainRefusal(error, contentFetch.viaFess);
     }
   };
 
@@ -160,20 +161,6 @@ function fetchDisabled(): CarrelError {
   const message =
     'The index has no full text of this document, and reading it from its address is switched off. The operator can allow that with contentFetch.enabled.';
   return new CarrelError('content_fetch_disabled', message);
-}
-
-/** Keeps the newest `max` entries. */
-function createMemory<Value>(max: number) {
-  const entries = new Map<string, Value>();
-  return {
-    get: (key: string) => entries.get(key),
-    set(key: string, value: Value): void {
-      entries.delete(key);
-      entries.set(key, value);
-      const [oldest] = entries.keys();
-      if (entries.size > max && oldest !== undefined) entries.delete(oldest);
-    },
-  };
 }
 
 /** Fess truncates its digests at 200 characters, so longer text is more than a digest. */

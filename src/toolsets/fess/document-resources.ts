@@ -4,7 +4,7 @@ import type { ResourceContents, ResourceProvider, ResourceSummary } from '../../
 import type { CursorSeal } from './cursor-seal.ts';
 import type { DocumentReader } from './document-reader.ts';
 import type { FessApi, FessHit } from './fess-api/fess-api.ts';
-import { type KnowledgeDomain, oneLine } from './knowledge-domain.ts';
+import { type KnowledgeDomain, visibleLine } from './knowledge-domain.ts';
 import { resultWindow } from './parameter-guard.ts';
 
 export interface DocumentResourcesDeps {
@@ -102,9 +102,9 @@ async function readContent(
 
 function summaries(domain: KnowledgeDomain, { docId, title, url, digest }: FessHit): ResourceSummary[] {
   const uri = documentUri(domain, docId);
-  const name = oneLine(title) || oneLine(url) || docId;
+  const name = visibleLine(title) || visibleLine(url) || docId;
   // On one line, so that no document can write a block of its own below the domain's.
-  const summary = oneLine(digest) || oneLine(url);
+  const summary = visibleLine(digest) || visibleLine(url);
   return [
     { uri, name, title: name, description: `${domain.block}\n\n${summary}`, mimeType: 'application/json' },
     {

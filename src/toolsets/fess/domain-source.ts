@@ -1,13 +1,13 @@
 import type { SearchSource } from '../../tools/search-source.ts';
 import { documentUri } from './document-resources.ts';
 import type { FessApi, FessHit } from './fess-api/fess-api.ts';
-import { type KnowledgeDomain, oneLine } from './knowledge-domain.ts';
+import { type KnowledgeDomain, visibleLine } from './knowledge-domain.ts';
 
 /** A domain as one of the sources of `find`. */
 export function createDomainSource(api: FessApi, domain: KnowledgeDomain): SearchSource {
   return {
     name: `fess_${domain.slug}`,
-    description: `Fess, ${domain.name}${domain.description === '' ? '' : `: ${oneLine(domain.description)}`}`,
+    description: `Fess, ${domain.name}${domain.description === '' ? '' : `: ${visibleLine(domain.description)}`}`,
     askedByDefault: true,
     async search({ query, limit }, { signal }) {
       const request = { label: domain.labelFilter, query, num: Math.min(limit, 100) };

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
-import { formatFields, type LogRecord, type LogSink, oneLine } from '../../base/log.ts';
+import { formatFields, type LogRecord, type LogSink, logLine } from '../../base/log.ts';
 import { createFileSink } from '../../base/log-sinks.ts';
 import type { FessConfig } from './read-fess-config.ts';
 
@@ -33,7 +33,7 @@ export function openFessLog({ folder, logging }: FessConfig, debug: boolean): Lo
 
 /** `[HH:MM:SS]` since the start. Messages of several lines become one, so that no line is without it. */
 function elapsedLine({ level, event, fields }: LogRecord): string {
-  return `[${clock(Math.floor(process.uptime()))}] ${oneLine(`${level} ${event}${formatFields(fields)}`)}`;
+  return `[${clock(Math.floor(process.uptime()))}] ${logLine(`${level} ${event}${formatFields(fields)}`)}`;
 }
 
 function clock(seconds: number): string {

@@ -63,20 +63,20 @@ function slugOf(id: string): string {
 
 function describe(settings: DomainSettings, slug: string): KnowledgeDomain {
   const { labelFilter } = settings;
-  const [id, name] = [oneLine(settings.id), oneLine(settings.name)];
+  const [id, name] = [visibleLine(settings.id), visibleLine(settings.name)];
   const description = visible(settings.description ?? '');
   const block = [
     '[Knowledge Domain]',
     `id: ${id}`,
     `name: ${name}`,
-    `description: ${oneLine(description)}`,
+    `description: ${visibleLine(description)}`,
     `fessLabel: ${labelFilter}`,
   ].join('\n');
   return { id, name, description, labelFilter, slug, block };
 }
 
 /** Keeps a text on its own line of the block. */
-export function oneLine(text: string): string {
+export function visibleLine(text: string): string {
   return visible(text.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ')).trim();
 }
 

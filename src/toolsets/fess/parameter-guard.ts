@@ -66,7 +66,8 @@ export function guardFacets(facets: FessFacets): FessFacets {
     if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);
   }
   inRange('facets.size', facets.size, 1, 1000);
-  inRange('facets.minDocCount', facets.minDocCount, 0, 1_000_000_000);
+  // With 0 the engine also lists values of documents that don't match, whatever their label and role.
+  inRange('facets.minDocCount', facets.minDocCount, 1, 1_000_000_000);
   if (facets.sort !== undefined && !/^(?:count|term|key)(?:\.(?:asc|desc))?$/.test(facets.sort)) {
     throw invalid('facets.sort', 'must be count or term, with .asc or .desc');
   }

@@ -28,17 +28,17 @@ describe('plain queries go out as they are', () => {
 
 describe('well-formed queries go out in parentheses', () => {
   const rendered: [query: string, sent: string][] = [
-    ['foo OR bar', '(foo OR bar)'],
-    ['foo || bar && baz', '(foo OR bar AND baz)'],
-    ['foo\tOR\u3000bar', '(foo OR bar)'],
-    ['(a OR b) AND NOT c', '(( a OR b ) AND NOT c)'],
+    ['foo OR bar', '((foo)OR bar)'],
+    ['foo || bar && baz', '((foo)OR bar AND baz)'],
+    ['foo\tOR\u3000bar', '((foo)OR bar)'],
+    ['(a OR b) AND NOT c', '(( (a)OR b ) AND NOT c)'],
     ['!draft', '(NOT draft)'],
-    ['a OR -b', '(a OR NOT b)'],
-    ['a OR +b', '(a OR b)'],
+    ['a OR -b', '((a)OR NOT b)'],
+    ['a OR +b', '((a)OR b)'],
     ['test*', '(test*)'],
     ['te?t fuzzy~1 boosted^2', '(te?t fuzzy~1 boosted^2)'],
-    ['"a b"~3 OR c', '("a b"~3 OR c)'],
-    ['title:(a OR b)', '(title:( a OR b ))'],
+    ['"a b"~3 OR c', '(("a b"~3)OR c)'],
+    ['title:(a OR b)', '(title:( (a)OR b ))'],
     ['timestamp:[now/d-7d TO *]', '(timestamp:[now/d-7d TO *])'],
     ['content_length:{100 TO 200]', '(content_length:{100 TO 200])'],
     ['*:* NOT draft', '(*:* NOT draft)'],
@@ -46,10 +46,10 @@ describe('well-formed queries go out in parentheses', () => {
     ['AC\\/DC', '(AC\\/DC)'],
     ['"say \\"hello\\" now"', '("say   hello   now")'],
     ['report sort:created.asc', '(report sort\\:created.asc)'],
-    ['allintitle: foo OR bar', 'allintitle:(foo OR bar)'],
-    ['x] OR [y', '(x\\] OR \\[y)'],
+    ['allintitle: foo OR bar', 'allintitle:((foo)OR bar)'],
+    ['x] OR [y', '((x\\])OR \\[y)'],
     ['\\OR foo', '("OR" foo)'],
-    ['🎉 OR ☕', '(🎉 OR ☕)'],
+    ['🎉 OR ☕', '((🎉)OR ☕)'],
     ['title:🎉 !☕', '(title:🎉 NOT ☕)'],
   ];
   for (const [query, sent] of rendered) test(query, () => assert.equal(guardQuery(query), sent));
@@ -95,8 +95,24 @@ test('a query is bounded, its escapes counted', () => {
 
 test('the strict form requires the query and the label, whatever the default operator is', () => {
   assert.equal(requireLabel('test', 'hr'), '+(test) +label:"hr"');
-  assert.equal(requireLabel('(a OR b)', 'hr'), '+((a OR b)) +label:"hr"');
-  assert.equal(requireLabel('allintitle:(a OR b)', 'hr'), 'allintitle:+((a OR b)) +label:"hr"');
+  assert.equal(requireLabel('allintitle:(a)', 'hr'), 'allintitle:+((a)) +label:"hr"');
+});
+
+test('no query contains the OR by which Fess would put the label into its parentheses', () => {
+  const spaces = [' ', '\t', '\u00a0', '\u200b', '\ufeff', '\u3000'];
+  for (const space of spaces) {
+    for (const query of [
+      'a OR b',
+      '"a OR b"',
+      '"a || b" c',
+      'x OR "a OR b" || y',
+      '(a b) OR (c d)',
+      'a OR NOT b OR c',
+    ]) {
+      const sent = guardQuery(query.replaceAll(' ', space));
+      assert.doesNotMatch(sent.replaceAll(/[\s\u200b-\u200f\ufeff]/gu, ' '), / (?:OR|\|\|) /, sent);
+    }
+  }
 });
 
 test('half a surrogate pair does not survive', () => {

@@ -18,7 +18,7 @@ export const queryLengthMax = 1000;
 export function guardQuery(query: string): string {
   const text = readable(query);
   if (text === '') throw invalidQuery('must not be empty');
-  const guarded = isPlain(text) ? text.replaceAll(/\s+/gu, ' ') : guardSyntax(text);
+  const guarded = unwrapped(isPlain(text) ? text.replaceAll(/\s+/gu, ' ') : guardSyntax(text));
   if (guarded.length > queryLengthMax) {
     throw invalidQuery(`must be at most ${queryLengthMax} characters, special characters counting double`);
   }
@@ -51,11 +51,32 @@ function guardSyntax(text: string): string {
   return `${head}${literal}`;
 }
 
+/**
+ * Fess puts a query that contains ` OR ` into parentheses, together with the label that `requireLabel` adds, and both
+ * become optional where it searches again with OR. So `a OR b` is written `(a)OR b`, which means the same.
+ */
 function joined(tokens: readonly QueryToken[]): string {
-  return tokens
-    .map(({ text }) => text)
-    .filter((text) => text !== '')
-    .join(' ');
+  return tokens.reduce((text, token, index) => {
+    if (token.text === '') return text;
+    if (token.kind === 'conjunction' && token.text === 'OR') return `${text}OR`;
+    const isOrNext = tokens[index + 1]?.kind === 'conjunction' && tokens[index + 1]?.text === 'OR';
+    const written = token.kind === 'clause' && isOrNext ? `(${token.text})` : token.text;
+    return text === '' ? written : `${text} ${written}`;
+  }, '');
+}
+
+/** The only ` OR ` that is left stands in a phrase, where an escaped letter is that letter. */
+function unwrapped(query: string): string {
+  return query.replaceAll(orInPhrase, '\\');
+}
+
+/** Between characters that Fess counts as spaces. */
+const fessSpace = String.raw`[\s\u001c-\u001f\u00b6\u180e\u200b-\u200f\ufffd]`;
+const orInPhrase = new RegExp(`(?<=${fessSpace})(?=(?:OR|\\|\\|)${fessSpace})`, 'gu');
+
+/** Whether the query begins with `allintitle:` or `allinurl:`. */
+export function hasHead(query: string): boolean {
+  return splitHead(query)[0] !== '';
 }
 
 /** `allintitle:` and `allinurl:` work only at the very beginning, so they stay outside the parentheses. */

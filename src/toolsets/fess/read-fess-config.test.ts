@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { makeFolder } from '../../../test/support/child-program.ts';
 import { Secret, scrubSecrets } from '../../base/secret.ts';
 import { findFessConfig } from './find-fess-config.ts';
 import { readFessConfig } from './read-fess-config.ts';
@@ -11,8 +11,7 @@ const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
 const minimal = { fessBaseUrl: 'http://localhost:8080/fess', domain };
 
 function read(t: TestContext, content: object, env: Record<string, string> = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'carrel-config-'));
-  t.after(() => rmSync(home, { recursive: true }));
+  const home = makeFolder(t);
   mkdirSync(join(home, '.mcp-feiss'));
   writeFileSync(join(home, '.mcp-feiss', 'config.json'), JSON.stringify(content));
   return readFessConfig({ ...env, HOME: home });

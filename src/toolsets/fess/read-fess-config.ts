@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import * as z from 'zod';
 import { CarrelError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
 import { registerAddress, type Secret } from '../../base/secret.ts';
 import { exposedWarning, isReadableByOthers } from '../../config/exposed-file.ts';
 import { readJsonFile } from '../../config/load.ts';
@@ -109,7 +110,7 @@ function unknownKeys(value: unknown, schema: unknown, path: string): string[] {
   if (Array.isArray(value) && inner instanceof z.ZodArray) {
     return value.flatMap((item, index) => unknownKeys(item, inner.element, `${path}[${index}]`));
   }
-  if (typeof value !== 'object' || value === null || !(inner instanceof z.ZodObject)) return [];
+  if (!isObject(value) || !(inner instanceof z.ZodObject)) return [];
   const shape: Record<string, unknown> = inner.shape;
   return Object.entries(value).flatMap(([key, child]) => {
     const place = path === '' ? key : `${path}.${key}`;

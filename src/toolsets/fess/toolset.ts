@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import { createExtractor } from '../../documents/extractor.ts';
 import type { CallJobs } from '../../jobs/call-jobs.ts';
@@ -122,9 +123,10 @@ function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch
     },
     {
       onVersion: (version) => log.info('Fess speaks another API', { version }),
+      onRefusal: (refusal) => log.warn('Fess refused a request although its engine is up', { ...refusal }),
       onLoose: () =>
         log.warn(
-          'Fess treated the label as optional; queries are sent in a stricter form from now on. Set query.orsearch.min.hit.count of Fess to -1',
+          'Fess treated the label or the query as optional; queries are sent in a stricter form from now on. Set query.orsearch.min.hit.count of Fess to -1',
         ),
     },
   );
@@ -161,13 +163,16 @@ function openExtractor({ contentFetch }: FessConfig) {
 /** 000 §4.4: a Fess that does not answer is a warning; requests then fail one by one. */
 async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
   const { fessBaseUrl, fessAccessToken } = config;
-  const version = await api.detect();
-  if (version === undefined) {
-    log.warn('Fess does not answer like a Fess server; requests will fail until it does', {
-      host: hostOf(fessBaseUrl),
-    });
-    return;
-  }
+  const host = hostOf(fessBaseUrl);
+  const version = await api.detect().catch((error: unknown) => {
+    const isSilent = isCarrelError(error) && error.code === 'fess_timeout';
+    const event = isSilent ? 'Fess does not answer in time' : 'Fess cannot be reached';
+    log.warn(`${event}; requests will fail until it does`, { host });
+    return null;
+  });
+  if (version === undefined)
+    log.warn('The server at fessBaseUrl has no search API of Fess; requests will fail', { host });
+  if (version === undefined || version === null) return;
   log.info('Fess answers', { version });
   if (fessAccessToken === undefined) return;
   // Health needs no token, and a server that keeps no search log answers a bad one with no results, not with 401.

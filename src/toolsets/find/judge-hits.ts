@@ -1,8 +1,8 @@
-import { sharesOf } from '../../search/evidence-shares.ts';
-import { judgePage } from '../../search/judging.ts';
-import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
+import { whyFound } from '../../answers/why-found.ts';
+import { sharesOf } from '../../search/rank/evidence-shares.ts';
+import { judgePage } from '../../search/rank/judging.ts';
+import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
 import type { SourceHit } from '../../tools/search-source.ts';
-import { whyFound } from '../../tools/why-found.ts';
 import { findMatches } from '../../words/snippet.ts';
 import { leavesOf, plainQuery } from '../../words/word-query.ts';
 import type { FoundHit } from './by-relevance.ts';

@@ -1,4 +1,4 @@
-import type { Reranker } from '../../search/reranking/reranker.ts';
+import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { CitableTexts } from '../../tools/citable-texts.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
 import type { Toolset } from '../../tools/toolset.ts';

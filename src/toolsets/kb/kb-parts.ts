@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { Engine, EngineCall, SubmitOutcome } from '../../engine/engine.ts';
 import { isBlank } from '../../tools/bounded-text.ts';
 import { storedText } from '../../tools/stored-text.ts';
-import { collectionInput, tagListInput } from './collections.ts';
-import { showOutcome } from './shapes.ts';
+import { collectionInput, tagListInput } from './inputs/collections.ts';
+import { showOutcome } from './shapes/shapes.ts';
 
 /*
  * Limits that no well-meaning caller reaches are checked, but left out of the listed schema: every user pays for its tokens.
@@ -17,6 +17,7 @@ export const docTypeInput = storedText(shortText(60)).refine((type) => !/\p{Cc}/
 export const sourcePathInput = storedText(shortText(1000));
 export const noteInput = storedText(shortText(1_000_000));
 export const queryInput = shortText(10_000);
+export const pathInput = storedText(shortText(4096)).describe('Absolute path of a local file.');
 
 function shortText(max: number) {
   return z
@@ -30,7 +31,7 @@ export const filingInput = {
   collection: collectionInput.optional().describe('Default: documents.'),
   tags: tagListInput.optional(),
   title: titleInput.optional(),
-  source_path: sourcePathInput.optional().describe('Where it comes from; kb_get finds it by this.'),
+  source_path: sourcePathInput.optional().describe('Where it comes from. kb_get finds it by this.'),
 };
 
 /** A duplicate is reported with the collection and tags of the existing document. */

@@ -29,9 +29,11 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
   }),
   allowedRoots: list({
     default: [],
+    flag: 'allow',
     env: ['KB_ALLOWED_ROOTS'],
     isPath: true,
-    description: 'Folders whose files kb_upload_start may read by path. On stdio only.',
+    description:
+      "Folders whose files kb_add and kb_upload_start may read by path, beside the client's own roots. On stdio only.",
   }),
   uploadBytesMax: integer({
     default: 64 * 1024 * 1024,

@@ -1,13 +1,16 @@
 import type { Logger } from '../../base/log.ts';
 import type { SharedStore } from '../../base/shared-store.ts';
 import type { MonotonicClock } from '../../base/sliding-window.ts';
+import type { WebSources } from '../../crawl/web-sources.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { measureEngine } from '../../engine/measure-engine.ts';
 import type { Toolset } from '../../tools/toolset.ts';
-import { createCitableDocuments } from './citable-documents.ts';
-import { createDocumentResources } from './document-resources.ts';
-import { createDocumentSource } from './document-source.ts';
 import type { KbConfig } from './kb-slice.ts';
+import { createCitableDocuments } from './shapes/citable-documents.ts';
+import { createDocumentResources } from './shapes/document-resources.ts';
+import { createDocumentSource } from './shapes/document-source.ts';
+import { createSourceResources } from './shapes/source-resources.ts';
+import { createKbAddTool } from './tools/kb-add.ts';
 import { createKbAddnoteTool } from './tools/kb-addnote.ts';
 import { createKbBulkDeleteTool } from './tools/kb-bulk-delete.ts';
 import { createKbBulkSetTagsTool } from './tools/kb-bulk-set-tags.ts';
@@ -18,6 +21,7 @@ import { createKbJobsTool } from './tools/kb-jobs.ts';
 import { createKbListTool } from './tools/kb-list.ts';
 import { createKbSearchTool } from './tools/kb-search.ts';
 import { createKbSetCollectionTool } from './tools/kb-set-collection.ts';
+import { createKbSourcesTool } from './tools/kb-sources.ts';
 import { createKbStatusTool } from './tools/kb-status.ts';
 import { createKbUpdateNoteTool } from './tools/kb-update-note.ts';
 import { createKbUploadChunkTool } from './tools/kb-upload-chunk.ts';
@@ -31,6 +35,8 @@ import { createUploadRoute } from './uploads/upload-route.ts';
 export interface KbDeps {
   /** In this process or elsewhere; closed with the toolset. */
   engine: Engine;
+  /** Web sources, where the engine is in this process; closed with the toolset. */
+  web?: { readonly sources: WebSources; close(): Promise<void> } | undefined;
   /** Where unfinished uploads are kept. */
   stagingFolder: string;
   /** Where they are kept instead, if there is one and they are to survive a restart: any process can then continue them. */
@@ -50,7 +56,7 @@ const envelopeBytes = 4096;
 
 /** The knowledge base: seed 003. */
 export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
-  const { engine, log } = deps;
+  const { engine, log, web } = deps;
   const idleMs = config.uploadIdleSeconds * 1000;
   const survivesRestart =
     config.keepUploads === 'auto' ? config.engineUrl === undefined : config.keepUploads === 'true';
@@ -68,10 +74,10 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     },
     { staging, engine, log, ...(deps.clock ? { clock: deps.clock } : {}) },
   );
+  const paths = { isLocal: deps.isLocal, allowedRoots: config.allowedRoots, bytesMax: config.uploadBytesMax };
   const starting = {
-    allowedRoots: deps.isLocal ? config.allowedRoots : [],
+    paths,
     publicUrl: config.publicUrl,
-    bytesMax: config.uploadBytesMax,
     chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
     idleMs,
   };
@@ -80,12 +86,14 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     name: 'kb',
     tools: [
       createKbSearchTool(known),
+      createKbAddTool(known, { paths, sources: web?.sources, collections }),
       createKbAddnoteTool(known, collections),
       createKbUpdateNoteTool(known),
       createKbGetTool(known),
       createKbListTool(known),
       createKbStatusTool(known),
       createKbJobsTool(known),
+      ...(web ? [createKbSourcesTool(web.sources, collections)] : []),
       createKbUploadStartTool({ ...starting, collections }, { uploads, engine: known }),
       createKbUploadChunkTool(uploads),
       createKbUploadFinishTool({ uploads, engine: known }),
@@ -97,7 +105,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     ],
     // 003 and contract §2: a failed call is a tool result.
     failures: { as: 'result' },
-    resources: [createDocumentResources(known)],
+    resources: [createDocumentResources(known), ...(web ? [createSourceResources(web.sources, collections)] : [])],
     citable: [createCitableDocuments(known)],
     sources: [createDocumentSource(known)],
     secretRoutes: [createUploadRoute(uploads)],
@@ -111,6 +119,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),
     async close() {
       await uploads.close();
+      await web?.close();
       await engine.close();
       await deps.close?.();
     },

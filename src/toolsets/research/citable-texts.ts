@@ -1,6 +1,6 @@
 import type { CallCounter } from '../../base/shared-window.ts';
 import { textHash } from '../../base/text-hash.ts';
-import type { NoteStore } from '../../storage/contracts/notes.ts';
+import type { NoteStore } from '../../storage/notes/notes.ts';
 import type { CitableTexts } from '../../tools/citable-texts.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
 import { noteUriPrefix } from './note-resources.ts';

@@ -1,6 +1,8 @@
+import { shortHash } from '../../answers/explain.ts';
+import { listInPages } from '../../answers/list-in-pages.ts';
 import { CarrelError } from '../../base/errors.ts';
-import type { ListedNote, NoteStore } from '../../storage/contracts/notes.ts';
-import { listInPages } from '../../tools/list-in-pages.ts';
+import type { ListedNote } from '../../storage/notes/note.ts';
+import type { NoteStore } from '../../storage/notes/notes.ts';
 import type { ResourceProvider, ResourceSummary } from '../../tools/resource.ts';
 import { createCursorSigner } from '../../tools/signed-cursor.ts';
 import { findNote, showListedNote, showNote } from './notes.ts';
@@ -9,7 +11,7 @@ export const noteUriPrefix = 'carrel://notes/';
 
 /** What `verify` takes, and where in the content the snippet stands. */
 export function noteCitation({ id, contentHash, snippet }: ListedNote) {
-  return { uri: noteUriPrefix + id, hash: contentHash, range: snippet.range };
+  return { uri: noteUriPrefix + id, hash: shortHash(contentHash), range: snippet.range };
 }
 
 const completionsMax = 20;

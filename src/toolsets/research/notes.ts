@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { cleanText } from '../../documents/text/clean-text.ts';
-import type { ListedNote, Note, NoteStore } from '../../storage/contracts/notes.ts';
+import type { ListedNote, Note } from '../../storage/notes/note.ts';
+import type { NoteStore } from '../../storage/notes/notes.ts';
 import { boundedText } from '../../tools/bounded-text.ts';
-import { type Origin, originOfSources } from '../../tools/origin.ts';
+import { type Origin, originField, originOfSources } from '../../tools/origin.ts';
 import { storedText } from '../../tools/stored-text.ts';
 
 const titleCharsMax = 200;
@@ -19,7 +20,7 @@ const noteShape = z.object({
   content: z.string(),
   tags: z.array(z.string()),
   source_urls: z.array(z.string()),
-  origin: z.string(),
+  origin: z.string().optional(),
   created_at: z.string().describe('ISO 8601, UTC.'),
   updated_at: z.string().describe('ISO 8601, UTC.'),
 });
@@ -34,7 +35,7 @@ export function showNote(note: Note): z.input<typeof noteShape> {
     content: cleanText(note.content),
     tags: note.tags.map(cleanText),
     source_urls: [...note.sourceUrls],
-    origin: originOfSources(note.sourceUrls, 'user'),
+    ...originField(originOf(note)),
     created_at: note.createdAt,
     updated_at: note.updatedAt,
   };
@@ -44,18 +45,22 @@ const listedNoteShape = z.object({
   id: z.string(),
   title: z.string(),
   tags: z.array(z.string()),
-  origin: z.string(),
+  origin: z.string().optional(),
   created_at: z.string(),
   snippet: z.string().describe('The passage that matches the query, or the start of the text.'),
   relevance: z.number().optional(),
 });
 
-export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> & { origin: Origin } {
+export function originOf({ sourceUrls }: Pick<Note, 'sourceUrls'>): Origin {
+  return originOfSources(sourceUrls, 'user');
+}
+
+export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape> {
   return {
     id: note.id,
     title: cleanText(note.title),
     tags: note.tags.map(cleanText),
-    origin: originOfSources(note.sourceUrls, 'user'),
+    ...originField(originOf(note)),
     created_at: note.createdAt,
     snippet: cleanText(note.snippet.text),
   };

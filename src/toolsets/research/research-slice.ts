@@ -1,18 +1,14 @@
-import { isCarrelError } from '../../base/errors.ts';
 import {
-  ConfigFault,
   choice,
   defineSlice,
-  type Field,
   headerText,
   httpUrl,
   integer,
-  list,
   type SliceValues,
   secret,
   toggle,
 } from '../../config/field.ts';
-import { parseTargetList } from '../../web/target-list.ts';
+import { fetchFields } from '../../web/fetch-fields.ts';
 import { providerNames } from './web-search/search-provider.ts';
 
 /** The variables and defaults of 004, and what contract §7 adds. */
@@ -71,33 +67,14 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
     env: ['MAX_PAGE_SIZE'],
     description: 'The most characters of a page in one answer; the rest is fetched with `start`.',
   }),
-  fetchTimeoutMs: integer({
-    default: 15_000,
-    min: 100,
-    max: 120_000,
-    env: ['FETCH_TIMEOUT_MS'],
-    description: 'How long fetching a page may take with all redirects, in milliseconds.',
-  }),
-  fetchBytesMax: integer({
-    default: 5 * 1024 * 1024,
-    min: 1024,
-    max: 16 * 1024 * 1024,
-    env: ['FETCH_BYTES_MAX'],
-    description: 'The largest page that is downloaded, in bytes, counted after decompression too.',
-  }),
+  fetchTimeoutMs: fetchFields.fetchTimeoutMs,
+  fetchBytesMax: fetchFields.fetchBytesMax,
   userAgent: headerText({
     default: 'ResearchCopilot/1.0',
     env: ['USER_AGENT'],
     description: 'How the server introduces itself to sites and search providers.',
   }),
-  fetchAllowPrivate: targets(
-    list({
-      default: [],
-      env: ['FETCH_ALLOW_PRIVATE'],
-      description:
-        'Private targets that pages may be fetched from: host, host:port or a range, separated by commas. Metadata addresses remain blocked.',
-    }),
-  ),
+  fetchAllowPrivate: fetchFields.fetchAllowPrivate,
   rateLimitSearch: integer({
     default: 10,
     min: 1,
@@ -122,19 +99,3 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
 });
 
 export type ResearchConfig = SliceValues<typeof researchSlice>;
-
-/** Read twice, here and by the fetcher, so that a mistake is reported with the name of the variable. */
-function targets(field: Field<readonly string[]>): Field<readonly string[]> {
-  return {
-    ...field,
-    read(raw) {
-      const entries = field.read(raw);
-      try {
-        parseTargetList(entries);
-      } catch (error) {
-        throw isCarrelError(error) ? new ConfigFault(`holds a target that can't be read: ${error.message}`) : error;
-      }
-      return entries;
-    },
-  };
-}

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createReranker } from '../../search/reranking/reranker.ts';
+import { createReranker } from '../../search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import { searchNotes } from './search-notes.ts';
 
-test('Issue 20: of a note its title and tags are read too, in front of the passage', async (context) => {
+test('of a note its title and tags are read too, in front of the passage', async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
   context.after(async () => {
     await storage.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   await storage.notes.save({
     title: 'Passport',

@@ -1,7 +1,8 @@
-import { judgePage, reachOf, type TextToJudge } from '../../search/judging.ts';
-import type { Evidence } from '../../search/relevance.ts';
-import type { Reranker, RerankingState } from '../../search/reranking/reranker.ts';
-import type { ListedNote, NoteStore } from '../../storage/contracts/notes.ts';
+import { judgePage, reachOf, type TextToJudge } from '../../search/rank/judging.ts';
+import type { Evidence } from '../../search/rank/relevance.ts';
+import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
+import type { ListedNote } from '../../storage/notes/note.ts';
+import type { NoteStore } from '../../storage/notes/notes.ts';
 
 export interface NoteSearch {
   readonly query: string;

@@ -1,33 +1,33 @@
+import { whyFound } from '../../answers/why-found.ts';
 import type { CallCounter } from '../../base/shared-window.ts';
-import { sharesOf } from '../../search/evidence-shares.ts';
-import type { Reranker } from '../../search/reranking/reranker.ts';
-import type { NoteStore } from '../../storage/contracts/notes.ts';
+import { sharesOf } from '../../search/rank/evidence-shares.ts';
+import type { Reranker } from '../../search/rerank/reranker.ts';
+import type { NoteStore } from '../../storage/notes/notes.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
-import { whyFound } from '../../tools/why-found.ts';
 import { noteCitation } from './note-resources.ts';
-import { showListedNote } from './notes.ts';
+import { originOf, showListedNote } from './notes.ts';
 import { searchNotes } from './search-notes.ts';
 import type { ProviderChain } from './web-search/provider-chain.ts';
 
 export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchSource {
   return {
     name: 'notes',
-    description: 'Research notes',
+    description: 'research notes',
     askedByDefault: true,
     async search({ query, limit, includesWeak }, { signal }) {
       const request = { query, limit, offset: 0, cutsWeak: !includesWeak, signal };
       const { notes: found, omitted, reranking } = await searchNotes(request, notes, reranker);
       return {
         hits: found.map(({ note, relevance, evidence }) => {
-          const { title, snippet, created_at: date, tags, origin } = showListedNote(note);
+          const { title, snippet, created_at: date, tags } = showListedNote(note);
           const text = [title, ...tags, snippet].join('\n');
           return {
             ...noteCitation(note),
             title,
             snippet,
             date,
-            origin,
+            origin: originOf(note),
             relevance,
             why: whyFound({ query, text, relevance }),
             scores: sharesOf(evidence, reranker),
@@ -49,7 +49,7 @@ export interface WebSourceConfig {
 export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: ProviderChain): SearchSource {
   return {
     name: 'web',
-    description: 'The web',
+    description: 'web pages',
     askedByDefault: false,
     async search({ query, limit }, call) {
       await spend(quota.window, 'search', quota, call.caller.id);

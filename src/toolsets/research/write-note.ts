@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
-import type { Idempotency } from '../../storage/contracts/entries.ts';
-import { noteNotFound } from '../../storage/contracts/notes.ts';
+import type { Idempotency } from '../../storage/entries/entry.ts';
+import { noteNotFound } from '../../storage/notes/note.ts';
 import { storedText } from '../../tools/stored-text.ts';
 import { noteId } from './notes.ts';
 

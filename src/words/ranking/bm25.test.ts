@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { termText } from '../term-text.ts';
+import { type DocumentTerms, termText } from '../document-terms.ts';
 import { leafKey, leavesOf, phraseQuery, plainQuery, prefixQuery, type WordQuery } from '../word-query.ts';
-import {
-  countedLeaves,
-  createScorer,
-  type DocumentTerms,
-  highestScore,
-  type IndexStatistics,
-  weighTerms,
-} from './bm25.ts';
+import { countedLeaves, createScorer, highestScore, type IndexStatistics, weighTerms } from './bm25.ts';
 
 const statistics: IndexStatistics = { documents: 1000, averageLengths: { title: 3, heading: 3, body: 60 } };
 const counts = new Map([

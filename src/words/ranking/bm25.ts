@@ -1,7 +1,6 @@
-import type { TermText } from '../term-text.ts';
+import type { DocumentTerms, TermText } from '../document-terms.ts';
 import { leafKey, membersOf, type NearTerm, type WordLeaf } from '../word-query.ts';
 
-/** What an index knows about its documents as a whole. */
 export interface IndexStatistics {
   readonly documents: number;
   /** Mean number of terms per document, by field. */
@@ -14,12 +13,9 @@ export interface FieldValues {
   readonly body: number;
 }
 
-export type DocumentTerms = { readonly [Field in keyof FieldValues]: TermText };
-
 /**
- * BM25 over fields (Robertson, Zaragoza: "The probabilistic relevance framework", 2009, §3.6): occurrences are weighed and
- * divided by the relative length of their field before they saturate, so that a word in both title and body is not
- * counted as two.
+ * BM25 over fields (Robertson, Zaragoza: "The probabilistic relevance framework", 2009, §3.6): occurrences are weighted
+ * and divided by relative field length before they saturate.
  */
 export function createScorer(
   leaves: readonly WordLeaf[],
@@ -64,7 +60,6 @@ export function weighTerms(
 }
 
 export interface TermScore {
-  /** As in the query: a stem, a "phrase" or a prefix*. */
   readonly term: string;
   readonly score: number;
   /** The terms in the document that are near to a misspelt word, which no document has. */
@@ -116,20 +111,15 @@ const titleLengthMin = 8;
 const titleLengthShare = 0.3;
 
 /**
- * How the length of a body counts, relative to the average. Bodies under `bodyLengthMin` terms are treated alike: chat
- * turns are short or long by chance, and "yes, thanks" must not gain from it. So are bodies between `alikeFrom` of the
- * average and the average: chunks of one document end wherever the text allowed it. Longer bodies lose. Far shorter ones
- * gain, because among short messages and long answers, a long answer has every word of a question somewhere.
+ * How a body's length counts, relative to the average. Bodies under `bodyLengthMin` terms, and those from `alikeFrom` of
+ * the average to the average, are treated alike. Longer bodies lose, far shorter ones gain.
  */
 const bodyLengthMin = 80;
 const alikeFrom = 0.6;
 const lossPerLength = 1.5;
 const gainExponent = 1.5;
 
-/**
- * The bonus for a word in exactly the form of the query, scaled by how rare that form is: "vaccination" is closer to itself
- * than to "vaccine", though they share a stem. It counts once, however often the form occurs.
- */
+/** The bonus for a word in exactly the query's form, by how rare that form is. Counts once. */
 const writtenShare = 0.2;
 
 /** How much a word counts that is near to one of the query, of what that one would count. */
@@ -139,9 +129,7 @@ interface WeighedLeaf {
   readonly leaf: WordLeaf;
   /** As it is stored among the terms of a field; made once, because it is sought in every document. */
   readonly stored: string;
-  /** For the word in any form. */
   readonly weight: number;
-  /** In addition, for the form in the query. */
   readonly writtenWeight: number;
   /** That form, as it is stored among the terms of a field. */
   readonly writtenTerm: string | undefined;

@@ -1,20 +1,14 @@
 import { leafKey, type WordLeaf, type WordQuery } from '../word-query.ts';
 import type { IndexStatistics } from './bm25.ts';
 
-/**
- * How candidates are found. A word that is in most documents costs a database the most and says the least, so only
- * documents with one of the rarer, essential words are candidates; the other words only affect the order.
- */
+/** Only documents with one of the rarer, essential words are candidates; common words cost the most and say the least. */
 export interface CandidatePlan {
   readonly essential: readonly WordLeaf[];
   /** Rarest first. */
   readonly optional: readonly WordLeaf[];
 }
 
-/**
- * How many documents the essential words should be in, for each attempt; in the last attempt all words are essential. Far
- * more than the pool that is scored, and few enough to be sorted roughly within milliseconds.
- */
+/** How many documents the essential words should be in, for each attempt; in the last one all words are essential. */
 export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
   // A document must have all of the words anyway.
@@ -30,12 +24,6 @@ const manyDocuments = 32_000;
 /** Every word in the rough order costs a database time for each candidate. */
 const roughMax = 8;
 
-/** The words of the rough order, for a database that computes it in SQL. */
-export function weighedWords(plan: CandidatePlan): readonly WordLeaf[] {
-  return [...plan.essential, ...roughWords(plan)].slice(0, 2 * roughMax);
-}
-
-/** The optional words that take part in the rough order. */
 export function roughWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
   return optional.slice(0, Math.max(0, roughMax - essential.length));
 }
@@ -63,9 +51,8 @@ export function planCandidates(
 }
 
 /**
- * Whether no other document can be among the best: one that is not a candidate has optional words only, and no word is worth
- * more than its weight. A full pool is accepted as it is if many documents were looked at or the query is more than a list
- * of words, because all it can lack are documents with nothing but the commonest words.
+ * Whether no other document can be among the best: non-candidates have optional words only. A full pool is accepted
+ * if many documents were looked at, or if the query is more than a list of words.
  */
 export function isSettled(
   documentsMin: number,
@@ -81,24 +68,6 @@ export function isSettled(
   return (scores[settledRank - 1] ?? 0) >= bound;
 }
 
-/** Whether it is certain before candidates are scored that they are not settled: none scores more than its words weigh. */
-export function isOpen(
-  documentsMin: number,
-  query: WordQuery,
-  plan: CandidatePlan,
-  weightBehind: (documents: number) => number,
-  weightOf: (leaf: WordLeaf) => number,
-): boolean {
-  const { essential, optional } = plan;
-  if (optional.length === 0 || documentsMin >= manyDocuments || !isAlternatives(query)) return false;
-  if (weighedWords(plan).length < essential.length + optional.length) return false;
-  const bound = optional.reduce((sum, leaf) => sum + weightOf(leaf), 0);
-  return weightBehind(settledRank - 1) * rounding < bound;
-}
-
-/** Sums are compared that were added up in another order. */
-const rounding = 1 + 1e-9;
-
 /** A query that is a plain list of alternatives can be run with only some of them. */
 export function isAlternatives(query: WordQuery): boolean {
   return query.kind === 'or' && query.parts.every(isLeaf);
@@ -113,14 +82,13 @@ function isLeaf(query: WordQuery): boolean {
   return 'term' in query || 'prefix' in query || 'terms' in query;
 }
 
-/** The number of documents for each word of one index, valid until the index changes. Without statistics, those known last. */
-export type CountCache = (index: string, statistics?: IndexStatistics) => Map<string, number>;
+/** The number of documents for each word of one index, valid until the index changes. */
+export type CountCache = (index: string, statistics: IndexStatistics) => Map<string, number>;
 
 export function createCountCache(): CountCache {
   const kept = new Map<string, { stamp: string; counts: Map<string, number> }>();
   return (index, statistics) => {
     const known = kept.get(index);
-    if (statistics === undefined) return known?.counts ?? new Map();
     const { documents, averageLengths } = statistics;
     const { title, heading, body } = averageLengths;
     const stamp = `${documents} ${title} ${heading} ${body}`;

@@ -1,4 +1,5 @@
-import type { DocumentTerms, TermScore } from './bm25.ts';
+import type { DocumentTerms } from '../document-terms.ts';
+import type { TermScore } from './bm25.ts';
 import type { Ranked, WeighedDocument } from './word-index.ts';
 
 export interface Candidate {

@@ -1,11 +1,12 @@
 import type { WordQuery } from '../word-query.ts';
 import type { TermScore } from './bm25.ts';
 
-/** The types that the word indexes of both backends share. */
 export interface IndexedTexts {
   readonly title: string;
   readonly heading: string;
   readonly body: string;
+  /** Exact values that filters match, indexed along with the words. */
+  readonly labels?: readonly string[];
 }
 
 export interface IndexedDocument extends IndexedTexts {
@@ -27,18 +28,16 @@ export interface Ranked {
 }
 
 export interface FoundPage {
-  /** In order. */
   readonly found: readonly Ranked[];
   /** Of all matches. Where they are not counted, up to the end of this page. */
   readonly total: number;
   /** The score of a document that had every word of the query many times. 0 for a query without words. */
   readonly scoreMax: number;
   /** What was searched for instead of words that no document has, as far as it is in what was found. */
-  readonly mended: readonly MendedWord[];
+  readonly corrected: readonly CorrectedWord[];
 }
 
-export interface MendedWord {
-  /** As in the query. */
+export interface CorrectedWord {
   readonly word: string;
   readonly terms: readonly string[];
 }
@@ -55,7 +54,6 @@ export const weighedMax = 500;
 export interface WeighedWords {
   /** In no particular order; documents without any of the words are left out. */
   readonly weighed: readonly WeighedDocument[];
-  /** As in `FoundPage`. */
   readonly scoreMax: number;
 }
 
@@ -63,7 +61,6 @@ export interface WeighedDocument {
   readonly key: number;
   /** The sum of its terms' scores, as a search would give it. */
   readonly score: number;
-  /** The most important first. */
   readonly terms: readonly TermScore[];
 }
 

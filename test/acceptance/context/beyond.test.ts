@@ -153,7 +153,8 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     const restored = await call('restore_context', { thread_id: 'restore' });
     assert.deepEqual([restored['restored_count'], restored['restored_ids']], [1, [id]]);
     assert.equal((await call('fts_search_context', { query: 'phoenix', tags: ['bird'] }))['count'], 1);
-    assert.equal((await call('semantic_search_context', { query: 'mythical bird', thread_id: 'restore' }))['count'], 1);
+    const alike = { query: 'mythical bird', thread_id: 'restore', include_weak: true };
+    assert.equal((await call('semantic_search_context', alike))['count'], 1);
     assert.match(await fail('restore_context'), /Must provide/);
   });
 
@@ -226,9 +227,9 @@ test('contract §8: serve offers the context tools, and find asks them', async (
   const text = 'The quokka is a small marsupial.';
   await client.callTool({ name: 'store_context', arguments: { thread_id: 't', source: 'user', text } });
   const found = await client.callTool({ name: 'find', arguments: { query: 'quokka', sources: ['context'] } });
-  const { hits } = found.structuredContent as { hits: { source: string; uri: string; title: string }[] };
+  const { results } = found.structuredContent as { results: { source: string; uri: string; title: string }[] };
   assert.deepEqual(
-    hits.map(({ source, uri, title }) => [source, uri, title]),
+    results.map(({ source, uri, title }) => [source, uri, title]),
     [['context', 'carrel://context/1', text]],
   );
   await client.close();

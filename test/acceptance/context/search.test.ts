@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { withModels } from '../../support/child-program.ts';
 import { verifies } from '../../support/verifies.ts';
 import { type Answer, type ContextServer, onEachDatabase } from './context-fixture.ts';
 
-/** What hits have beside the fields of an entry. */
-const ofHits = ['uri', 'hash', 'range', 'relevance', 'scores'];
+/** What hits have beside the fields of an entry, and what they have for whoever asks why. */
+const ofHits = ['relevance', 'scores'];
+const explained = ['uri', 'hash', 'range', 'why'];
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
 const today = () => new Date().toISOString().slice(0, 10);
 const long = `The deployment pipeline was rewritten. ${'It builds, tests and publishes every change of the code. '.repeat(15)}`;
 
-onEachDatabase('search tools of 002', (server: ContextServer) => {
+onEachDatabase('search tools of 002', searchTools, withModels);
+
+function searchTools(server: ContextServer): void {
   const { call, fail, store } = server;
   let database = 0;
   let cat = 0;
@@ -76,17 +80,7 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
       assert.ok(long.startsWith(entry.text_content.slice(0, -3)));
       assert.match(String(entry['summary']), /deployment pipeline was rewritten/);
       assert.ok(String(entry['summary']).length < long.length / 2);
-      const fields = [
-        'id',
-        'thread_id',
-        'source',
-        'origin',
-        'content_type',
-        'metadata',
-        'tags',
-        'created_at',
-        'updated_at',
-      ];
+      const fields = ['id', 'thread_id', 'source', 'content_type', 'metadata', 'tags', 'created_at', 'updated_at'];
       const more = ['text_content', 'summary', 'is_text_content_truncated'];
       assert.deepEqual(Object.keys(entry).sort(), [...fields, ...more].sort());
       const [short] = (await call('search_context', { tags: ['pets'] })).results;
@@ -94,6 +88,13 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
       for (const tool of ['fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
         const [hit] = (await call(tool, { query: 'deployment pipeline', limit: 1 })).results;
         assert.deepEqual(Object.keys(hit ?? {}).sort(), [...fields, ...more, ...ofHits].sort(), tool);
+        const [told] = (await call(tool, { query: 'deployment pipeline', limit: 1, explain: true })).results;
+        const all = [...fields, ...more, ...ofHits, ...explained];
+        assert.deepEqual(Object.keys(told ?? {}).sort(), all.sort(), tool);
+        assert.match(String(told?.['why']), /^has "deployment", "pipeline"; relevance/);
+        assert.match(String(told?.['hash']), /^[0-9a-f]{16}$/);
+        for (const score of Object.values(told?.scores ?? {}))
+          assert.match(String(score), /^(?:null|\d+(?:\.\d{1,3})?)$/);
         assert.equal(hit?.['is_text_content_truncated'], true);
       }
     },
@@ -382,12 +383,12 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
     ['002 fts_search_context/returns', '002 fts_search_context/highlight', '002 structure/scores'],
     'query, mode, language, scores, and marks on request',
     async () => {
-      const answer = await call('fts_search_context', { query: 'cat', highlight: true });
+      const answer = await call('fts_search_context', { query: 'cat', highlight: true, explain: true });
       assert.deepEqual([answer['query'], answer['mode'], answer['count']], ['cat', 'match', 1]);
       assert.equal(typeof answer['language'], 'string');
       const [hit] = answer.results;
       assert.equal(hit?.['highlighted'], 'My <mark>cat</mark> Miso sleeps on the windowsill all day.');
-      assert.deepEqual(Object.keys(hit?.scores ?? {}), ['fts_score', 'fts_rank', 'rerank_score']);
+      assert.deepEqual(Object.keys(hit?.scores ?? {}), ['fts_score', 'rerank_score', 'fts_rank']);
       assert.ok(Number(hit?.scores['fts_score']) > 0);
       assert.equal(hit?.scores['fts_rank'], null);
       const forged = await store('marks', 'forged <mark>this</mark> zeppelin');
@@ -402,10 +403,10 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
     'meaning finds what words do not, the most relevant first, in pages',
     async () => {
       const query = 'Which data store holds our invoices?';
-      const answer = await call('semantic_search_context', { query });
+      const answer = await call('semantic_search_context', { query, explain: true });
       assert.equal(answer.results[0]?.id, database);
       assert.deepEqual([answer['query'], answer['count']], [query, answer.results.length]);
-      assert.match(String(answer['model']), /gte-small/);
+      assert.match(String(answer['model']), /carrel-embedding-1/);
       const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
       assert.deepEqual(
         order,
@@ -414,8 +415,8 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
       assert.ok(answer.results.every(({ scores }) => scores['semantic_rank'] === null));
       assert.deepEqual(Object.keys(answer.results[0]?.scores ?? {}), [
         'semantic_distance',
-        'semantic_rank',
         'rerank_score',
+        'semantic_rank',
       ]);
       const all = ids(answer);
       const paged = [
@@ -430,15 +431,19 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
     ['002 hybrid_search_context/query', '002 hybrid_search_context/scores', '002 hybrid_search_context/rrf'],
     'ranks of both searches are added up, with every score',
     async () => {
-      const answer = await call('hybrid_search_context', { query: 'PostgreSQL billing database', rrf_k: 10 });
+      const answer = await call('hybrid_search_context', {
+        query: 'PostgreSQL billing database',
+        rrf_k: 10,
+        explain: true,
+      });
       const [hit] = answer.results;
       assert.equal(hit?.id, database);
-      const keys = ['rrf', 'fts_rank', 'semantic_rank', 'fts_score', 'semantic_distance', 'rerank_score'];
+      const keys = ['rrf', 'rerank_score', 'fts_rank', 'semantic_rank', 'fts_score', 'semantic_distance'];
       for (const { scores } of answer.results) {
         assert.deepEqual(Object.keys(scores), keys);
         const rank = (value: number | null | undefined) => (value ? 1 / (10 + value) : 0);
         const expected = rank(scores['fts_rank']) + rank(scores['semantic_rank']);
-        assert.ok(Math.abs(Number(scores['rrf']) - expected) < 1e-9);
+        assert.ok(Math.abs(Number(scores['rrf']) - expected) < 0.001);
       }
       assert.deepEqual([hit?.scores['fts_rank'], hit?.scores['semantic_rank']], [1, 1]);
       const order = answer.results.map(({ scores }) => Number(scores['rerank_score']));
@@ -468,7 +473,7 @@ onEachDatabase('search tools of 002', (server: ContextServer) => {
       documents_semantic_only: 3,
     });
   });
-});
+}
 
 onEachDatabase(
   'searches without embeddings',
@@ -522,9 +527,9 @@ onEachDatabase(
         assert.ok((entry?.text_content.length ?? 0) <= 53);
         assert.equal(entry?.['summary'], '');
         const [word] = (await server.call('fts_search_context', { query: 'zebra' })).results;
-        assert.deepEqual(Object.keys(word?.scores ?? {}), ['fts_score', 'fts_rank']);
+        assert.deepEqual(Object.keys(word?.scores ?? {}), ['fts_score']);
         const [hit] = (await server.call('hybrid_search_context', { query: 'zebra' })).results;
-        assert.deepEqual([hit?.id, hit?.scores['rerank_score'], hit?.scores['rrf']], [id, null, 2 / 6]);
+        assert.deepEqual([hit?.id, hit?.scores['rerank_score'], hit?.scores['rrf']], [id, null, 0.333]);
         const { tools } = await server.client.listTools();
         assert.ok(!tools.some(({ name }) => name === 'delete_context_batch'));
         const data = Buffer.alloc(1024 * 1024 + 1).toString('base64');

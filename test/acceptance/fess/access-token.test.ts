@@ -94,13 +94,33 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.match(error?.message ?? '', /fessAccessToken/);
       const readLog = () => readFileSync(join(home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
       // The bridge tries its token beside the first calls; each of these gives it time.
-      for (let calls = 0; calls < 500 && !readLog().includes('refuses'); calls += 1) await peer.call('health');
+      for (let calls = 0; calls < 500 && !readLog().includes('rejects'); calls += 1) await peer.call('health');
       const log = readLog();
       assert.match(log, /Fess rejects the access token/);
       assert.ok(!(log + JSON.stringify(peer.messages)).includes('wrong-0123456789'));
     });
   });
 }
+
+test('a refused token is reported as such by a server that answers it with 500, as 15.7 does', async (t) => {
+  const { peer, home, fess } = await openWorld(t, {
+    version: '15.8',
+    fess: { tokens, wrongTokenStatus: 500 },
+    config: { fessAccessToken: 'wrong-0123456789' },
+  });
+  const { error } = await peer.call('search', { query: 'test' });
+  assert.deepEqual([error?.data?.['fault'], error?.data?.['httpStatus']], ['refused_token', 500]);
+  const readLog = () => readFileSync(join(home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
+  for (let calls = 0; calls < 500 && !readLog().includes('rejects'); calls += 1) await peer.call('health');
+  assert.match(readLog(), /Fess rejects the access token/);
+  fess.setFault({ kind: 'error', status: 500, path: '/search' });
+  const failed = await peer.call('search', { query: 'test' });
+  assert.equal(
+    failed.error?.data?.['fault'],
+    'server_failed',
+    'a failure with and without the token is not about the token',
+  );
+});
 
 test('FESS_ACCESS_TOKEN wins over the file, for carrel fess and carrel serve', async (t) => {
   const fess = await startFakeFess({ version: '15.4', tokens });

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { type Corpus, generateCorpus } from '../../fakes/fess/corpus.ts';
 import { type DocumentSite, startDocumentSite } from '../../fakes/fess/document-site.ts';
 import type { FakeDocument } from '../../fakes/fess/fake-document.ts';
 import { type FakeFess, type FakeFessOptions, startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
-import { type ChildProgram, carrelProgram, startListening } from '../../support/child-program.ts';
+import { type ChildProgram, carrelProgram, makeFolder, startListening } from '../../support/child-program.ts';
 import { openSession, post } from '../../support/raw-http.ts';
 import { type Message, startStdioClient } from '../../support/stdio-client.ts';
 
@@ -69,8 +68,7 @@ export const documentUri = 'fess://finance/doc/c0ffee00c0ffee00c0ffee00c0ffee00'
 
 /** A home folder with a configuration file in it. Text goes into the file as it is. */
 export function makeHome(owner: Owner, config?: object | string, folder = '.mcp-feiss'): string {
-  const home = mkdtempSync(join(tmpdir(), 'carrel-fess-'));
-  owner.after(() => rmSync(home, { recursive: true, force: true }));
+  const home = makeFolder(owner);
   mkdirSync(join(home, folder));
   if (config !== undefined) {
     writeFileSync(join(home, folder, 'config.json'), typeof config === 'string' ? config : JSON.stringify(config));

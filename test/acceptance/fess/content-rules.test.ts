@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before } from 'node:test';
+import { before, test } from 'node:test';
 import type { RpcError } from '../../support/stdio-client.ts';
 import { verifies } from '../../support/verifies.ts';
 import { documentAt, documentUri, openWorld, type World, wholeFile } from './bridge.ts';
@@ -47,6 +47,13 @@ verifies(
     assert.equal(strict.site.requests.length, 0);
   },
 );
+
+test('a refusal does not recommend viaFess where it is on', async (t) => {
+  const world = await openWorld(t, { config: { contentFetch: { viaFess: true } } });
+  const error = await refusal(world, 'http://10.1.2.3/');
+  assert.equal(error?.data?.['code'], 'private_network_blocked');
+  assert.doesNotMatch(error?.message ?? '', /viaFess/);
+});
 
 verifies('000 §8.5.2 private', 'with allowPrivateNetworkTargets they are read, except cloud metadata', async () => {
   assert.equal(await refusal(open, `${open.site.url}/page.html`), undefined);

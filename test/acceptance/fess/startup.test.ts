@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, utimesS
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { loadRoleConfig, prepareRole } from '../../../src/app/program.ts';
+import { roles } from '../../../src/app/roles.ts';
 import { startFakeFess } from '../../fakes/fess/start-fake-fess.ts';
 import { carrelProgram, startListening, startProgram } from '../../support/child-program.ts';
 import { openSession, post } from '../../support/raw-http.ts';
@@ -53,13 +55,21 @@ verifies('000 §4.1 invalid', 'a bad value is named with its path, its fault and
     [{ ...config, security: { httpAuthToken: 'två ord' } }, /security\.httpAuthToken must be printable ASCII/],
     [{ ...config, contentFetch: { allowedHostAllowlist: ['http://a/'] } }, /allowedHostAllowlist.*is not a host/],
   ];
-  const outcomes = await Promise.all(faults.map(([content]) => fails(makeHome(t, content))));
-  for (const [index, { code, said }] of outcomes.entries()) {
-    assert.equal(code, 78, said);
-    assert.match(said, faults[index]?.[1] ?? /$^/);
-    assert.ok(said.includes('config.json'), said);
-    assert.ok(!said.includes('två ord'), 'a secret is not shown');
+  const role = roles['fess'] ?? assert.fail();
+  const read = async (env: Record<string, string>) => loadRoleConfig(await prepareRole(role, {}, env), {}, env);
+  for (const [content, message] of faults) {
+    await assert.rejects(read({ HOME: makeHome(t, content) }), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'invalid_config');
+      assert.match(error.message, message);
+      assert.ok(error.message.includes('config.json'), error.message);
+      assert.ok(!error.message.includes('två ord'), 'a secret is not shown');
+      return true;
+    });
   }
+  // All of them end the program in the same way.
+  const { code, said } = await fails(makeHome(t, { ...config, limits: { maxPageSize: 500 } }));
+  assert.equal(code, 78);
+  assert.match(said, /^carrel: [^\n]*config\.json[^\n]*limits\.maxPageSize must be an integer[^\n]*\n$/);
 });
 
 verifies(
@@ -138,7 +148,7 @@ verifies(
     const peer = await connect(t, 'stdio', home, ['--debug']);
     // Nothing listens there: the warning and the error are two messages, the second with a stack of many lines.
     await peer.call('health');
-    await peer.program.said(/does not answer/);
+    await peer.program.said(/cannot be reached/);
     const folder = join(home, '.mcp-feiss', 'log');
     const [name = '', ...others] = readdirSync(folder);
     assert.deepEqual(others, []);
@@ -164,13 +174,28 @@ verifies(
     const { port } = new URL(first.url);
     await first.close();
     const peer = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: first.url }));
-    await peer.program.said(/Fess does not answer/);
+    await peer.program.said(/Fess cannot be reached/);
     assert.equal((await peer.call('health')).error?.data?.['code'], 'fess_unreachable');
     const fess = await startFakeFess({ version: '15.8', port: Number(port) });
     t.after(() => fess.close());
     assert.equal(dataOf(await peer.call('health'))['status'], 'green');
   },
 );
+
+verifies('000 §4.4 unreachable', 'a hung server and one that is no Fess each get a warning of their own', async (t) => {
+  const hung = await startFakeFess({ version: '15.4' });
+  t.after(() => hung.close());
+  hung.setFault({ kind: 'hang' });
+  const timeouts = { fessRequestTimeoutMs: 1000 };
+  const silent = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: hung.url, timeouts }));
+  await silent.program.said(/Fess does not answer in time/);
+  const { error } = await silent.call('health');
+  assert.match(error?.message ?? '', /did not answer within 1000 ms.*check the server/);
+  const foreign = await startFakeFess({ version: '15.4', jsonDisabled: true });
+  t.after(() => foreign.close());
+  const other = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: foreign.url }));
+  await other.program.said(/no search API of Fess/);
+});
 
 verifies(
   ['000 §4.1 defaults', '000 §6.2 loopback'],

@@ -83,7 +83,8 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.equal(hit?.document_id, id);
     assert.match(hit.text, /4\.1 percent/);
     assert.deepEqual([hit['title'], hit['doc_type'], hit.tags], ['Pensions', 'note', ['money']]);
-    assert.ok(Number(hit['score']) > 0 && hit.chunk_id !== undefined && hit['chunk_metadata'] !== undefined);
+    assert.ok(Number(hit['relevance']) > 0 && hit.chunk_id !== undefined);
+    for (const field of ['score', 'why', 'hash', 'range', 'source_path', 'origin']) assert.ok(!(field in hit), field);
     assert.equal(answer['returned'], (answer['results'] as Hit[]).length);
     assert.ok(Number(answer['total_matches']) >= 1);
   });
@@ -135,6 +136,17 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     const id = await kb.addNote(paragraphs.join('\n\n'), { title: 'Glaciers' });
     const near = await search({ query: 'glacier survey part 5', neighbours: 1, top: 3 });
     assert.ok(near.some((hit) => (hit['neighbours'] as unknown[] | undefined)?.length));
+    const joined = await search({ query: 'glacier survey part', limit: 12 });
+    const pairs = joined.flatMap((hit) =>
+      hit['chunk_indexes'] === undefined ? [] : [hit['chunk_indexes'] as number[]],
+    );
+    assert.ok(pairs.length > 0 && pairs.every(([first = 0, second]) => second === first + 1), JSON.stringify(pairs));
+    assert.match(String(joined.find((hit) => 'chunk_indexes' in hit)?.text), /part \d+\..*\n\n.*part \d+\./s);
+    assert.ok((await search({ query: 'glacier survey part' })).length <= 5);
+    const tiny = await kb.call('kb_search', { query: 'glacier survey', budget_tokens: 100, explain: true });
+    const { hint, cut } = tiny['budget'] as { hint: string; cut: { next: string }[] };
+    assert.deepEqual([(tiny['results'] as Hit[]).length, cut.length], [1, 1]);
+    assert.match(hint, /too small for one result/);
     const small = await kb.call('kb_search', { query: 'glacier survey', top: 12, budget_tokens: 300 });
     const budget = small['budget'] as { used_tokens: number; omitted_ids: unknown[] };
     assert.ok(budget.used_tokens <= 300 && budget.omitted_ids.length > 0);
@@ -247,6 +259,8 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.equal(refused.code, 'safety_threshold_exceeded');
     assert.match(refused.message, /more of all documents \(\d+ of \d+\)/);
     assert.ok(Number(refused['matched']) > 3);
+    const dry = await kb.call('kb_bulk_delete', { collection: 'shelf', dry_run: true });
+    assert.deepEqual([dry['matched'], dry['changed'], (dry['document_ids'] as number[]).toSorted()], [3, 0, ids]);
     assert.equal((await kb.call('kb_bulk_delete', { collection: 'shelf' }))['changed'], 3);
     assert.equal((await kb.fail('kb_get', { document_id: ids[0] })).code, 'document_not_found');
     assert.equal((await kb.fail('kb_bulk_delete', { force: true })).code, 'invalid_arguments');

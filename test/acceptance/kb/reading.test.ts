@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateTokens } from '../../../src/tools/token-estimate.ts';
+import { estimateTokens } from '../../../src/answers/token-estimate.ts';
 import { onEachDatabase } from './kb-fixture.ts';
 
 interface Listed extends Record<string, unknown> {

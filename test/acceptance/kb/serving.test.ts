@@ -17,6 +17,7 @@ onEachDatabase('kb: transport and authentication', (kb) => {
       tools.map(({ name }) => name),
       [
         'kb_search',
+        'kb_add',
         'kb_addnote',
         'kb_update_note',
         'kb_get',
@@ -135,7 +136,7 @@ verifies(
   async (t) => {
     const server = await startCarrel(t, ['kb'], { env: { KB_ENGINE_URL: 'http://127.0.0.1:9' } });
     const agent = await connectAgent(t, server.url);
-    assert.equal((await agent.client.listTools()).tools.length, 15);
+    assert.equal((await agent.client.listTools()).tools.length, 16);
     const error = await agent.fail('kb_search', { query: 'anything' });
     assert.equal(error.code, 'engine_unreachable');
     assert.match(error.message, /unreachable/);

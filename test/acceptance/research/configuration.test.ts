@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
+import { loadRoleConfig } from '../../../src/app/program.ts';
+import { roles } from '../../../src/app/roles.ts';
 import { type Owner, serveTcp } from '../../fakes/loopback-server.ts';
 import { startPageSite } from '../../fakes/page-site.ts';
 import { startSearchProviders } from '../../fakes/search-providers/start-search-providers.ts';
 import { createBareRpc } from '../../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, runCarrel, startCarrel } from '../../support/child-program.ts';
+import { freePort } from '../../support/postgres-process.ts';
 import { verifies } from '../../support/verifies.ts';
 
 const providers = await startSearchProviders({ after });
@@ -91,12 +93,13 @@ verifies(
     writeFileSync(join(folder, '.env'), envFile);
     const found = await settings(t, folder, { MAX_SEARCH_RESULTS: '4' });
     assert.deepEqual(found['http.port'], { value: 3001, source: 'PORT' });
-    assert.deepEqual(found['http.host'], { value: 'localhost', source: 'HOST' });
+    assert.deepEqual(found['http.host'], { value: '127.0.0.1', source: 'default' });
+    assert.deepEqual(found['research.rateLimitNotes'], { value: 50, source: 'RATE_LIMIT_NOTES' });
     assert.deepEqual(found['research.serperApiKey'], { value: null, source: 'default' });
     assert.deepEqual(found['research.maxSearchResults'], { value: 4, source: 'MAX_SEARCH_RESULTS' });
     const { rpc } = await start(t, {}, folder);
     await rpc.result('save_note', { title: 't', content: 'c' });
-    assert.ok(existsSync(join(folder, 'data', 'notes.db')));
+    assert.equal(existsSync(join(folder, 'data')), false, 'no path is taken from there');
   },
 );
 
@@ -122,9 +125,7 @@ verifies('004 config/LOG_LEVEL', 'the log holds what the level says', async (t) 
     await carrel.stop();
     return readFileSync(join(carrel.dataDir, 'log', 'carrel.log'), 'utf8');
   };
-  const debug = await logOf('debug');
-  assert.match(debug, / debug call failed/);
-  assert.match(debug, / info started/);
+  assert.match(await logOf('debug'), / debug call failed/);
   const info = await logOf('info');
   assert.match(info, / info started/);
   assert.doesNotMatch(info, / debug /);
@@ -162,89 +163,75 @@ verifies(
   '004 config/SEARCH_PROVIDER',
   'a value that does not fit is named with its variable, and it does not start',
   async (t) => {
+    const dataDir = makeFolder(t);
+    const role = roles['research'] ?? assert.fail();
     for (const [variable, value] of mistakes) {
-      const { code, stderr } = await runCarrel(t, ['research'], { env: { PORT: '0', [variable]: value } });
-      assert.equal(code, 78, variable);
-      assert.match(stderr, new RegExp(`^carrel: ${variable} [^\\n]+\\n$`));
+      const env = { CARREL_HOME: dataDir, [variable]: value };
+      assert.throws(() => loadRoleConfig(role, {}, env), {
+        code: 'invalid_config',
+        message: new RegExp(`^${variable} [^\\n]+$`),
+      });
     }
+    // All of them end the program in the same way.
+    const { code, stderr } = await runCarrel(t, ['research'], { env: { PORT: '0', MAX_PAGE_SIZE: 'large' } });
+    assert.equal(code, 78);
+    assert.match(stderr, /^carrel: MAX_PAGE_SIZE [^\n]+\n$/);
   },
 );
 
 verifies('004 config/MAX_SEARCH_RESULTS', 'no search has more results than that', async (t) => {
-  const { rpc } = await start(t, { MAX_SEARCH_RESULTS: '2' });
-  for (const args of [{}, { limit: 5 }]) {
-    const { results } = await rpc.result('web_search', { query: 'python', ...args });
-    assert.equal(Array.isArray(results) && results.length, 2);
-  }
-  const more = await start(t, { MAX_SEARCH_RESULTS: '6' });
-  const { results } = await more.rpc.result('web_search', { query: 'python', limit: 6 });
+  const { rpc } = await start(t, { MAX_SEARCH_RESULTS: '6' });
+  const { results } = await rpc.result('web_search', { query: 'python', limit: 6 });
   assert.equal(Array.isArray(results) && results.length, 6);
 });
 
-verifies('004 config/SEARCH_TIMEOUT_MS', 'a provider that takes longer has failed', async (t) => {
-  const { rpc } = await start(t, { SEARCH_TIMEOUT_MS: '200' });
-  providers.behave('duckduckgo', { kind: 'silent' });
-  const error = await rpc.error('web_search', { query: 'python' });
-  assert.equal(error.data.code, 'search_failed');
-  assert.equal(error.data.details['reason'], 'timeout');
-});
-
-verifies('004 config/MAX_PAGE_SIZE', 'no answer holds more of a page than that', async (t) => {
-  const { rpc } = await start(t, { MAX_PAGE_SIZE: '1000' });
-  const page = await rpc.result('fetch_page', { url: `${site.origin}/long`, max_chars: 40_000 });
-  assert.ok(String(page['content']).length <= 1000);
-  assert.equal(page['truncated'], true);
-});
-
-verifies('004 config/USER_AGENT', 'sites and providers see it', async (t) => {
-  const { rpc } = await start(t, { USER_AGENT: 'Desk/2.0 (+https://a.example)' });
-  await rpc.result('fetch_page', { url: `${site.origin}/article` });
-  assert.equal(site.userAgent(), 'Desk/2.0 (+https://a.example)');
-  await rpc.callTool('web_search', { query: 'python' });
-  assert.equal(providers.asked.at(-1)?.headers['user-agent'], 'Desk/2.0 (+https://a.example)');
-});
-
 verifies(
-  ['004 config/DB_PATH', '004 database/location'],
-  'notes are kept where it says, and survive a restart',
+  [
+    '004 config/MAX_SEARCH_RESULTS',
+    '004 config/MAX_PAGE_SIZE',
+    '004 config/USER_AGENT',
+    '004 config/SEARCH_TIMEOUT_MS',
+    '004 database/location',
+  ],
+  'searches, pages and requests are as they say; without DB_PATH nothing is written into the current folder',
   async (t) => {
-    const file = join(makeFolder(t), 'deep', 'er', 'notes.db');
-    const first = await start(t, { DB_PATH: file });
-    await first.rpc.result('save_note', { title: 'Kept', content: 'across a restart' });
-    assert.equal(await first.carrel.stop(), 0);
-    assert.ok(existsSync(file));
-    const second = await start(t, { DB_PATH: file });
-    const page = await second.rpc.result('list_notes', { query: 'restart' });
-    assert.equal(page['total_count'], 1);
+    const agent = 'Desk/2.0 (+https://a.example)';
+    const { rpc, folder, carrel } = await start(t, {
+      ...{ MAX_SEARCH_RESULTS: '2', MAX_PAGE_SIZE: '1000', USER_AGENT: agent, SEARCH_TIMEOUT_MS: '2000' },
+    });
+    for (const args of [{}, { limit: 5 }]) {
+      const { results } = await rpc.result('web_search', { query: 'python', ...args });
+      assert.equal(Array.isArray(results) && results.length, 2);
+    }
+    assert.equal(providers.asked.at(-1)?.headers['user-agent'], agent);
+    const page = await rpc.result('fetch_page', { url: `${site.origin}/long`, max_chars: 40_000 });
+    assert.ok(String(page['content']).length <= 1000);
+    assert.equal(page['truncated'], true);
+    assert.equal(site.userAgent(), agent);
+
+    await rpc.result('save_note', { title: 'Kept', content: 'elsewhere' });
+    assert.deepEqual(readdirSync(folder), []);
+    assert.ok(existsSync(join(carrel.dataDir, 'carrel.db')));
+
+    // A provider that takes longer has failed.
+    providers.behave('duckduckgo', { kind: 'silent' });
+    const error = await rpc.error('web_search', { query: 'python, but slow' });
+    assert.equal(error.data.code, 'search_failed');
+    assert.equal(error.data.details['reason'], 'timeout');
   },
 );
 
-verifies('004 database/location', 'without DB_PATH nothing is written into the current folder', async (t) => {
-  const { rpc, folder, carrel } = await start(t, {});
-  await rpc.result('save_note', { title: 'Kept', content: 'elsewhere' });
-  assert.deepEqual(readdirSync(folder), []);
-  assert.ok(existsSync(join(carrel.dataDir, 'carrel.db')));
-});
-
 verifies(
-  '004 database/full-text',
-  'a note is found by its words as soon as it is saved, and after kill -9',
+  ['004 config/DB_PATH', '004 database/location', '004 database/full-text'],
+  'notes are kept where it says, are found as soon as they are saved, and survive kill -9',
   async (t) => {
-    const file = join(makeFolder(t), 'notes.db');
+    const file = join(makeFolder(t), 'deep', 'er', 'notes.db');
     const first = await start(t, { DB_PATH: file });
     await first.rpc.result('save_note', { title: 'Axolotl', content: 'It regrows limbs.' });
     assert.equal((await first.rpc.result('list_notes', { query: 'axolotls' }))['total_count'], 1);
     first.carrel.process.kill('SIGKILL');
+    assert.ok(existsSync(file));
     const second = await start(t, { DB_PATH: file });
     assert.equal((await second.rpc.result('list_notes', { query: 'regrow limb' }))['total_count'], 1);
   },
 );
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  assert.ok(typeof address === 'object' && address !== null);
-  return address.port;
-}

@@ -103,36 +103,30 @@ test('contract §8: serve offers the research tools and find over notes and, on 
   }
   const { note } = await call(client, 'save_note', { title: 'Python at work', content: 'Python at the desk.' });
   const found = await call(client, 'find', { query: 'python', sources: ['notes', 'web'] });
-  const { hits, sources } = found as {
-    hits: Record<string, unknown>[];
+  const { results, sources } = found as {
+    results: Record<string, unknown>[];
     sources: { source: string; status: string }[];
   };
-  assert.deepEqual(new Set(hits.map(({ source }) => source)), new Set(['notes', 'web']));
-  for (const hit of hits) {
-    assert.deepEqual(Object.keys(hit), [
-      'source',
-      'uri',
-      'hash',
-      'range',
-      'title',
-      'snippet',
-      'date',
-      'origin',
-      'relevance',
-      'why',
-    ]);
+  assert.deepEqual(new Set(results.map(({ source }) => source)), new Set(['notes', 'web']));
+  // What says nothing is left out: the date of a page, the origin of the user's own notes.
+  for (const hit of results) {
+    const own = hit['source'] === 'notes' ? 'date' : 'origin';
+    assert.deepEqual(Object.keys(hit), ['source', 'uri', 'title', 'snippet', 'relevance', own]);
   }
-  assert.equal(hits.find(({ source }) => source === 'notes')?.['uri'], `carrel://notes/${(note as { id: string }).id}`);
+  assert.equal(
+    results.find(({ source }) => source === 'notes')?.['uri'],
+    `carrel://notes/${(note as { id: string }).id}`,
+  );
   assert.ok(
     sources.every(({ source, status }) => status === (['notes', 'web'].includes(source) ? 'searched' : 'skipped')),
   );
 
   providers.behave('duckduckgo', { kind: 'challenge' });
   const broken = (await call(client, 'find', { query: 'nothing has these', sources: ['web'] })) as {
-    hits: unknown[];
+    results: unknown[];
     sources: { source: string; status: string; message?: string }[];
   };
-  assert.deepEqual(broken.hits, []);
+  assert.deepEqual(broken.results, []);
   const web = broken.sources.find(({ source }) => source === 'web');
   assert.equal(web?.status, 'failed');
   assert.match(web?.message ?? '', /blocks the search/);

@@ -31,7 +31,7 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
   after(async () => {
     assert.equal(await program.stop(), 0);
     await issuer.stop().catch(() => {});
-    rmSync(dataDir, { recursive: true });
+    rmSync(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
   const open = (token: string) => post(program.url, initialize, { authorization: `Bearer ${token}` });

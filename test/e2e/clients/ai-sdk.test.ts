@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createMCPClient, MCPClientError } from '@ai-sdk/mcp';
 import { StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio';
-import { carrelProgram, echoProgram, type ListeningProgram, startListening } from '../../support/child-program.ts';
+import {
+  carrelProgram,
+  compiledSources,
+  echoProgram,
+  type ListeningProgram,
+  startListening,
+} from '../../support/child-program.ts';
 
 type AiClient = Awaited<ReturnType<typeof createMCPClient>>;
 
@@ -45,6 +51,7 @@ for (const { wire, revisions, discovers, agreed } of cases) {
           : new StdioMCPTransport({
               command: process.execPath,
               args: [echoProgram, '--revisions', revisions],
+              env: compiledSources,
               stderr: 'ignore',
             }),
       });

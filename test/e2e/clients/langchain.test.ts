@@ -33,6 +33,6 @@ test('contract §8: an agent of LangChain calls tools, is told of failures as re
     ['error', 'error', 'error', 'success', 'success'],
   );
   assert.match(answers[0]?.text ?? '', /No document has the id 99/);
-  const { hits } = JSON.parse(answers[4]?.text ?? '{}');
-  assert.equal(hits[0].snippet, 'The bees came back in May');
+  const { results } = JSON.parse(answers[4]?.text ?? '{}');
+  assert.equal(results[0].snippet, 'The bees came back in May');
 });

@@ -91,12 +91,12 @@ describe('Python clients', () => {
       assert.equal(deleted?.data['deleted_count'], 1);
       assert.equal(note?.data['job_id'], 1);
 
-      // A list, with what else there is to say in a text of its own.
+      // A list; the text also has what else there is to say.
       assert.deepEqual(got?.data, got?.structured['result']);
-      assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured['result']);
+      assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured);
       assert.deepEqual(metadataOf(got), { build });
       assert.deepEqual(found?.data.results[1]?.['metadata'], { build });
-      assert.deepEqual(JSON.parse(got?.texts[1] ?? ''), { missing_ids: [77] });
+      assert.deepEqual(got?.structured['missing_ids'], [77]);
     });
   }
 

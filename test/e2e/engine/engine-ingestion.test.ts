@@ -2,26 +2,26 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { zipSync } from 'fflate';
 import { startOllama } from '../../fakes/ollama.ts';
 import { pdfBombs } from '../../security/parsers/bombs.ts';
-import { makeFolder } from '../../support/child-program.ts';
+import { zipOf } from '../../security/parsers/raw-zip.ts';
+import { makeFolder, withModels } from '../../support/child-program.ts';
 import { type Json, startEngine } from '../../support/engine-client.ts';
-import { pause } from '../../support/pause.ts';
+import { pause, until } from '../../support/pause.ts';
 import { shareOneQueue } from '../../support/share-queue.ts';
 
 test('a poisoned file fails alone, with a reason that helps, while searches go on', async (t) => {
   const env = { KB_EXTRACT_CPU_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
   const engine = await startEngine(t, { env });
   const good = await engine.document(await engine.addNote('a lighthouse in the fog'));
-  const zeros = new Uint8Array(64 * 1024 * 1024);
+  const zeros = Buffer.alloc(64 * 1024 * 1024);
   const poisons: [name: string, content: string | Uint8Array][] = [
     ['picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')],
     ['program.bin', Buffer.from('7f454c46020101000000000000000000', 'hex')],
     ['broken.pdf', '%PDF-1.7\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\nxref garbage'],
-    ['truncated.docx', zipSync({ 'word/document.xml': Buffer.from('<w:document>') }).subarray(0, 60)],
+    ['truncated.docx', zipOf({ 'word/document.xml': '<w:document>' }).subarray(0, 60)],
     ['blank.txt', ' \n\t\n '],
-    ['bomb.docx', zipSync({ '[Content_Types].xml': Buffer.from('<Types/>'), 'word/document.xml': zeros })],
+    ['bomb.docx', zipOf({ '[Content_Types].xml': '<Types/>', 'word/document.xml': zeros })],
   ];
   const jobs = await Promise.all(poisons.map(([name, content]) => engine.addFile(name, content)));
   const late = await engine.addFile('good.txt', 'good news come last');
@@ -65,11 +65,10 @@ test('contract §3: without its provider a document is found by words, and by me
   assert.match(String(words['degraded']), /words only/);
   assert.equal((await engine.get('/status'))['unembedded'], 1);
   ollama.mode = 'up';
-  let found = await engine.search({ query: 'quartz vein under the hill', vec_only: true });
-  while ('degraded' in found) {
-    await pause(50);
-    found = await engine.search({ query: 'quartz vein under the hill', vec_only: true });
-  }
+  const found = await until(async () => {
+    const answer = await engine.search({ query: 'quartz vein under the hill', vec_only: true });
+    return !('degraded' in answer) && answer;
+  });
   assert.equal(found.results[0]?.['document_id'], id);
   assert.ok(Number(found.results[0]?.['score']) > 0.5);
   assert.equal((await engine.get('/status'))['unembedded'], 0);
@@ -165,7 +164,7 @@ test('two engines on one SQLite file share its queue, and each sees what the oth
 });
 
 test('with the model in the package, a question finds what answers it in other words', async (t) => {
-  const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'local' } });
+  const engine = await startEngine(t, { env: withModels });
   const cat = await engine.document(await engine.addNote('The kitten slept on the sofa all afternoon.'));
   await engine.document(await engine.addNote('Quarterly revenue grew by nine percent.'));
   const asked = { query: 'where did the young cat take a nap', vec_only: true };

@@ -7,7 +7,7 @@ import { type EngineClient, startEngine } from '../../support/engine-client.ts';
 import { type Fields, modernCalls, withTasks } from '../../support/modern-calls.ts';
 import { until } from '../../support/pause.ts';
 import { pgbouncerObstacle, startPgbouncer } from '../../support/pgbouncer.ts';
-import { createTestDatabase, type PostgresServer, startRealPostgres } from '../../support/postgres.ts';
+import { createTestDatabase, type PostgresServer, startOwnPostgres } from '../../support/postgres.ts';
 
 const token = 'the-token-of-all-callers';
 const { authorization, ask, call } = modernCalls(token);
@@ -45,7 +45,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
   const unembedded = async (): Promise<number> => Number((await call(two.url, 'kb_status', {}))['unembedded']);
 
   before(async () => {
-    const started = await startRealPostgres();
+    const started = await startOwnPostgres();
     assert.ok(typeof started !== 'string', String(started));
     server = started;
     cleanUps.push(() => server.stop());
@@ -163,7 +163,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
     for (const corpus of ['kb', 'context']) {
       await direct.query(`DELETE FROM carrel.${corpus}_vectors WHERE start_at > ${copied}`);
     }
-    await until(async () => (await count("SELECT count(*) FROM carrel.shared_parts WHERE kind = 'turn'")) === 0);
+    await until(async () => (await count("SELECT count(*) FROM carrel.shared_parts WHERE kind = 'lease'")) === 0);
     await direct.end();
   });
 

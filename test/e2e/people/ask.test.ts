@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { after, test } from 'node:test';
+import type { Owner } from '../../fakes/loopback-server.ts';
 import { makeFolder, startCarrel } from '../../support/child-program.ts';
+import { pause } from '../../support/pause.ts';
 import { openSession } from '../../support/raw-http.ts';
 import { runOnTerminal, runPiped } from '../../support/terminal.ts';
 
 const env = { EMBEDDING_PROVIDER: 'none' };
 const hostileTitle = '# \u009b31mRed\u202e';
 
-function place(t: TestContext) {
+/** With two documents. */
+function place(t: Owner) {
   const folder = makeFolder(t);
   const dataDir = join(makeFolder(t), 'data');
   const docs = join(folder, 'docs');
@@ -27,8 +30,11 @@ function place(t: TestContext) {
   return { folder, dataDir, docs, piped, json };
 }
 
-test('contract §9: away from a terminal every command prints the tool’s own answer as JSON, and stderr says from where', (t) => {
-  const { docs, dataDir, piped, json } = place(t);
+/** One for the tests that only add to it. */
+const shared = place({ after });
+
+test('contract §9: away from a terminal every command prints the tool’s own answer as JSON, and stderr says from where', () => {
+  const { docs, dataDir, piped, json } = shared;
   const { answer, stderr } = json('search', 'harbour', 'dues', '--limit', '1');
   assert.equal(answer.query, 'harbour dues');
   assert.equal(answer.results.length, 1);
@@ -50,7 +56,7 @@ test('contract §9: away from a terminal every command prints the tool’s own a
   const kept = json('remember', 'the', 'gate', 'code', '--thread', 'keys', '--tag', 'home').answer;
   assert.equal(json('threads').answer.threads[0].thread_id, 'keys');
   assert.deepEqual(json('threads', 'keys').answer.results[0].tags, ['home']);
-  assert.equal(json('find', 'gate').answer.hits[0].uri, `carrel://context/${kept.context_id}`);
+  assert.equal(json('find', 'gate').answer.results[0].uri, `carrel://context/${kept.context_id}`);
   assert.equal(json('notes').answer.total_count, 0);
 
   assert.match(piped('get', String(id)).stdout, /^# Harbours\n\nA lighthouse\. Dues/);
@@ -60,16 +66,50 @@ test('contract §9: away from a terminal every command prints the tool’s own a
   assert.match(whole.text, /lighthouse/);
 });
 
-test('remember takes the standard input', (t) => {
+test('contract §9: rm deletes what URIs name, all or none that are mistaken, and status counts what is left', (t) => {
+  const { json, piped, dataDir } = place(t);
+  const kept = json('remember', 'the gate code changes in May').answer.context_id;
+  const before = json('status').answer;
+  assert.deepEqual([before.data_dir, before.documents, before.memories, before.threads], [dataDir, 2, 1, 1]);
+  const [{ document_id: id }] = json('list', 'harbour').answer.documents;
+  const mistaken = piped('rm', String(id), 'carrel://elsewhere/1');
+  assert.deepEqual([mistaken.status, json('status').answer.documents], [2, 2]);
+  const uris = [`carrel://kb/doc/${id}`, `carrel://context/${kept}`];
+  assert.deepEqual(json('rm', String(id), `carrel://context/${kept}`).answer.deleted, uris);
+  const after = json('status').answer;
+  assert.deepEqual([after.documents, after.memories, after.notes, after.queued], [1, 0, 0, 0]);
+  const again = piped('rm', `carrel://context/${kept}`);
+  assert.equal(again.status, 1);
+  assert.match(again.stderr, /No memory has the id/);
+});
+
+test('commands that need a model ask the shared process, and start it where there is none', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
+  const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '2', ENABLE_RERANKING: 'false' };
+  const run = (...args: string[]) => runPiped(dataDir, args, { env: shares });
+  const kept = run('remember', 'the gate code changes in May', '--verbose');
+  assert.equal(kept.status, 0, kept.stderr);
+  assert.match(kept.stderr, /asking the shared process\n.*from .*carrel\.db/s);
+  assert.equal(run('get', 'carrel://context/1').stdout, 'the gate code changes in May\n');
+  const [process_, ...others] = JSON.parse(run('status').stdout).processes;
+  assert.deepEqual([process_.role, others], ['serve', []]);
+  assert.deepEqual([run('get', 'carrel://context/9').status, run('search', 'gate', '--limit', '0').status], [1, 2]);
+  assert.match(run('get', 'carrel://context/1', '--verbose', '--debug').stderr, /asking in this process/);
+  // It ends by itself.
+  const isOver = () => globSync('run/*.json', { cwd: dataDir }).length === 0;
+  while (!isOver()) await pause(100);
+});
+
+test('remember takes the standard input', () => {
+  const { dataDir } = shared;
   const kept = runPiped(dataDir, ['remember', '-'], { env, input: 'line one\nline two\n' });
   assert.equal(kept.status, 0, kept.stderr);
   const { context_id: id } = JSON.parse(kept.stdout);
   assert.equal(runPiped(dataDir, ['get', `carrel://context/${id}`], { env }).stdout, 'line one\nline two\n');
 });
 
-test('contract §9: on a terminal it is a table that fits, and what documents say is not obeyed', (t) => {
-  const { dataDir } = place(t);
+test('contract §9: on a terminal it is a table that fits, and what documents say is not obeyed', () => {
+  const { dataDir } = shared;
   const on = (columns: number, ...args: string[]) => runOnTerminal(dataDir, args, { env, columns });
   const wide = on(120, 'search', 'lighthouse');
   assert.equal(wide.status, 0);
@@ -122,7 +162,7 @@ test('--open hands the first hit’s file to the system’s opener as one argume
 });
 
 test('contract §9: beside a running server both see what the other writes', async (t) => {
-  const { dataDir, json } = place(t);
+  const { dataDir, json } = shared;
   const server = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env });
   const session = await openSession(server.url);
   json('remember', 'written beside the server', '--thread', 'both');
@@ -138,7 +178,7 @@ test('contract §9: beside a running server both see what the other writes', asy
 });
 
 test('with KB_ENGINE_URL the engine there is asked, and stderr says so', async (t) => {
-  const { dataDir } = place(t);
+  const { dataDir } = shared;
   const engine = await startCarrel(t, ['engine'], { dataDir, env: { ...env, KB_API_KEY: 'the-key' } });
   const elsewhere = join(makeFolder(t), 'data');
   const remote = { ...env, KB_ENGINE_URL: engine.origin, KB_API_KEY: 'the-key' };
@@ -153,8 +193,8 @@ test('with KB_ENGINE_URL the engine there is asked, and stderr says so', async (
   assert.doesNotMatch(refused.stderr, /wrong|the-key/);
 });
 
-test('what cannot be done is one line: usage ends with 2, and read-only settings hold', (t) => {
-  const { piped, dataDir } = place(t);
+test('what cannot be done is one line: usage ends with 2, and read-only settings hold', () => {
+  const { piped, dataDir } = shared;
   for (const [args, message] of [
     [['search', 'x', '--limit', 'ten'], /--limit must be a whole number/],
     [['search', 'x', '--limit', '1000'], /limit must be at most 100/],

@@ -14,6 +14,8 @@ import { type TestContext, test } from 'node:test';
 import { carrelProgram, makeFolder, startCarrel } from '../../support/child-program.ts';
 import { runOnTerminal, runPiped } from '../../support/terminal.ts';
 
+const essential = ['--tools', 'essential'];
+
 /** Each client's file as its documentation shows it, with another server in it. */
 const files: Readonly<Record<string, [path: string, content: string]>> = {
   'claude-code': [
@@ -111,17 +113,30 @@ test('init without a client says which are here; on a terminal it asks', (t) => 
     /Found on this machine:\n {2}cursor {2}Cursor, .*\n {2}zed {5}Zed, .*\n.*Run carrel init <client>/,
   );
   assert.equal(content('cursor'), files['cursor']?.[1]);
-  const asked = runOnTerminal(home, ['init'], { env, input: 'zed\n', columns: 200 });
+  const asked = runOnTerminal(home, ['init'], { env, input: 'zed\nall\n\n', columns: 200 });
   assert.match(asked.stdout, /Connect which\?/);
   assert.match(asked.stdout, /It answers: carrel/);
-  assert.match(content('zed'), /"carrel"/);
+  assert.match(asked.stdout, /essential or all\?.*by their path\?/s);
+  assert.match(content('zed'), /"carrel": \{[^}]*"serve"\s*\]/);
+  const papers = join(home, 'papers');
+  mkdirSync(papers);
+  assert.equal(run('zed', '--allow', join(home, 'nowhere')).status, 2);
+  assert.equal(run('zed', '--allow', papers).status, 0);
+  assert.match(content('zed'), new RegExp(`"serve",\\s*"--tools",\\s*"essential",\\s*"--allow",\\s*"${papers}"`));
   assert.equal(content('cursor'), files['cursor']?.[1]);
   const nobody = place(t, []);
   assert.match(nobody.run().stdout, /No client was found/);
   const made = nobody.run('cursor', '--read-only', '--data-dir', join(home, 'my data'));
   assert.match(made.stdout, /was not found on this machine/);
   const entry = JSON.parse(readFileSync(nobody.pathOf('cursor'), 'utf8')).mcpServers.carrel;
-  assert.deepEqual(entry.args, [carrelProgram, 'serve', '--data-dir', join(home, 'my data'), '--read-only']);
+  assert.deepEqual(entry.args, [
+    carrelProgram,
+    'serve',
+    '--data-dir',
+    join(home, 'my data'),
+    '--read-only',
+    ...essential,
+  ]);
   assert.equal(statSync(nobody.pathOf('cursor')).mode & 0o777, 0o600);
   assert.ok(existsSync(pathOf('cursor')));
 });
@@ -130,7 +145,10 @@ test('--print shows and changes nothing', (t) => {
   const { run, home, content } = place(t, ['codex']);
   const { status, stdout, stderr } = run('codex', '--print');
   assert.equal(status, 0);
-  assert.match(stdout, /^\[mcp_servers\.carrel\]\ncommand = ".*"\nargs = \[".*carrel\.js", "serve"\]\n$/);
+  assert.match(
+    stdout,
+    /^\[mcp_servers\.carrel\]\ncommand = ".*"\nargs = \[".*carrel\.js", "serve", "--tools", "essential"\]\n$/,
+  );
   assert.match(stderr, /Codex, .*config\.toml/);
   assert.equal(content('codex'), files['codex']?.[1]);
   assert.deepEqual(readdirSync(home), ['.codex'], 'nothing was started or made');
@@ -163,6 +181,7 @@ test('an unknown client or flag, and --http where there is none, end with 2', (t
   for (const [args, message] of [
     [['curser'], /Did you mean cursor\?/],
     [['cursor', '--htpp'], /Did you mean --http\?/],
+    [['cursor', '--port', 'abc'], /--port must be an integer/],
     [['claude-desktop', '--http'], /takes no URL/],
   ] as const) {
     const { status, stderr } = run(...args);
@@ -189,8 +208,11 @@ test('--http writes the address of a running server with its token, which is sho
   assert.match(wrong.stderr, /does not accept the configured token/);
   assert.equal(readFileSync(pathOf('claude-code'), 'utf8'), files['claude-code']?.[1]);
 
+  chmodSync(pathOf('codex'), 0o644);
   const { status, stdout, stderr } = runWith(token, 'claude-code', 'codex');
   assert.equal(status, 0, stderr);
+  assert.match(stdout, /It holds the token: only you can read .*codex/);
+  for (const client of ['claude-code', 'codex']) assert.equal(statSync(pathOf(client)).mode & 0o777, 0o600, client);
   assert.match(stdout, /It answers: carrel .* \d\d tools/);
   assert.doesNotMatch(stdout + stderr, new RegExp(token));
   const { carrel } = JSON.parse(readFileSync(pathOf('claude-code'), 'utf8')).mcpServers;

@@ -54,6 +54,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
       dataDir,
       env: {
         CARREL_AUTH_TOKEN: token,
+        EMBEDDING_PROVIDER: 'local',
         OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`,
         OTEL_EXPORTER_OTLP_HEADERS: 'x-key=k%20ey',
         OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',

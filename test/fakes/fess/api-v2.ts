@@ -1,9 +1,9 @@
-import { cachePage } from './cache-page.ts';
 import { identify, visibleLabels } from './callers.ts';
 import type { FessAnswer, FessRequest, FessState } from './fess-state.ts';
 import { searchAnswer, searchHit } from './search-answer.ts';
 import { BadRequestError, emptyPage, mayRead, SwallowedError, searchIndex } from './search-index.ts';
 import { popularWords, suggest } from './suggest-index.ts';
+import { cachePage } from './web-pages.ts';
 
 /** `/api/v2` as Fess 15.8 serves it: everything under `response`, errors with a code and a message. */
 export function answerV2(state: FessState, request: FessRequest): FessAnswer {
@@ -38,7 +38,10 @@ type Endpoint = (state: FessState, request: FessRequest, permissions: ReadonlySe
 
 function guarded(state: FessState, request: FessRequest, endpoint: Endpoint): FessAnswer {
   const caller = identify(request.headers, state.tokens);
-  if ('refused' in caller) return failure(401, 'auth_required', caller.refused);
+  if ('refused' in caller) {
+    const status = state.wrongTokenStatus;
+    return failure(status, status === 401 ? 'auth_required' : 'internal_error', caller.refused);
+  }
   return endpoint(state, request, caller.permissions);
 }
 

@@ -27,7 +27,7 @@ export interface DocumentSite {
 export async function startDocumentSite(): Promise<DocumentSite> {
   const pages = new Map<string, SitePage | (() => SitePage)>(Object.entries(standardPages()));
   const requests: RecordedRequest[] = [];
-  const server = createServer((message, response) => {
+  const server = createServer({ keepAliveTimeout: 0 }, (message, response) => {
     const recorded = recordRequest(message, response);
     requests.push(recorded);
     const found = pages.get(recorded.path) ?? corpusPage(recorded.path);

@@ -26,8 +26,17 @@ const facetable = new Set([
   'segment',
 ]);
 
+export interface FacetScope {
+  /** What the search found. */
+  found: readonly FakeDocument[];
+  /** Every document of the index, whoever may read it: with a `minDocCount` of 0 the engine lists the values of all. */
+  indexed: readonly FakeDocument[];
+  /** A server that lists values without documents whatever it is asked for. */
+  listsEmptyBuckets: boolean;
+}
+
 export function facets(
-  documents: readonly FakeDocument[],
+  { found, indexed, listsEmptyBuckets }: FacetScope,
   params: URLSearchParams,
   operator: Operator,
 ): FacetAnswer | undefined {
@@ -35,15 +44,21 @@ export function facets(
   const queries = inOwnOrder(params.getAll('facet.query'));
   if (fields.length === 0 && queries.length === 0) return undefined;
   const size = number(params.get('facet.size'), 10);
-  const minDocCount = number(params.get('facet.minDocCount'), 1);
+  const minDocCount = listsEmptyBuckets ? 0 : number(params.get('facet.minDocCount'), 1);
   return {
     fields: fields.map((name) => {
-      const buckets = order(count(documents, name, params.get('facet.missing')), params.get('facet.sort'));
+      const counts = count(found, name, params.get('facet.missing'));
+      for (const value of minDocCount === 0 ? valuesOf(indexed, name) : [])
+        if (!counts.has(value)) counts.set(value, 0);
+      const buckets = order(
+        [...counts].map(([value, count]) => ({ value, count })),
+        params.get('facet.sort'),
+      );
       return { name, result: buckets.filter((bucket) => bucket.count >= minDocCount).slice(0, size) };
     }),
     queries: queries.map((value) => {
       const query = parseQuery(value, operator);
-      return { value, count: documents.filter((document) => matches(query, document)).length };
+      return { value, count: found.filter((document) => matches(query, document)).length };
     }),
   };
 }
@@ -57,7 +72,11 @@ function inOwnOrder(asked: readonly string[]): string[] {
 
 type Bucket = FacetAnswer['queries'][number];
 
-function count(documents: readonly FakeDocument[], field: string, missing: string | null): Bucket[] {
+function valuesOf(documents: readonly FakeDocument[], field: string): string[] {
+  return documents.flatMap((document) => fieldValues(document, field) ?? []);
+}
+
+function count(documents: readonly FakeDocument[], field: string, missing: string | null): Map<string, number> {
   if (!facetable.has(field)) throw new FacetFieldError(field);
   // Analysed text has no field data: OpenSearch refuses, and Fess reports that as a bad query.
   if (field === 'title' || field === 'content') throw new QuerySyntaxError(field);
@@ -67,7 +86,7 @@ function count(documents: readonly FakeDocument[], field: string, missing: strin
     const keys = values.length === 0 && missing !== null ? [missing] : values;
     for (const value of new Set(keys)) counts.set(value, (counts.get(value) ?? 0) + 1);
   }
-  return [...counts].map(([value, count]) => ({ value, count }));
+  return counts;
 }
 
 /** Without a suffix the order is ascending; without any `facet.sort` it is the count, descending. */

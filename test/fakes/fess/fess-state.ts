@@ -23,6 +23,9 @@ export interface FessState {
   popularWordsEnabled: boolean;
   orSearchMinHitCount: number;
   dropsFilters: boolean;
+  listsEmptyBuckets: boolean;
+  /** 15.7 answers 500 to a token that it does not know. */
+  wrongTokenStatus: 401 | 500;
 }
 
 export interface FessRequest {

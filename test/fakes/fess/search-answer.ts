@@ -113,8 +113,10 @@ function highlighted(text: string, terms: readonly string[]): string {
   );
 }
 
+/** As JSTL does. */
 function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#034;', "'": '&#039;' };
+  return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);
 }
 
 function withoutMissing(fields: Record<string, unknown>): Record<string, unknown> {

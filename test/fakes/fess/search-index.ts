@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ParsedSearch, parseSearch } from './assemble-query.ts';
-import { type FacetAnswer, FacetFieldError, facets } from './facets.ts';
+import { type FacetAnswer, FacetFieldError, type FacetScope, facets } from './facets.ts';
 import type { FakeDocument } from './fake-document.ts';
 import { BadGeoError, geoFilter } from './geo.ts';
 import { matches, positiveTerms, words } from './lucene/evaluate.ts';
@@ -34,6 +34,8 @@ export interface IndexSettings {
   orSearchMinHitCount: number;
   /** A plugin of the operator rewrites every search and loses the filters. */
   dropsFilters?: boolean;
+  /** See `FacetScope`. */
+  listsEmptyBuckets?: boolean;
 }
 
 const windowMax = 10_000;
@@ -55,7 +57,12 @@ export function searchIndex(
   const strict = run('AND');
   const operator = strict.hits.length <= settings.orSearchMinHitCount ? 'OR' : 'AND';
   const found = operator === 'OR' ? run('OR') : strict;
-  return page(params, start, num, found, facetsOrFailure(found, params, operator));
+  const scope = {
+    found: found.hits.map(({ document }) => document),
+    indexed: documents,
+    listsEmptyBuckets: settings.listsEmptyBuckets === true,
+  };
+  return page(params, start, num, found, facetsOrFailure(scope, params, operator));
 }
 
 function withoutFilters(params: URLSearchParams): URLSearchParams {
@@ -126,13 +133,9 @@ function parseOrBadRequest(params: URLSearchParams, operator: Operator): ParsedS
   }
 }
 
-function facetsOrFailure({ hits }: Found, params: URLSearchParams, operator: Operator): FacetAnswer | undefined {
+function facetsOrFailure(scope: FacetScope, params: URLSearchParams, operator: Operator): FacetAnswer | undefined {
   try {
-    return facets(
-      hits.map(({ document }) => document),
-      params,
-      operator,
-    );
+    return facets(scope, params, operator);
   } catch (error) {
     if (error instanceof FacetFieldError) throw new SwallowedError(error.message);
     if (error instanceof QuerySyntaxError) throw new BadRequestError(error.message);

@@ -27,6 +27,9 @@ export interface FakeFessOptions {
   orSearchMinHitCount?: number;
   /** A plugin that loses the filters of every search. */
   dropsFilters?: boolean;
+  /** Facets have values without documents, whatever is asked for. */
+  listsEmptyBuckets?: boolean;
+  wrongTokenStatus?: FessState['wrongTokenStatus'];
   /** 15.8 with the plugin that brings `/api/v1` back. */
   v1Plugin?: boolean;
   /** The operator switched the JSON API off. */
@@ -63,7 +66,8 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
   let faults: Fault[] = [];
   let held = Promise.withResolvers<void>();
 
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, (message, response) => {
+  // It closes no idle connection: on a busy machine a client would take one that is just being closed.
+  const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 0 }, (message, response) => {
     const recorded = recordRequest(message, response);
     requests.push(recorded);
     events.emit('request', recorded);
@@ -158,6 +162,8 @@ function initialState(options: FakeFessOptions): FessState {
     popularWordsEnabled: true,
     orSearchMinHitCount: options.orSearchMinHitCount ?? -1,
     dropsFilters: options.dropsFilters ?? false,
+    listsEmptyBuckets: options.listsEmptyBuckets ?? false,
+    wrongTokenStatus: options.wrongTokenStatus ?? 401,
   };
 }
 

@@ -1,4 +1,3 @@
-import { cachePage } from './cache-page.ts';
 import { identify } from './callers.ts';
 import type { FakeDocument } from './fake-document.ts';
 import type { FessAnswer, FessRequest, FessState } from './fess-state.ts';
@@ -26,6 +25,21 @@ function cache(state: FessState, request: FessRequest, contextPath: string): Fes
   const document = readable(state, request);
   if (document === undefined) return redirect(`${contextPath}/error/`);
   return { status: 200, contentType: 'text/html; charset=UTF-8', body: cachePage(document) };
+}
+
+/** What `/cache` shows: a head, a banner in two nested boxes, then the page as it was crawled, or nothing. */
+export function cachePage(document: FakeDocument): string {
+  const notice = `This is a cache of ${document.url}. It is a snapshot of the page at ${document.created}.`;
+  return [
+    '<!DOCTYPE html>',
+    '<meta http-equiv="Content-Type" content="text/html; charset=UTF-8">',
+    `<base href="${document.url}">`,
+    '<div style="border:1px solid #999;">',
+    `<div style="background:#ddd;">${notice}</div>`,
+    '</div>',
+    document.cachedHtml ?? '',
+    '',
+  ].join('\n');
 }
 
 /** All three parameters are required; web documents redirect to their origin, files are streamed by Fess itself. */

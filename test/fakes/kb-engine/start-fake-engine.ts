@@ -4,8 +4,8 @@ import { Busboy } from '@fastify/busboy';
 import { type LoopbackServer, type Owner, serveHttp } from '../loopback-server.ts';
 
 /**
- * A kb engine that is not ours, as the published one answers: bare arrays, `{detail}`, job ids as text, hits without
- * document_id, lists without source_path, no filter that is not documented. Ingestion is done at once, unless it is held.
+ * A kb engine that is not ours: bare arrays, `{detail}`, job ids as text, hits without document_id, fields left out, no
+ * filter that is not documented. Ingestion is done at once, unless it is held.
  */
 export interface FakeEngine extends LoopbackServer {
   readonly requests: Recorded[];
@@ -104,10 +104,10 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
       case 'GET /status':
         return fine({
           version: '3.2.2',
-          model: 'all-MiniLM-L6-v2',
+          model: { name: 'all-MiniLM-L6-v2' },
           device: 'cpu',
-          document_count: documents.size,
-          chunk_count: documents.size,
+          documents: documents.size,
+          chunks: documents.size,
           queue: { queued: 0, processing: 0, done: jobs.length, failed: 0 },
         });
       case 'POST /search': {
@@ -136,7 +136,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
       case 'GET /tags': {
         const counts = new Map<string, number>();
         for (const { tags } of documents.values()) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-        return fine([...counts].map(([name, count]) => ({ name, count })));
+        return fine([...counts].map(([tag, count]) => ({ tag, count })));
       }
       case 'POST /bulk/delete':
       case 'POST /bulk/tags':
@@ -177,7 +177,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
     const text = file ? file.bytes.toString('utf8') : (fields['note'] ?? '');
     const hash = createHash('sha256').update(text).digest('hex');
     const same = [...documents.values()].find((each) => each.hash === hash);
-    if (same) return { status: 409, body: { detail: { error: 'duplicate', document_id: same.id, title: same.title } } };
+    if (same) return { status: 409, body: { error: 'duplicate', document_id: same.id, title: same.title } };
     const filename = file?.filename ?? 'note.md';
     const document = add({
       title: fields['title'] ?? filename,
@@ -197,7 +197,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
     const chosen = [...documents.values()].filter((each) => selects(body, each));
     if (chosen.length / documents.size > 0.7 && body['force'] !== true) {
       const facts = { matched: chosen.length, total: documents.size, percent: 100 };
-      return { status: 409, body: { detail: { error: 'safety_threshold_exceeded', message: 'refused', ...facts } } };
+      return { status: 409, body: { error: 'safety_threshold_exceeded', message: 'refused', ...facts } };
     }
     const total = documents.size;
     for (const document of chosen) {
@@ -205,7 +205,7 @@ export async function startFakeEngine(t: Owner, options: FakeOptions = {}): Prom
       else if (route === 'POST /bulk/tags') changeTags(document, body);
       else document.tags = [...((body['set_tags'] ?? []) as string[])];
     }
-    return fine({ matched: chosen.length, total, deleted: chosen.length, job_id: 'job-bulk' });
+    return fine({ matched: chosen.length, total, changed: chosen.length, job_id: 'job-bulk' });
   };
 
   return { ...server, requests, documents, jobs, interrupt: (each) => void interrupts.push(each), add };
@@ -219,16 +219,25 @@ function failure(status: number, detail: string) {
   return { status, body: { detail } };
 }
 
-function listed({ id, title, doc_type, tags }: FakeDocument) {
-  return { id, title, doc_type, tags, chunk_count: 1, created_at: '2026-04-04T22:50:19Z', updated_at: null };
+function listed({ id, title, doc_type, tags, source_path }: FakeDocument) {
+  return {
+    id,
+    title,
+    doc_type,
+    tags,
+    source_path,
+    chunk_count: 1,
+    created_at: '2026-04-04T22:50:19Z',
+    updated_at: null,
+  };
 }
 
 function detailed(document: FakeDocument) {
-  const { source_path, text, hash } = document;
+  const { text, hash } = document;
   const chunks = text
     .split('\f')
-    .map((preview, index) => ({ id: document.id * 10 + index, chunk_index: index, preview, metadata: null }));
-  return { ...listed(document), source_path, language: 'en', content_hash: hash, has_file: false, chunks };
+    .map((part, index) => ({ id: document.id * 10 + index, chunk_index: index, text: part, chunk_metadata: null }));
+  return { ...listed(document), language: 'en', content_hash: hash, has_file: false, chunks };
 }
 
 function hitOf({ id, title, doc_type, tags, source_path, text }: FakeDocument) {
@@ -237,12 +246,12 @@ function hitOf({ id, title, doc_type, tags, source_path, text }: FakeDocument) {
     score: 0.5,
     text,
     chunk_index: 0,
-    chunk_metadata: '{"page": 3}',
+    chunk_metadata: { page: 3 },
     title,
     doc_type,
     source_path,
     created_at: '2026-04-04T22:50:19Z',
-    tags: tags.join(','),
+    tags,
   };
 }
 

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { isCarrelError } from '../../../src/base/errors.ts';
 import { createExtractor } from '../../../src/documents/extractor.ts';
+import { size } from '../../support/sizes.ts';
+import { randomNumbers } from '../../support/test-vectors.ts';
 import { type Bomb, htmlBombs, otherBombs, pdfBombs, pdfOf, stream } from './bombs.ts';
 
-const extractor = createExtractor({ cpuMsMax: 2000, memoryMb: 256, workersMax: 2 });
+const extractor = createExtractor({ cpuMsMax: size({ quick: 1000, full: 2000 }), memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 const cleanCodes = new Set([
@@ -52,7 +54,7 @@ for (const [name, make] of strangePdfs) {
 }
 
 test('random bytes under every type end in a result or a named error', async () => {
-  const random = seeded(1);
+  const random = randomNumbers(1);
   const types = [
     'text/html',
     'application/json',
@@ -62,7 +64,7 @@ test('random bytes under every type end in a result or a named error', async () 
     'application/rss+xml',
     '',
   ];
-  for (let round = 0; round < 140; round += 1) {
+  for (let round = 0; round < size({ quick: 42, full: 140 }); round += 1) {
     const bytes = Uint8Array.from({ length: 2000 }, () => random() * 256);
     const start = round % 3 === 0 ? Buffer.from('%PDF-1.4\n') : Buffer.from('<a');
     const contentType = types[round % types.length] ?? '';
@@ -87,12 +89,4 @@ async function outcomeOf(bytes: Uint8Array, contentType: string): Promise<void> 
       contentType === '' || bytes.length < 3000 ? [...cleanCodes, 'unsupported_content_type'] : [...cleanCodes];
     assert.ok(codes.includes(error.code), error.code);
   }
-}
-
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

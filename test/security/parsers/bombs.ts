@@ -129,7 +129,7 @@ function text(name: string, contentType: string, make: () => string): Bomb {
 }
 
 function deflate(data: Buffer): Buffer {
-  return deflateSync(data, { level: 9 });
+  return deflateSync(data, { level: 1 });
 }
 
 function blank(megabytes: number): Buffer {

@@ -3,10 +3,11 @@ import { after, test } from 'node:test';
 import { isCarrelError } from '../../../src/base/errors.ts';
 import { createExtractor } from '../../../src/documents/extractor.ts';
 import { chunkDocument } from '../../../src/search/chunking/chunk-document.ts';
+import { size } from '../../support/sizes.ts';
 import { type FormatBomb, officeBombs, textBombs, zipBombs } from './format-bombs.ts';
 import { oleBombs } from './ole-bombs.ts';
 
-const extractor = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 2 });
+const extractor = createExtractor({ cpuMsMax: size({ quick: 15_000, full: 60_000 }), memoryMb: 256, workersMax: 2 });
 after(() => extractor.close());
 
 const small = { bytes: Buffer.from('<!doctype html><p>A small page.</p>'), mode: 'text' as const };

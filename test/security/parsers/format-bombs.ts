@@ -1,4 +1,5 @@
 /** Office documents, archives and mails that cost far more to read than their size says, or lie about themselves. */
+import { size } from '../../support/sizes.ts';
 import { docxOf, epubOf, odfOf, paragraph, pptxOf, relations, xlsxOf } from './office-samples.ts';
 import { rawZip, zipOf } from './raw-zip.ts';
 
@@ -10,6 +11,8 @@ export interface FormatBomb {
 }
 
 const mb = 1024 * 1024;
+/** How many times a long list is as long as it must be. */
+export const times = size({ quick: 1, full: 4 });
 const tooComplex = { code: 'extraction_too_complex' };
 const failed = { code: 'extraction_failed' };
 
@@ -92,7 +95,9 @@ export const officeBombs: FormatBomb[] = [
   bomb('DOCX: nested 100,000 deep', () => docxOf('<w:p>'.repeat(100_000)), tooComplex),
   bomb('DOCX: tables in tables', () => docxOf('<w:tbl><w:tr><w:tc>'.repeat(200)), tooComplex),
   bomb('DOCX: never closed', () => docxOf('<w:p><w:r><w:t>x'), failed),
-  bomb('DOCX: 400,000 paragraphs', () => docxOf(paragraph('words').repeat(400_000)), { text: /^words\n\nwords/ }),
+  bomb('DOCX: paragraphs by the hundred thousand', () => docxOf(paragraph('words').repeat(times * 100_000)), {
+    text: /^words\n\nwords/,
+  }),
   bomb(
     'DOCX: a cell that spans a million columns',
     () =>
@@ -102,8 +107,9 @@ export const officeBombs: FormatBomb[] = [
     { text: /x/ },
   ),
   bomb(
-    'DOCX: 300,000 cells',
-    () => docxOf(`<w:tbl>${`<w:tr>${`<w:tc>${paragraph('x')}</w:tc>`.repeat(30)}</w:tr>`.repeat(10_000)}</w:tbl>`),
+    'DOCX: cells by the hundred thousand',
+    () =>
+      docxOf(`<w:tbl>${`<w:tr>${`<w:tc>${paragraph('x')}</w:tc>`.repeat(30)}</w:tr>`.repeat(times * 3000)}</w:tbl>`),
     { text: /x/ },
   ),
   bomb(
@@ -128,8 +134,8 @@ export const officeBombs: FormatBomb[] = [
   ),
   bomb('DOCX: no text at all', () => docxOf(''), { code: 'no_text_in_document' }),
   bomb(
-    'PPTX: one slide 5,000 times',
-    () => pptxOf(5000, `<p:sp><a:p><a:r><a:t>${'words '.repeat(100)}</a:t></a:r></a:p></p:sp>`),
+    'PPTX: one slide thousands of times',
+    () => pptxOf(times * 1250, `<p:sp><a:p><a:r><a:t>${'words '.repeat(100)}</a:t></a:r></a:p></p:sp>`),
     { text: /words/ },
   ),
   bomb(
@@ -148,9 +154,13 @@ export const officeBombs: FormatBomb[] = [
       ),
     { text: /\| 1 \|[\s\S]*\| {2}\| 3 \|/ },
   ),
-  bomb('XLSX: 200,000 empty rows', () => xlsxOf(`<sheetData>${emptyRows()}<row><c><v>9</v></c></row></sheetData>`), {
-    text: /\| 9 \|/,
-  }),
+  bomb(
+    'XLSX: empty rows by the hundred thousand',
+    () => xlsxOf(`<sheetData>${emptyRows()}<row><c><v>9</v></c></row></sheetData>`),
+    {
+      text: /\| 9 \|/,
+    },
+  ),
   bomb(
     'XLSX: 200,000 cells that point at one text of 1 MB',
     () =>
@@ -220,12 +230,19 @@ export const textBombs: FormatBomb[] = [
   text('RTF: four million bytes of a code page', () => `{\\rtf1\\ansicpg932 ${"\\'82".repeat(1_000_000)}}`, {
     text: /./,
   }),
-  text('RTF: 200,000 cells', () => `{\\rtf1 ${'\\trowd\\intbl x\\cell\\row'.repeat(200_000)}}`, { text: /x/ }),
+  text('RTF: cells by the ten thousand', () => `{\\rtf1 ${'\\trowd\\intbl x\\cell\\row'.repeat(times * 50_000)}}`, {
+    text: /x/,
+  }),
   text('mail: parts nested 5,000 deep', () => nestedMail(5000), tooComplex),
   text(
-    'mail: 50,000 parts',
+    'mail: empty parts by the hundred thousand',
+    () => `${mailHead}Content-Type: multipart/mixed; boundary=o\r\n\r\n${'--o\r\n\r\n'.repeat(300_000)}--o--\r\n`,
+    tooComplex,
+  ),
+  text(
+    'mail: parts by the ten thousand',
     () =>
-      `${mailHead}Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(50_000)}--b--`,
+      `${mailHead}Content-Type: multipart/mixed; boundary=b\r\n\r\n${'--b\r\nContent-Type: text/plain\r\n\r\nx\r\n'.repeat(times * 12_500)}--b--`,
     { text: /x/ },
   ),
   text(
@@ -254,7 +271,10 @@ export const textBombs: FormatBomb[] = [
 
 /** As programs write rows that were formatted and never filled. */
 function emptyRows(): string {
-  return Array.from({ length: 200_000 }, (_, row) => `<row r="${row + 1}"><c r="A${row + 1}" s="1"/></row>`).join('');
+  return Array.from(
+    { length: times * 100_000 },
+    (_, row) => `<row r="${row + 1}"><c r="A${row + 1}" s="1"/></row>`,
+  ).join('');
 }
 
 const mailHead = 'From: a@b.example\r\nTo: c@d.example\r\nMIME-Version: 1.0\r\nSubject: words\r\n';

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadPages } from '../../../bench/extraction/pages.ts';
 import { readHtml } from '../../../src/documents/html/read-html.ts';
+import { size } from '../../support/sizes.ts';
+import { randomNumbers } from '../../support/test-vectors.ts';
 
-const rounds = 40;
+const rounds = size({ quick: 8, full: 40 });
 const pieces = [
   '<',
   '>',
@@ -25,7 +27,7 @@ const pieces = [
 ];
 
 test('mutated pages are read without an error and without script text (T086)', async () => {
-  const random = seeded(7);
+  const random = randomNumbers(7);
   const pick = <T>(list: T[]): T | undefined => list[Math.floor(random() * list.length)];
   for (const { name, html } of await loadPages()) {
     for (let round = 0; round < rounds; round += 1) {
@@ -42,11 +44,3 @@ test('mutated pages are read without an error and without script text (T086)', a
     }
   }
 });
-
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

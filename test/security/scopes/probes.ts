@@ -87,6 +87,7 @@ export const calls: Readonly<Record<string, (probe: Probe) => readonly Args[]>> 
     { query: 'harbour', tags: [tag] },
     { query: text, vec_only: true },
   ],
+  kb_add: ({ collection, text }) => [{ text, collection }, { text }, { path: '/etc/hostname', collection }],
   kb_addnote: ({ collection, text }) => [
     { text, collection },
     { text },
@@ -96,6 +97,7 @@ export const calls: Readonly<Record<string, (probe: Probe) => readonly Args[]>> 
   kb_get: ({ document, note, path }) => [{ document_id: document }, { document_id: note }, { source_path: path }],
   kb_list: ({ collection, tag, word }) => [{ limit: 100 }, { collection }, { tag }, { query: word }],
   kb_status: () => [{}],
+  kb_sources: () => [{}],
   kb_jobs: ({ job }) => [{ limit: 100 }, { status: 'done' }, { status: 'queued' }, { job_id: job }],
   kb_upload_start: ({ collection }) => [{ filename: 'a.txt', total_size: 3, collection }],
   kb_upload_chunk: ({ upload }) => [{ upload_id: upload, data: 'YWJj', chunk_index: 0 }],

@@ -147,7 +147,7 @@ async function overFetchPage(args: object, allowPrivate = ''): Promise<OpenRoad>
     },
     close: async () => {
       child.kill('SIGKILL');
-      rmSync(home, { recursive: true, force: true });
+      rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }

@@ -66,6 +66,6 @@ function attack(): RoadReport[] {
     assert.equal(status, 0, output);
     return JSON.parse(readFileSync(report, 'utf8'));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { createPool } from '../../../base/workers/pool.ts';
 import { withinTime } from '../../../base/workers/within-time.ts';
-import { givenUp, type ReadOptions } from '../../contracts/read-options.ts';
+import { givenUp, type ReadOptions } from '../../read-options.ts';
 import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {

@@ -1,14 +1,14 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
-import type { OperationName } from '../../operations.ts';
 import type { DatabaseConfig } from '../database.ts';
-import { isOutOfFiles, tooManyFiles } from '../open-failure.ts';
+import { isOutOfFiles, tooManyFiles } from '../storage-error.ts';
 import type { LocalTransactions } from './local-transactions.ts';
 
 export interface OperationCall {
   readonly kind: keyof LocalTransactions;
-  readonly operation: OperationName;
+  /** See operations.ts. */
+  readonly operation: string;
   readonly request: unknown;
   /** ISO 8601, UTC. */
   readonly now: string;

@@ -2,16 +2,14 @@ import { workerData } from 'node:worker_threads';
 import { answerCalls, type CallHandler } from '../../../base/workers/answer-calls.ts';
 import { useLanguage } from '../../../words/language.ts';
 import { nameOf, operationOf } from '../../operations.ts';
-import { vectorsAfter } from '../../stores/vectors/read-vectors.ts';
-import { settleAnalysis } from '../../stores/words/word-analysis.ts';
+import { vectorsAfter } from '../../vectors/read-vectors.ts';
+import { settleAnalysis } from '../../words/word-analysis.ts';
 import { type Database, type DatabaseConfig, openDatabase } from '../database.ts';
 import { closeToOthers } from '../database-file.ts';
 import { createSqliteDialect } from '../dialect.ts';
 import { createDiskReserve, type DiskReserve, makesRoom } from '../disk-reserve.ts';
 import { migrate } from '../migrate.ts';
-import { openFailure } from '../open-failure.ts';
-import { isFull, storageError } from '../storage-error.ts';
-import { createWriteHelper } from '../write-helper/write-helper.ts';
+import { isFull, openFailure, storageError } from '../storage-error.ts';
 import { createLocalTransactions } from './local-transactions.ts';
 import type { OperationCall } from './sqlite-thread.ts';
 
@@ -47,14 +45,8 @@ async function openInReserve(reserve: DiskReserve): Promise<Handler> {
 type Handler = CallHandler<OperationCall, unknown>;
 
 async function open(database: Database, reserve: DiskReserve): Promise<Handler> {
-  const helper = config.role === 'writer' ? createWriteHelper({ path: config.path }) : undefined;
-  const dialect = createSqliteDialect(database, { documentsDir: config.documentsDir ?? '', helper });
+  const dialect = createSqliteDialect(database, { documentsDir: config.documentsDir ?? '' });
   const transactions = createLocalTransactions(database, dialect);
-  // The helper first: whoever closes the file last clears away its log.
-  const close = async (): Promise<void> => {
-    await helper?.close();
-    database.close();
-  };
   try {
     if (config.role === 'reader') await useLanguage(config.language ?? 'english');
     else {
@@ -70,7 +62,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
       );
     }
   } catch (error) {
-    await close();
+    database.close();
     throw error;
   }
   const perform: Perform = ({ kind, operation, request, now }) =>
@@ -80,7 +72,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
     perform: config.role === 'writer' ? withReserve(reserve, database, perform) : perform,
     handOver: ({ operation }, value) => (operation === nameOf(vectorsAfter) ? buffersOf(value) : []),
     explain: (error) => storageError(openFailure(config.path, error)),
-    close,
+    close: () => database.close(),
   };
 }
 
@@ -100,7 +92,7 @@ function withReserve(reserve: DiskReserve, database: Database, perform: Perform)
       return answer;
     } catch (error) {
       if (!isFull(error) || !makesRoom(operationOf(call.operation))) throw error;
-      reserve.spend(database);
+      reserve.release(database);
       try {
         return await perform(call);
       } finally {

@@ -1,6 +1,6 @@
-import type { EntryStore } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
-import type { MendedWord } from '../../../words/ranking/word-index.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
+import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { leavesOf, type WordQuery } from '../../../words/word-query.ts';
 import { filterHints } from './filter-hints.ts';
 import { neededFilter } from './ranked-search.ts';
@@ -47,9 +47,9 @@ export async function emptyHint(
 }
 
 /** Says what was searched for instead of words that no entry has. */
-export function mendedHint(mended: readonly MendedWord[]): string | undefined {
-  if (mended.length === 0) return undefined;
-  const said = mended.map(({ word, terms }) => `No entry has ${listed([word])}; searched for ${listed(terms)}.`);
+export function correctedHint(corrected: readonly CorrectedWord[]): string | undefined {
+  if (corrected.length === 0) return undefined;
+  const said = corrected.map(({ word, terms }) => `No entry has ${listed([word])}; searched for ${listed(terms)}.`);
   return said.join(' ');
 }
 

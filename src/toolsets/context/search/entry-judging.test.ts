@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { judgePage } from '../../../search/judging.ts';
-import { bundledRerankerFolder, readRerankerFacts } from '../../../search/reranking/bundled-reranker.ts';
-import { createReranker } from '../../../search/reranking/reranker.ts';
+import { judgePage } from '../../../search/rank/judging.ts';
+import { bundledRerankerFolder, readRerankerFacts } from '../../../search/rerank/bundled-reranker.ts';
+import { createReranker } from '../../../search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
 import { createEntryJudging } from './entry-judging.ts';
 import { createTextThread } from './text-thread.ts';
@@ -32,7 +32,7 @@ test('002 reranking: a short answer is read behind the end of its question; what
     const ranked = stored.map(({ id }) => ({ id, score: 1 }));
     const judgedWith = async (reads: typeof before, asOf?: string) => {
       const reranker = createReranker({ provider, weight, calibration, before: reads });
-      const judging = createEntryJudging({ entries: storage.entries, reranker, texts }, { asOf });
+      const judging = createEntryJudging({ entries: storage.entries, reranker, texts }, { filter: { asOf } });
       read.length = 0;
       await judgePage({ text: 'Leeds', limit: 10, offset: 0 }, ranked, judging);
       return [...read];
@@ -51,6 +51,6 @@ test('002 reranking: a short answer is read behind the end of its question; what
   } finally {
     await texts.close();
     await storage.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 });

@@ -1,8 +1,10 @@
-import type { JudgeDeps } from '../../../search/judging.ts';
-import { type RerankingState, rerankingField } from '../../../search/reranking/reranker.ts';
-import { createWordScores } from '../../../search/word-leg.ts';
+import type { JudgeDeps } from '../../../search/rank/judging.ts';
+import { createWordScores } from '../../../search/rank/legs.ts';
+import { type RerankingState, rerankingField } from '../../../search/rerank/reranker.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { replacementsAmong } from './replaced-entries.ts';
 
 /** Longer entries are judged by their beginning: fifty of a megabyte would fill the memory of a small machine. */
 const judgedChars = 100_000;
@@ -13,8 +15,9 @@ const judgedChars = 100_000;
  */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
-  { asOf, query }: { asOf: string | undefined; query?: WordQuery },
+  { filter, query }: { filter: EntryFilter; query?: WordQuery },
 ): JudgeDeps {
+  const { asOf } = filter;
   return {
     reranker,
     async texts(ids, signal, charsMax) {
@@ -29,6 +32,7 @@ export function createEntryJudging(
       return new Map(found.map(({ id, text }) => [id, { text, lead: leads.get(id), isMessage: true }]));
     },
     parts: texts.parts,
+    replacements: (ids, signal) => replacementsAmong(entries, ids, filter, signal),
     words: createWordScores((asked, options) => entries.weighWords(asked, options), query && (() => query)),
   };
 }

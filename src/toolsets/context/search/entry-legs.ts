@@ -1,9 +1,14 @@
-import type { HybridDeps, MeaningLeg } from '../../../search/hybrid.ts';
-import { createMeaningLeg } from '../../../search/meaning-leg.ts';
-import { createWordLeg, type WordLeg } from '../../../search/word-leg.ts';
-import type { ScoredPage } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
-import type { MendedWord } from '../../../words/ranking/word-index.ts';
+import type { HybridDeps } from '../../../search/rank/hybrid.ts';
+import {
+  createLegCorpus,
+  createMeaningLeg,
+  createWordLeg,
+  type MeaningLeg,
+  type WordLeg,
+} from '../../../search/rank/legs.ts';
+import type { ScoredPage } from '../../../storage/entries/entry.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';
 import { neededFilter, planOf } from './ranked-search.ts';
@@ -25,16 +30,16 @@ export interface EntryLegs extends HybridDeps {
   readonly told: {
     /** BM25 scores, by entry id. */
     wordScores: ReadonlyMap<number, number>;
-    /** Undefined where words were not searched. See adaptive-mode for what is told. */
+    /** Undefined where words were not searched. */
     wordMode: 'boolean' | undefined;
     wordStats: Stats | undefined;
     meaningStats: Stats | undefined;
     /** What was searched for instead of misspelt words. */
-    mended: readonly MendedWord[];
+    corrected: readonly CorrectedWord[];
   };
 }
 
-/** More of a text tells neither whether it is code nor whether it repeats another. */
+/** More of a text does not tell whether it is code. */
 const textChars = 4_000;
 
 type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
@@ -47,26 +52,28 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
     wordMode: undefined,
     wordStats: undefined,
     meaningStats: undefined,
-    mended: [],
+    corrected: [],
   };
+  let lastCorrected: readonly CorrectedWord[] = [];
   return {
     told,
-    words: words ? wordLeg() : undefined,
-    meaning: meaning && meaningLeg(meaning),
-    async newerFirst(ids) {
-      const found = await entries.get({ ids, images: false, asOf: filter.asOf, textChars }, { signal });
-      return new Map(found.map(({ id, text }) => [id, text]));
-    },
+    corpus: createLegCorpus({
+      words: words ? wordLeg() : undefined,
+      meaning: meaning && meaningLeg(meaning),
+      corrected: () => lastCorrected,
+    }),
   };
 
   function wordLeg(): WordLeg {
     return createWordLeg({
       async search({ limit }) {
         const stats = startStats(backend, applied);
-        const { hits, scoreMax, plan, mended } = await searchWords(limit);
+        const { hits, scoreMax, plan, corrected } = await searchWords(limit);
         told.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
         told.wordMode = 'boolean';
-        told.mended = mended;
+        lastCorrected = corrected;
+        // The search is repeated with what was meant.
+        if (corrected.length > 0) told.corrected = corrected;
         told.wordStats = stats(hits.length, plan);
         return { hits, scoreMax };
       },

@@ -1,13 +1,17 @@
-import { sharesOf } from '../../../search/evidence-shares.ts';
+import { whyFound } from '../../../answers/why-found.ts';
+import { sharesOf } from '../../../search/rank/evidence-shares.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
-import { whyFound } from '../../../tools/why-found.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { nothing } from '../../../words/word-query.ts';
 import { type ContextParts, loadEntries } from '../context-parts.ts';
 import { citationOf } from '../show/citation.ts';
-import { titleOf } from '../show/entry-resources.ts';
+import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
+import type { Excerpt } from './text-thread.ts';
+
+/** An entry has no title: its beginning stands for one, and the snippet mostly repeats it. */
+const titleChars = 40;
 
 export function createEntrySource(
   settings: { words: boolean },
@@ -15,7 +19,7 @@ export function createEntrySource(
 ): SearchSource {
   return {
     name: 'context',
-    description: 'What was stored in conversations and tasks',
+    description: 'memory',
     askedByDefault: true,
     async search({ query, limit, includesWeak }, { signal }) {
       const text = query.trim();
@@ -25,26 +29,26 @@ export function createEntrySource(
       const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, parts);
       const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
-      const excerpts = await parts.texts.excerpts(
-        found.map((entry) => entry.text),
+      const shownParts = await excerptsOf(
+        found.map((entry) => ({ whole: entry.text, part: passageOf(entry.text, top.get(entry.id)?.range) })),
         text,
         signal,
       );
       return {
         hits: found.map((entry, place) => {
-          const { relevance, range, evidence } = top.get(entry.id) ?? {};
-          const passage = range && entry.text.slice(...range);
-          const excerpt = excerpts[place];
-          const shown =
-            excerpt && (excerpt.words.length > 0 ? excerpt : beginningOf(entry.text, range ?? excerpt.range));
+          const { relevance, evidence, replaces, replacedBy } = top.get(entry.id) ?? {};
+          const { passage, excerpt } = shownParts[place] ?? {};
+          const shown = passage && excerpt && shownOf(passage, excerpt);
           return {
             ...citationOf(entry, shown?.range),
-            title: titleOf(entry.text),
+            title: titleOf(entry.text, titleChars),
             snippet: shown?.snippet ?? '',
             date: entry.createdAt,
             origin: originOfMetadata(entry.metadata),
             relevance,
-            why: whyFound({ query: text, text: entry.text, words: excerpt?.words, passage, relevance }),
+            replaces: uriOf(replaces),
+            replaced_by: uriOf(replacedBy),
+            why: whyFound({ query: text, text: entry.text, words: excerpt?.words, passage: passage?.text, relevance }),
             scores: sharesOf(evidence ?? {}, parts.reranker),
           };
         }),
@@ -54,15 +58,47 @@ export function createEntrySource(
       };
     },
   };
+
+  /** Of the part that the model read; of the whole text where only that has words of the query. */
+  async function excerptsOf(texts: readonly Read[], query: string, signal: AbortSignal) {
+    const cut = (some: readonly string[]) => parts.texts.excerpts(some, query, signal);
+    const read = await cut(texts.map(({ part }) => part.text));
+    const without = texts.flatMap((_, place) => (read[place]?.words.length === 0 ? [place] : []));
+    const wholes = await cut(without.map((place) => texts[place]?.whole ?? ''));
+    return texts.map(({ part, whole }, place) => {
+      const other = wholes[without.indexOf(place)];
+      return other && other.words.length > 0
+        ? { passage: { text: whole, start: 0 }, excerpt: other }
+        : { passage: part, excerpt: read[place] };
+    });
+  }
 }
 
-/** Of a passage that was found by its meaning: there are no words to show it around. */
-function beginningOf(
-  text: string,
-  [from, to]: readonly [start: number, end: number],
-): { snippet: string; range: [start: number, end: number] } {
-  // A passage is so many characters, and may begin within a word.
+interface Read {
+  readonly whole: string;
+  readonly part: Passage;
+}
+
+interface Passage {
+  readonly text: string;
+  readonly start: number;
+}
+
+function uriOf(id: number | undefined): string | undefined {
+  return id === undefined ? undefined : `${entryUriPrefix}${id}`;
+}
+
+/** The part of a text that the model read, from the start of a word on; else all of it. */
+function passageOf(text: string, [from, to]: readonly [start: number, end: number] = [0, text.length]): Passage {
+  // It is so many characters, and may begin within a word.
   const start = from === 0 ? 0 : from + Math.max(0, text.slice(from, to).search(/(?<=\s)\S/));
-  const { text: snippet, range } = makeSnippet(text.slice(start, to), nothing);
-  return { snippet: start === 0 ? snippet : `…${snippet}`, range: [start, start + range[1]] };
+  return { text: text.slice(start, to), start };
+}
+
+/** The excerpt, in units of the whole text. Found by its meaning, a passage has no words to show it around. */
+function shownOf({ text, start }: Passage, { snippet, range, words }: Excerpt): Omit<Excerpt, 'words'> {
+  const beginning = words.length > 0 ? undefined : makeSnippet(text, nothing);
+  const [from, to] = beginning?.range ?? range;
+  const shown = beginning?.text ?? snippet;
+  return { snippet: start > 0 ? `…${shown.replace(/^…/, '')}` : shown, range: [start + from, start + to] };
 }

@@ -1,6 +1,6 @@
 import { isLong } from '../../../base/exact-json.ts';
-import type { EntryStore } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/contracts/entry-filter.ts';
+import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { nearestName } from './nearest-name.ts';
 
 /** Filters that are looked at by themselves; each is a search. */

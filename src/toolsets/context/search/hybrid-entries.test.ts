@@ -8,9 +8,9 @@ import { CarrelError } from '../../../base/errors.ts';
 import { silentLogger } from '../../../base/log.ts';
 import { engineSlice } from '../../../engine/engine-slice.ts';
 import { createEngine } from '../../../engine/local/create-engine.ts';
-import type { EmbeddingProvider } from '../../../search/embeddings/embedding-provider.ts';
-import type { Storage } from '../../../storage/contracts/storage.ts';
+import type { EmbeddingProvider } from '../../../search/models/embedding-provider.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
+import type { Storage } from '../../../storage/storage.ts';
 import { localUser } from '../../../tools/call.ts';
 import { contextSlice } from '../context-slice.ts';
 import { createContextToolset } from '../toolset.ts';
@@ -34,7 +34,7 @@ const texts: Record<(typeof markers)[number], string> = {
 
 /** The name of the bundled model, whose span is known. */
 const provider: EmbeddingProvider = {
-  name: 'local:gte-small-int8',
+  name: 'local:carrel-embedding-1',
   dimensions: 2,
   embed: async (given) =>
     given.map((text) => {
@@ -57,7 +57,7 @@ async function withStorage(use: (storage: Storage) => Promise<void>): Promise<vo
     await use(storage);
   } finally {
     await storage.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

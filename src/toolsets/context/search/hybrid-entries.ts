@@ -1,9 +1,8 @@
-import { type HybridMatch, searchHybrid } from '../../../search/hybrid.ts';
-import type { Evidence } from '../../../search/relevance.ts';
-import type { RerankingState } from '../../../search/reranking/reranker.ts';
-import type { MendedWord } from '../../../words/ranking/word-index.ts';
+import { type HybridMatch, searchHybrid } from '../../../search/rank/hybrid.ts';
+import type { Evidence } from '../../../search/rank/relevance.ts';
+import type { RerankingState } from '../../../search/rerank/reranker.ts';
+import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import type { ContextParts } from '../context-parts.ts';
-import { adaptiveMode } from './adaptive-mode.ts';
 import { createEntryJudging } from './entry-judging.ts';
 import { createEntryLegs, type LegsRequest } from './entry-legs.ts';
 import type { Warned } from './past-warnings.ts';
@@ -19,20 +18,27 @@ export interface HybridRequest extends LegsRequest {
 
 export interface HybridScores {
   rrf: number;
+  rerank_score: number | null;
+}
+
+/** What each search for itself made of an entry. */
+export interface StageScores {
   fts_rank: number | null;
   semantic_rank: number | null;
   fts_score: number | null;
   semantic_distance: number | null;
-  rerank_score: number | null;
 }
 
 export interface EntryMatch {
   readonly id: number;
   readonly relevance: number;
   readonly scores: HybridScores;
+  readonly stages: StageScores;
   /** The part that was judged, else the one that is nearest to the query. */
   readonly range: readonly [start: number, end: number] | undefined;
   readonly evidence: Evidence | undefined;
+  readonly replaces?: number | undefined;
+  readonly replacedBy?: number | undefined;
 }
 
 export interface HybridMatches {
@@ -49,12 +55,12 @@ export interface HybridMatches {
   readonly semanticCount: number;
   readonly warnings: Warned;
   /** What was searched for instead of misspelt words. */
-  readonly mended: readonly MendedWord[];
+  readonly corrected: readonly CorrectedWord[];
   readonly stats: Record<string, unknown>;
 }
 
 /**
- * Search by words and by meaning together (search/hybrid.ts), in the shapes of 002.
+ * Search by words and by meaning together (search/rank/hybrid.ts), in the shapes of 002.
  */
 export async function searchEntries(
   request: HybridRequest,
@@ -74,7 +80,7 @@ export async function searchEntries(
       signal,
     },
     { order: 'weighted', rrfK },
-    { ...legs, judging: createEntryJudging(parts, { asOf: request.filter.asOf }) },
+    { ...legs, judging: createEntryJudging(parts, { filter: request.filter }) },
   );
   if (found.failure && !settings.words) throw found.failure;
   const { words, meaning } = found.listed;
@@ -84,9 +90,11 @@ export async function searchEntries(
     matches: found.matches.slice(0, limit).map((match) => ({
       id: match.id,
       relevance: match.relevance ?? 0,
-      scores: scoresOf(match),
+      ...scoresOf(match),
       range: match.range ?? rangeOf(match.explanation.meaning?.window),
       evidence: match.evidence,
+      replaces: match.replaces,
+      replacedBy: match.replacedBy,
     })),
     hasMore: found.matches.length > limit,
     omitted: request.includesWeak ? 0 : Math.max(0, Math.min(limit, found.candidates - offset) - found.matches.length),
@@ -96,7 +104,7 @@ export async function searchEntries(
     ftsCount,
     semanticCount,
     warnings: found.failure ? meaningFailed : pendingWarning(found.pending),
-    mended: told.mended,
+    corrected: told.corrected,
     stats: {
       fts_stats: told.wordStats ?? null,
       semantic_stats: told.meaningStats ?? null,
@@ -111,16 +119,17 @@ export async function searchEntries(
     },
   };
 
-  function scoresOf({ id, relevance = 0, explanation }: HybridMatch): HybridScores {
+  function scoresOf({ id, relevance = 0, explanation }: HybridMatch): Pick<EntryMatch, 'scores' | 'stages'> {
     const ftsRank = explanation.words?.rank;
     const near = explanation.meaning?.rank === undefined ? undefined : explanation.meaning;
     return {
-      rrf: explanation.rrf,
-      fts_rank: ftsRank ?? null,
-      semantic_rank: near?.rank ?? null,
-      fts_score: ftsRank === undefined ? null : (told.wordScores.get(id) ?? null),
-      semantic_distance: near ? distanceOf(near.cosine) : null,
-      rerank_score: parts.reranker.provider ? relevance : null,
+      scores: { rrf: explanation.rrf, rerank_score: parts.reranker.provider ? relevance : null },
+      stages: {
+        fts_rank: ftsRank ?? null,
+        semantic_rank: near?.rank ?? null,
+        fts_score: ftsRank === undefined ? null : (told.wordScores.get(id) ?? null),
+        semantic_distance: near ? distanceOf(near.cosine) : null,
+      },
     };
   }
 }
@@ -145,3 +154,15 @@ const meaningFailed = {
   degraded: 'meaning_unavailable',
   warnings: ['Search by meaning failed; these results were found by words only'],
 };
+
+/** With fewer words than this, an entry with all of them is meant; with more, one with any of them. */
+const orThreshold = 4;
+
+/**
+ * 002, `adaptive_fts_mode`: what is told of a hybrid search. `match`: entries with all words come first. `boolean`: the text is
+ * a sentence, and no entry need have all of it.
+ */
+function adaptiveMode(text: string): 'match' | 'boolean' {
+  const words = text.match(/"[^"]*"|\S+/g)?.filter((word) => word.length > 1) ?? [];
+  return words.length >= orThreshold ? 'boolean' : 'match';
+}

@@ -1,4 +1,4 @@
-import { type MetadataCondition, operators, type Scalar } from '../../../storage/contracts/entry-filter.ts';
+import { type MetadataCondition, operators, type Scalar } from '../../../storage/entries/entry-filter.ts';
 import { type Bound, bounds, exceeded } from '../bounds.ts';
 
 export interface ParsedFilters {

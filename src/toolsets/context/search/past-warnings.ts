@@ -1,5 +1,6 @@
-import { type EntryStore, keptDays, type PastGaps } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import { keptDays, type PastGaps } from '../../../storage/entries/entry.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 
 export interface Warned {
   degraded?: string;

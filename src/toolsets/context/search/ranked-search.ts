@@ -1,5 +1,5 @@
-import type { EntryStore } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Warned } from './past-warnings.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { freeAnswer } from '../../../tools/free-answer.ts';
+import { entryUriPrefix } from '../show/entry-resources.ts';
 
 const sometimes =
   'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
@@ -17,7 +18,12 @@ export function nextOffset(offset: number, results: readonly unknown[], omitted:
 }
 
 /** See Tool. An entry as it was may be gone, or have become another. */
-export const foundEntries = { list: 'results', title: 'text_content', unless: 'as_of' };
+export const foundEntries = {
+  list: 'results',
+  title: 'text_content',
+  id: { field: 'id', prefix: entryUriPrefix },
+  unless: 'as_of',
+};
 
 export interface Stats {
   execution_time_ms: number;

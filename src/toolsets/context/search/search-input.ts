@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import { explainInput } from '../../../answers/explain.ts';
 import { CarrelError } from '../../../base/errors.ts';
-import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import { storable } from '../../../storage/storable.ts';
 import { bounds, checkBound } from '../bounds.ts';
 import { jsonObject, normaliseTags } from '../inputs.ts';
-import { budgetInput } from '../show/token-budget.ts';
+import { budgetInput } from '../show/entry-budget.ts';
 import { parseDateRange, parseMoment } from './dates.ts';
 import { parseMetadataFilters } from './metadata-filters.ts';
 
@@ -18,30 +19,43 @@ export function searchInput(defaults: { limit: number }) {
     ...filterInput,
     ...asOfInput,
     include_images: z.boolean().default(false),
-    explain_query: z.boolean().default(false),
+    ...explainInput,
+    explain_query: z.boolean().default(false).describe('Add statistics.'),
     ...budgetInput,
   };
 }
 
+export interface SearchArguments extends FilterArguments {
+  limit: number;
+  offset: number;
+  include_images: boolean;
+  explain: boolean;
+  explain_query: boolean;
+  budget_tokens?: number | undefined;
+}
+
 /** For searches that leave out what is hardly relevant. */
 export const weakInput = {
-  include_weak: z.boolean().optional().describe('Also what hardly fits.'),
+  include_weak: z.boolean().optional().describe('Include low-relevance results.'),
 };
 
-/** Described once, by search_context, to save tokens in the others. */
+/** The operators of metadata_filters are described once, by search_context. */
 export const filterInput = {
   thread_id: z.string().min(1).optional(),
   source: z.enum(['user', 'agent']).optional(),
-  tags: z.array(z.string()).optional(),
+  tags: z.array(z.string()).optional().describe('Any of these.'),
   content_type: z.enum(['text', 'multimodal']).optional(),
-  metadata: jsonObject.optional(),
-  metadata_filters: z.array(jsonObject).optional(),
-  start_date: z.string().optional(),
+  metadata: jsonObject.optional().describe('Fields that must be equal.'),
+  metadata_filters: z
+    .array(jsonObject)
+    .optional()
+    .describe('Such as {"key": "priority", "operator": "gte", "value": 5}'),
+  start_date: z.string().optional().describe('ISO 8601.'),
   end_date: z.string().optional(),
 };
 
 export const asOfInput = {
-  as_of: z.string().optional(),
+  as_of: z.string().optional().describe('Time: memory as it was then.'),
 };
 
 export const queryInput = z.string().min(1);

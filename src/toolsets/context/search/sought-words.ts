@@ -1,7 +1,8 @@
-import type { EntryStore, ScoredEntry } from '../../../storage/contracts/entries.ts';
-import type { EntryFilter } from '../../../storage/contracts/entry-filter.ts';
+import type { ScoredEntry } from '../../../storage/entries/entry.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { coverageOf } from '../../../words/ranking/rank-pool.ts';
-import type { MendedWord } from '../../../words/ranking/word-index.ts';
+import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { anyOf, leafKey, leavesOf, type WordQuery } from '../../../words/word-query.ts';
 
 /** A word of a query as it was written, and what finds it. */
@@ -38,7 +39,7 @@ export interface RelaxedPage {
   readonly hits: readonly ScoredEntry[];
   readonly total: number;
   readonly scoreMax: number;
-  readonly mended: readonly MendedWord[];
+  readonly corrected: readonly CorrectedWord[];
 }
 
 /** For a search that no entry matches in full: the entries with most of the words, those with more of them first. */
@@ -66,7 +67,7 @@ export async function searchMostWords(
   const kept = held
     .filter(({ count }) => count >= least)
     .sort((a, b) => b.count - a.count || b.score - a.score || a.id - b.id);
-  return { query, hits: kept.slice(offset, offset + limit), total: kept.length, scoreMax, mended: any.mended };
+  return { query, hits: kept.slice(offset, offset + limit), total: kept.length, scoreMax, corrected: any.corrected };
 }
 
 export function listed(words: readonly string[]): string {

@@ -1,18 +1,13 @@
+import { matchedWords } from '../../../answers/why-found.ts';
 import { createSlots } from '../../../base/slots.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
-import type { TextPart, Windowed } from '../../../search/reranking/best-part.ts';
-import { currentLanguage } from '../../../words/language.ts';
-import type { WordQuery } from '../../../words/word-query.ts';
-import type { FittedOutline, OutlineBounds } from '../show/fit-outline.ts';
-import {
-  type Excerpt,
-  performTextRequest,
-  type Section,
-  type TextAnswer,
-  type TextRequest,
-  unitsOf,
-} from './text-requests.ts';
+import { bestPart, type TextPart, type Windowed } from '../../../search/rerank/best-part.ts';
+import { currentLanguage, type Language, useLanguage } from '../../../words/language.ts';
+import { findMatches, makeSnippet } from '../../../words/snippet.ts';
+import { plainQuery, type WordQuery } from '../../../words/word-query.ts';
+import { type FittedOutline, fitOutline, type OutlineBounds } from '../show/fit-outline.ts';
+import { findNode, type OutlineNode, outlineOf } from '../show/outline.ts';
 
 export interface TextThread {
   highlight(text: string, query: WordQuery, signal: AbortSignal): Promise<string>;
@@ -52,7 +47,7 @@ export function createTextThread(): TextThread {
       leave();
     }
   };
-  // Which answer belongs to which request is in text-requests; a message cannot carry that proof.
+  // Which answer belongs to which request is known to performTextRequest; a message cannot carry that proof.
   return {
     async highlight(text, query, signal) {
       return (await ask({ kind: 'highlight', text, query, language: currentLanguage() }, signal)) as string;
@@ -74,4 +69,72 @@ export function createTextThread(): TextThread {
       await thread?.terminate();
     },
   };
+}
+
+/** What takes time with long texts. */
+type TextRequest =
+  // Words are compared by their stems, and a thread has its own setting.
+  | { readonly kind: 'highlight'; readonly text: string; readonly query: WordQuery; readonly language: Language }
+  | { readonly kind: 'parts'; readonly texts: readonly Windowed[]; readonly query: string; readonly language: Language }
+  | {
+      readonly kind: 'excerpts';
+      readonly texts: readonly string[];
+      readonly query: string;
+      readonly language: Language;
+    }
+  | { readonly kind: 'outline'; readonly text: string; readonly bounds: OutlineBounds }
+  | { readonly kind: 'section'; readonly text: string; readonly nodeId: string };
+
+export type Section = Pick<OutlineNode, 'char_start' | 'char_end'>;
+
+/** What a hit shows of a text. */
+export interface Excerpt {
+  readonly snippet: string;
+  /** Where the snippet stands in the text, in UTF-16 units. */
+  readonly range: readonly [start: number, end: number];
+  /** Of the query, that are in the text. */
+  readonly words: readonly string[];
+}
+
+type TextAnswer = string | readonly TextPart[] | readonly Excerpt[] | FittedOutline | Section | undefined;
+
+/** Characters that a request is about. */
+function unitsOf(request: TextRequest): number {
+  if (request.kind === 'parts') return request.texts.reduce((sum, { text }) => sum + text.length, 0);
+  if (request.kind === 'excerpts') return request.texts.reduce((sum, text) => sum + text.length, 0);
+  return request.text.length;
+}
+
+export async function performTextRequest(request: TextRequest): Promise<TextAnswer> {
+  if (request.kind === 'outline') return fitOutline(request.text, request.bounds);
+  if (request.kind === 'section') {
+    const node = findNode(outlineOf(request.text, 6), request.nodeId);
+    return node && { char_start: node.char_start, char_end: node.char_end };
+  }
+  await useLanguage(request.language);
+  if (request.kind === 'parts') return request.texts.map((each) => bestPart(each, request.query));
+  if (request.kind === 'excerpts') {
+    const { query } = request;
+    return request.texts.map((text) => {
+      const { text: snippet, range } = makeSnippet(text, plainQuery(query));
+      return { snippet, range, words: matchedWords(query, text) };
+    });
+  }
+  return highlight(request.text, request.query);
+}
+
+/** The whole text with `<mark>` around the matches. Marks that are already in the text are escaped. */
+export function highlight(text: string, query: WordQuery): string {
+  let result = '';
+  let at = 0;
+  for (const { start, end } of findMatches(text, query)) {
+    if (start < at) continue;
+    result += `${plain(text.slice(at, start))}<mark>${plain(text.slice(start, end))}</mark>`;
+    at = end;
+  }
+  return result + plain(text.slice(at));
+}
+
+function plain(text: string): string {
+  return text.replace(/<(\/?mark>)/gi, '&lt;$1');
 }

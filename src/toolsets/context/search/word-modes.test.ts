@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { highlight } from './highlight.ts';
+import { highlight } from './text-thread.ts';
 import { modeRemark, searchModes, soughtWords, wordQueryOf } from './word-modes.ts';
 
 test('T100: no text is a syntax error in any mode, and punctuation alone finds nothing', () => {
@@ -23,6 +23,10 @@ test('a phrase is marked as a whole, and its words elsewhere are not', () => {
   const marked = 'Blue <mark>green deployment</mark>; the green one, and a deployment.';
   assert.equal(highlight(text, wordQueryOf('green deployment', 'phrase')), marked);
   assert.equal(highlight(text, wordQueryOf('"green deploy"*', 'boolean')), marked);
+  assert.equal(
+    highlight('this and that or those', wordQueryOf('or', 'boolean')),
+    'this and that <mark>or</mark> those',
+  );
   assert.equal(highlight('東京都庁', wordQueryOf('東京都', 'phrase')), '<mark>東京都</mark>庁');
 });
 

@@ -11,6 +11,7 @@ import {
   prefixWord,
   queryLeavesMax,
   queryPrefixesMax,
+  quotedIn,
   shortPrefixesMax,
   type WordQuery,
 } from '../../../words/word-query.ts';
@@ -25,7 +26,7 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
     case 'match':
       return everyWord(text);
     case 'prefix':
-      return prefixQuery(bare(text));
+      return prefixesOf(text);
     case 'phrase':
       return phraseQuery(text);
     case 'boolean':
@@ -54,9 +55,15 @@ export function modeRemark(text: string, mode: SearchMode): string | undefined {
 
 const operators = /(?:^|\s)(?:(?:AND|OR|NOT|\|+)(?=\s)|[-!](?=["(\p{L}]))/u;
 
-/** An operator without an operand is ignored, but its presence makes adjacent words mean all of them. */
 function readBoolean(text: string) {
-  return readQuery(`${text} AND`);
+  return readQuery(text, { all: true });
+}
+
+/** Phrases in quotes as they are, everything else as prefixes. */
+function prefixesOf(text: string): WordQuery {
+  const { phrases, rest } = quotedIn(text);
+  const others = prefixQuery(bare(rest));
+  return allOf(phrases.length > 0 && others.kind === 'nothing' ? phrases : [...phrases, others]);
 }
 
 function bare(text: string): string {
@@ -70,14 +77,20 @@ function everyWord(text: string): WordQuery {
 /** The words that must all match; `word*` is a prefix. Question and stop words are left out, unless there are no others. */
 export function soughtWords(text: string): SoughtWord[] {
   const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
-  const words = text
+  const { phrases, rest } = quotedIn(text);
+  const quoted = phrases.map((query) => ({ word: wordsIn(query).join(' '), query }));
+  const words = rest
     .split(/\s+/)
     .map((word) => ({ word, query: starred(word, room) ?? exactWord(word) }))
     .filter(({ query }) => query.kind !== 'nothing');
   const telling = words.filter(
     ({ word, query }) => query.kind === 'prefix' || plainQuery(word, { alone: false }).kind !== 'nothing',
   );
-  return (telling.length > 0 ? telling : words).slice(0, queryLeavesMax);
+  return [...quoted, ...(telling.length + quoted.length > 0 ? telling : words)].slice(0, queryLeavesMax);
+}
+
+function wordsIn(query: WordQuery): string[] {
+  return leavesOf(query).flatMap((leaf) => (leaf.kind === 'phrase' ? leaf.terms : []));
 }
 
 /** What a word with a star asks for, as long as there is room for prefixes. */

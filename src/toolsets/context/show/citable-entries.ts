@@ -1,4 +1,4 @@
-import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { CitableTexts } from '../../../tools/citable-texts.ts';
 import { entryUriPrefix } from './entry-resources.ts';
 

@@ -1,4 +1,5 @@
-import type { Entry } from '../../../storage/contracts/entries.ts';
+import { shortHash } from '../../../answers/explain.ts';
+import type { Entry } from '../../../storage/entries/entry.ts';
 import { entryUriPrefix } from './entry-resources.ts';
 
 /** What `verify` takes, and where in the text the passage stands that was judged: in UTF-16 units, as `verify` counts. */
@@ -7,5 +8,5 @@ export function citationOf(
   range: readonly [start: number, end: number] | undefined,
 ): { uri: string; hash: string; range: [start: number, end: number] } {
   const [start, end] = range ?? [0, text.length];
-  return { uri: `${entryUriPrefix}${id}`, hash: textHash, range: [start, end] };
+  return { uri: `${entryUriPrefix}${id}`, hash: shortHash(textHash), range: [start, end] };
 }

@@ -1,5 +1,6 @@
 import { wireBytes } from '../../../base/wire-bytes.ts';
-import type { Entry, EntryStore } from '../../../storage/contracts/entries.ts';
+import type { Entry } from '../../../storage/entries/entry.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Call } from '../../../tools/call.ts';
 
 /** Bytes of entries that are read at a time; a page may have a hundred times as much. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
+import { answerRoom } from '../../../answers/answer-limit.ts';
+import { listInPages } from '../../../answers/list-in-pages.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
-import type { EntryStore } from '../../../storage/contracts/entries.ts';
-import { answerRoom } from '../../../tools/answer-limit.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Call } from '../../../tools/call.ts';
-import { listInPages } from '../../../tools/list-in-pages.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { ResourceProvider, ResourceSummary } from '../../../tools/resource.ts';
 import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
@@ -153,6 +153,6 @@ function notFound(uri: string): CarrelError {
 }
 
 /** The first line, shortened to the length of a title. */
-export function titleOf(text: string): string {
-  return truncate(text.split('\n', 1)[0]?.trim() ?? '', titleChars).text;
+export function titleOf(text: string, charsMax = titleChars): string {
+  return truncate(text.split('\n', 1)[0]?.trim() ?? '', charsMax).text;
 }

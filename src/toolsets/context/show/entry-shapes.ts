@@ -1,6 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
-import type { Entry, EntryStore } from '../../../storage/contracts/entries.ts';
-import { originOfMetadata } from '../../../tools/origin.ts';
+import type { Entry } from '../../../storage/entries/entry.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
+import { originField, originOfMetadata } from '../../../tools/origin.ts';
 import { showImage } from '../write/images.ts';
 
 /** An entry as get_context_by_ids shows it. */
@@ -24,7 +25,7 @@ function showCommon(entry: Entry) {
     id: entry.id,
     thread_id: entry.threadId,
     source: entry.source,
-    origin: originOfMetadata(entry.metadata),
+    ...originField(originOfMetadata(entry.metadata)),
     content_type: entry.contentType,
     metadata: entry.metadata === undefined ? null : { ...entry.metadata },
     tags: [...entry.tags],

@@ -1,11 +1,12 @@
+import { answerRoom } from '../../../answers/answer-limit.ts';
+import type { BudgetReport } from '../../../answers/token-budget.ts';
+import { countCharacters } from '../../../base/text.ts';
 import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
-import type { Entry } from '../../../storage/contracts/entries.ts';
-import { answerRoom } from '../../../tools/answer-limit.ts';
+import type { Entry } from '../../../storage/entries/entry.ts';
 import type { Call } from '../../../tools/call.ts';
-import type { BudgetReport } from '../../../tools/token-budget.ts';
 import { type Collected, type Collecting, collectEntries } from './collect-entries.ts';
+import { type EntryBudget, fitBudget } from './entry-budget.ts';
 import { imageUri } from './entry-resources.ts';
-import { type EntryBudget, fitBudget } from './token-budget.ts';
 
 interface ShownEntry {
   readonly id: number;
@@ -124,16 +125,4 @@ function shortenEntry<Shown extends ShownEntry>(
     next: `read_context_range(context_id=${shown.id}, start_char=${chars}${past})`,
   });
   return { ...base, text_content: text };
-}
-
-/** Code points, counted without making an array of them. */
-export function countCharacters(text: string): number {
-  let count = text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    if ((text.codePointAt(index) ?? 0) > 0xffff) {
-      count -= 1;
-      index += 1;
-    }
-  }
-  return count;
 }

@@ -1,5 +1,5 @@
+import { fitItems } from '../../../answers/answer-limit.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
-import { fitItems } from '../../../tools/answer-limit.ts';
 import { countNodes, type OutlineNode, outlineOf } from './outline.ts';
 
 export interface OutlineBounds {

@@ -14,7 +14,8 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
   return defineTool({
     name: 'delete_context_batch',
     title: 'Delete Context (Batch)',
-    description: 'Deletes the entries that match all given criteria; restorable for 30 days. dry_run only lists them.',
+    description:
+      'Deletes the memory entries that match every given criterion: ids, threads, source, age. restore_context brings them back for 30 days.',
     effect: 'change',
     idempotent: true,
     input: z.object({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import type { RemoveOutcome } from '../../../storage/contracts/entries.ts';
+import type { RemoveOutcome } from '../../../storage/entries/entry.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bounds } from '../bounds.ts';
@@ -10,14 +10,14 @@ import { remarks } from '../show/remarks.ts';
 import { idempotencyInput, idempotencyOf } from '../write/write-input.ts';
 
 export const dryRunInput = {
-  dry_run: z.boolean().default(false),
+  dry_run: z.boolean().default(false).describe('Only count them.'),
 };
 
 export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   return defineTool({
     name: 'delete_context',
     title: 'Delete Context',
-    description: 'Deletes entries by id, or a whole thread; restore_context brings them back for 30 days.',
+    description: 'Deletes memory entries by id, or a whole thread. restore_context brings them back for 30 days.',
     effect: 'change',
     idempotent: true,
     input: z.object({

@@ -1,19 +1,19 @@
 import * as z from 'zod';
-import type { Entry } from '../../../storage/contracts/entries.ts';
+import type { Entry } from '../../../storage/entries/entry.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bounds } from '../bounds.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
+import { budgetInput } from '../show/entry-budget.ts';
 import { showFull } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
-import { budgetInput } from '../show/token-budget.ts';
 
 export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextParts, 'entries' | 'summaries'>): Tool {
   return defineTool({
     name: 'get_context_by_ids',
     title: 'Get Context by IDs',
-    description: 'Returns whole entries by id, newest first.',
+    description: 'Returns whole memory entries by the ids that searches give, newest first.',
     effect: 'read',
     listed: 'result',
     input: z.object({

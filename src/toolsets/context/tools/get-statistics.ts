@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Reranker } from '../../../search/reranking/reranker.ts';
-import type { Storage } from '../../../storage/contracts/storage.ts';
+import type { Reranker } from '../../../search/rerank/reranker.ts';
+import type { Storage } from '../../../storage/storage.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { currentLanguage } from '../../../words/language.ts';
@@ -24,7 +24,7 @@ export function createGetStatisticsTool(
   return defineTool({
     name: 'get_statistics',
     title: 'Get Statistics',
-    description: 'Counts entries, threads, tags and images, and tells which searches are ready.',
+    description: 'Reports counts of memory entries, threads, tags and images, and which search modes are available.',
     effect: 'read',
     input: z.object({}),
     output: freeAnswer(

@@ -1,13 +1,13 @@
 import * as z from 'zod';
+import { answerRoom } from '../../../answers/answer-limit.ts';
+import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { createSlots } from '../../../base/slots.ts';
-import { answerRoom } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
-import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
+import { type EntryPlace, grepEntries } from '../grep/grep-entries.ts';
 import { emptyHint } from '../search/empty-hint.ts';
-import { type EntryPlace, grepEntries } from '../search/grep-entries.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
@@ -45,7 +45,8 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
   return defineTool({
     name: 'grep_context',
     title: 'Grep Context',
-    description: 'Finds lines with an exact text or a JavaScript regular expression, oldest entries first.',
+    description:
+      'Finds lines of memory entries by an exact text or a JavaScript regular expression, oldest entries first. For words in any form use fts_search_context.',
     effect: 'read',
     input: z.object({
       pattern: z.string().min(1).max(1000),

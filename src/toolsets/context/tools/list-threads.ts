@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
+import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
 import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -26,7 +26,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
   return defineTool({
     name: 'list_threads',
     title: 'List Threads',
-    description: 'Lists threads with number and dates of their entries, latest first.',
+    description: 'Lists the threads of memory with entry counts and dates, latest first.',
     effect: 'read',
     input: z.object({
       filter: z.string().min(1).optional().describe('Part of the thread id.'),

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom } from '../../../tools/answer-limit.ts';
+import { answerRoom } from '../../../answers/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -10,7 +10,7 @@ export function createNavigateContextTool({ entries, texts }: Pick<ContextParts,
   return defineTool({
     name: 'navigate_context',
     title: 'Navigate Context',
-    description: 'Outlines a long entry by its headings; read_context_range reads a part of it.',
+    description: 'Outlines a long memory entry by its headings. read_context_range reads one part by its node_id.',
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),

@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { answerRoom } from '../../../answers/answer-limit.ts';
 import { CarrelError } from '../../../base/errors.ts';
+import { countCharacters } from '../../../base/text.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
-import { answerRoom } from '../../../tools/answer-limit.ts';
-import { originOfMetadata } from '../../../tools/origin.ts';
+import { originField, originOfMetadata } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { asOfFilter, asOfInput } from '../search/search-input.ts';
-import type { Section } from '../search/text-requests.ts';
+import type { Section } from '../search/text-thread.ts';
 import { oneEntry } from '../show/entry-shapes.ts';
-import { countCharacters } from '../show/fit-answer.ts';
 
 const place = z.int().min(0).optional();
 
@@ -17,7 +17,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
     name: 'read_context_range',
     title: 'Read Context Range',
     description:
-      'Reads a part of an entry: start_char to end_char, start_line to end_line (from 1, inclusive), or a node_id of navigate_context.',
+      'Reads a part of a long memory entry. Give one of: start_char and end_char, start_line and end_line (from 1, inclusive), or a node_id of navigate_context.',
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),
@@ -35,7 +35,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
       total_chars: z.int(),
       text: z.string(),
       has_more: z.boolean(),
-      origin: z.string(),
+      origin: z.string().optional(),
     }),
     async run(input, call) {
       const { signal } = call;
@@ -55,7 +55,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
         total_chars: total,
         text: shown,
         has_more: last < total,
-        origin: originOfMetadata(metadata),
+        ...originField(originOfMetadata(metadata)),
         ...(last < end
           ? { truncated: true, hint: `The answer is full: go on with start_char=${last}, end_char=${end}.` }
           : {}),

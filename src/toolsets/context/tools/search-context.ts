@@ -1,11 +1,12 @@
 import * as z from 'zod';
-import { answerRoom } from '../../../tools/answer-limit.ts';
+import { answerRoom } from '../../../answers/answer-limit.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { filterFaults, listAnswer, nextOffset, startStats } from '../search/search-answer.ts';
 import { pageOf, parseFilters, searchInput } from '../search/search-input.ts';
+import { citationOf } from '../show/citation.ts';
 import { showFound } from '../show/entry-shapes.ts';
 import { fitAnswer } from '../show/fit-answer.ts';
 
@@ -19,7 +20,7 @@ export function createSearchContextTool({
     name: 'search_context',
     title: 'Search Context',
     description:
-      'Lists entries by filters alone, newest first, at most 100; texts are cut. Filters, also of the other searches: any of tags; fields equal to metadata; metadata_filters [{key, operator, value, case_sensitive}] with keys such as a.b and operators eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains; dates in ISO 8601, UTC. as_of: as things were then. budget_tokens limits the answer.',
+      'Lists memory entries by filters alone, newest first, at most 100; long texts are cut. To look for a text, use hybrid_search_context. Operators of metadata_filters: eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains; keys lead into objects (a.b); case_sensitive is optional.',
     effect: 'read',
     input: z.object(searchInput({ limit: 30 })),
     output: listAnswer,
@@ -55,7 +56,10 @@ export function createSearchContextTool({
           textChars: truncationChars + 1,
           order: 'given',
           input,
-          show: (entry) => showFound(entry, truncationChars),
+          show: (entry) => ({
+            ...showFound(entry, truncationChars),
+            ...(input.explain ? citationOf(entry, undefined) : {}),
+          }),
         },
         call,
       );

@@ -1,25 +1,26 @@
 import * as z from 'zod';
-import type { NewEntry, StoreOutcome } from '../../../storage/contracts/entries.ts';
+import type { NewEntry, StoreOutcome } from '../../../storage/entries/entry.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../show/remarks.ts';
 import { type BatchRow, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../write/batch.ts';
-import { idempotencyOf, parseNewEntry } from '../write/write-input.ts';
+import { idempotencyOf, parseNewEntry, replacedEntries } from '../write/write-input.ts';
 
 export function createStoreContextBatchTool(parts: WriteParts): Tool {
   const { entries, meaning, writes } = parts;
   return defineTool({
     name: 'store_context_batch',
     title: 'Store Context (Batch)',
-    description: 'Stores up to 100 entries: all or none, or with atomic=false those that can be.',
+    description: 'Saves up to 100 entries to memory in one call. atomic: all or none; else those that are valid.',
     effect: 'add',
     input: z.object({ entries: batchItems.describe('As store_context takes them.'), ...batchInput }),
     output: batchOutput,
     async run(input) {
+      const replaceable = await replacedEntries(entries, input.entries);
       const rows = await runBatch<NewEntry, StoreOutcome>({
         given: input.entries,
         atomic: input.atomic,
-        parse: (item) => parseNewEntry(item, writes),
+        parse: (item) => parseNewEntry(item, writes, replaceable),
         refusal: ({ index, fault }) => `entries, nothing was stored. First error at index ${index}: ${fault}`,
         perform: (items) => entries.store({ entries: items, ...idempotencyOf('store_context_batch', input) }),
       });

@@ -3,15 +3,22 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { jsonObject } from '../inputs.ts';
 import { remarks } from '../show/remarks.ts';
-import { idempotencyInput, idempotencyOf, parseNewEntry } from '../write/write-input.ts';
+import {
+  idempotencyInput,
+  idempotencyOf,
+  parseNewEntry,
+  replacedEntries,
+  replacesInput,
+} from '../write/write-input.ts';
 
 const newEntryInput = {
-  thread_id: z.string().min(1).describe('The conversation or task.'),
+  thread_id: z.string().min(1).describe('Names the conversation or task.'),
   source: z.enum(['user', 'agent']),
   text: z.string().min(1),
   images: z.array(jsonObject).optional().describe('{data: base64, mime_type, metadata}'),
   metadata: jsonObject.optional(),
   tags: z.array(z.string()).optional(),
+  ...replacesInput,
 };
 
 export function createStoreContextTool(parts: WriteParts): Tool {
@@ -20,15 +27,15 @@ export function createStoreContextTool(parts: WriteParts): Tool {
     name: 'store_context',
     title: 'Store Context',
     description:
-      'Remembers what comes up in a conversation or task: a text in a thread, with tags and metadata to filter by. Repeating the last entry of a thread updates it.',
+      'Saves a text to memory: a decision, a result, a wish of the user. Repeating the last entry of a thread updates it.',
     effect: 'add',
     input: z.object({
       ...newEntryInput,
-      idempotency_key: idempotencyInput.idempotency_key.describe('Repeated with the same key, a write is done once.'),
+      idempotency_key: idempotencyInput.idempotency_key.describe('Repeats with the same key are done once.'),
     }),
     output: z.object({ success: z.boolean(), context_id: z.int(), thread_id: z.string(), message: z.string() }),
     async run(input) {
-      const entry = parseNewEntry(input, writes);
+      const entry = parseNewEntry(input, writes, await replacedEntries(entries, [input]));
       const [outcome] = await entries.store({ entries: [entry], ...idempotencyOf('store_context', input) });
       if (outcome === undefined) throw new TypeError('an entry was stored without an outcome');
       wakeBacklogs(parts);

@@ -1,26 +1,27 @@
 import * as z from 'zod';
-import type { EntryUpdate, UpdateOutcome } from '../../../storage/contracts/entries.ts';
+import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/entry.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../show/remarks.ts';
 import { type BatchItem, batchAnswer, batchInput, batchItems, batchOutput, runBatch } from '../write/batch.ts';
 import { updatedFields } from '../write/updated-fields.ts';
-import { idempotencyOf, parseUpdate } from '../write/write-input.ts';
+import { idempotencyOf, parseUpdate, replacedEntries } from '../write/write-input.ts';
 
 export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   const { entries, meaning, writes } = parts;
   return defineTool({
     name: 'update_context_batch',
     title: 'Update Context (Batch)',
-    description: 'Up to 100 updates: all or none, or with atomic=false those that can be made.',
+    description: 'Updates up to 100 memory entries in one call. atomic: all or none; else those that are valid.',
     effect: 'change',
     input: z.object({ updates: batchItems.describe('As update_context takes them.'), ...batchInput }),
     output: batchOutput,
     async run(input) {
+      const replaceable = await replacedEntries(entries, input.updates);
       const rows = await runBatch<EntryUpdate, UpdateOutcome>({
         given: input.updates,
         atomic: input.atomic,
-        parse: (item) => parseUpdate(item, writes),
+        parse: (item) => parseUpdate(item, writes, replaceable),
         refusal: ({ index, fault }) =>
           `updates, nothing was changed. First error for context_id ${idOf(input.updates[index])} at index ${index}: ${fault}`,
         perform: (updates) =>

@@ -5,23 +5,23 @@ import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { jsonObject } from '../inputs.ts';
 import { remarks } from '../show/remarks.ts';
 import { updatedFields } from '../write/updated-fields.ts';
-import { idempotencyInput, idempotencyOf, parseUpdate } from '../write/write-input.ts';
+import { idempotencyInput, idempotencyOf, parseUpdate, replacedEntries, replacesInput } from '../write/write-input.ts';
 
 export function createUpdateContextTool(parts: WriteParts): Tool {
   const { entries, meaning, writes } = parts;
   return defineTool({
     name: 'update_context',
     title: 'Update Context',
-    description:
-      'Replaces the given fields of an entry; [] clears tags or images. metadata_patch merges into the metadata instead (RFC 7396: null removes a key).',
+    description: 'Replaces the given fields of a memory entry; [] clears tags or images.',
     effect: 'change',
     input: z.object({
       context_id: z.int().min(1),
       text: z.string().min(1).optional(),
       metadata: jsonObject.optional(),
-      metadata_patch: jsonObject.optional(),
+      metadata_patch: jsonObject.optional().describe('Merged into the metadata; null removes a key.'),
       tags: z.array(z.string()).optional(),
       images: z.array(jsonObject).optional(),
+      ...replacesInput,
       ...idempotencyInput,
     }),
     output: z.object({
@@ -31,7 +31,7 @@ export function createUpdateContextTool(parts: WriteParts): Tool {
       message: z.string(),
     }),
     async run(input) {
-      const update = parseUpdate(input, writes);
+      const update = parseUpdate(input, writes, await replacedEntries(entries, [input]));
       const [outcome] = await entries.update({
         updates: [update],
         allOrNothing: true,

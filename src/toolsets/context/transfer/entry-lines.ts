@@ -1,6 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import type { Entry, EntryStore, NewEntry } from '../../../storage/contracts/entries.ts';
+import type { Entry, NewEntry } from '../../../storage/entries/entry.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { loadEntries } from '../context-parts.ts';
 import { normaliseTags } from '../inputs.ts';
 import { checkText } from '../write/checked-text.ts';

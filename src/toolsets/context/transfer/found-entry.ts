@@ -1,5 +1,5 @@
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
-import type { NewEntry } from '../../../storage/contracts/entries.ts';
+import type { NewEntry } from '../../../storage/entries/entry.ts';
 import { bounds, checkBound } from '../bounds.ts';
 import { checkJson, checkText } from '../write/checked-text.ts';
 

@@ -3,8 +3,10 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { byteOrderMark } from '../../../base/byte-order-mark.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import type { EntryStore, Metadata, NewEntry, TakenOverEntry } from '../../../storage/contracts/entries.ts';
+import type { Metadata, NewEntry, References, TakenOverEntry } from '../../../storage/entries/entry.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { summaryCharsMin } from '../context-slice.ts';
+import { replacedIdOf } from '../replaced-reference.ts';
 import { entriesOfChats, isChatExport } from './chat-export.ts';
 import type { FoundEntry } from './found-entry.ts';
 import { entriesOfLines, unknownKind } from './line-file.ts';
@@ -31,7 +33,7 @@ export interface ImportReport {
 export async function importEntries(entries: EntryStore, path: string, now: string): Promise<ImportReport> {
   const skipped: { place: string; reason: string }[] = [];
   const newIds = new Map<number, number>();
-  const referring: { id: number; from: readonly unknown[] }[] = [];
+  const referring: { id: number; from: References }[] = [];
   const equals = new Map<string, number>();
   let [added, present] = [0, 0];
   let batch: TakenOverEntry[] = [];
@@ -42,8 +44,8 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
       if (isNew) added += 1;
       else present += 1;
       if (wantedId !== undefined && wantedId !== id) newIds.set(wantedId, id);
-      const from = wantedId === undefined ? [] : referencesOf(metadata);
-      if (from.length > 0) referring.push({ id, from });
+      const from = wantedId === undefined ? {} : referencesOf(metadata);
+      if (Object.keys(from).length > 0) referring.push({ id, from });
     }
     batch = [];
   };
@@ -69,13 +71,17 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
 /** Behind all entries: one may refer to another that comes later. */
 async function changeReferences(
   entries: EntryStore,
-  referring: readonly { id: number; from: readonly unknown[] }[],
+  referring: readonly { id: number; from: References }[],
   newIds: ReadonlyMap<number, number>,
 ): Promise<number> {
-  const here = (id: unknown) => (typeof id === 'number' ? (newIds.get(id) ?? id) : id);
+  const here = <Id>(id: Id) => (typeof id === 'number' ? (newIds.get(id) ?? id) : id);
+  const hereOf = ({ context_ids: ids, replaces }: References): References => ({
+    ...(ids === undefined ? {} : { context_ids: ids.map(here) }),
+    ...(replaces === undefined ? {} : { replaces: here(replaces) }),
+  });
   const changes = referring
-    .map(({ id, from }) => ({ id, from, to: from.map(here) }))
-    .filter(({ from, to }) => from.some((id, index) => id !== to[index]));
+    .map(({ id, from }) => ({ id, from, to: hereOf(from) }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
   let rewritten = 0;
   for (let at = 0; at < changes.length; at += batchSize) {
     rewritten += await entries.changeReferences({ changes: changes.slice(at, at + batchSize) });
@@ -83,11 +89,15 @@ async function changeReferences(
   return rewritten;
 }
 
-/** As agents of the original server note the entries that an entry is about. */
-function referencesOf(metadata: Metadata | undefined): readonly unknown[] {
+/** As agents of the original server note the entries that an entry is about, and the one that it replaces. */
+function referencesOf(metadata: Metadata | undefined): References {
   const references = metadata?.['references'];
   const ids = isObject(references) ? references['context_ids'] : undefined;
-  return Array.isArray(ids) ? ids : [];
+  const replaces = replacedIdOf(metadata);
+  return {
+    ...(Array.isArray(ids) && ids.length > 0 ? { context_ids: ids } : {}),
+    ...(replaces === undefined ? {} : { replaces }),
+  };
 }
 
 /** Entries with the same one are told apart by their number. */

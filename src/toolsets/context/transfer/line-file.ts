@@ -3,7 +3,7 @@ import { byteOrderMark } from '../../../base/byte-order-mark.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { parseExact } from '../../../base/exact-json.ts';
 import { isObject } from '../../../base/json.ts';
-import type { NewEntry } from '../../../storage/contracts/entries.ts';
+import type { NewEntry } from '../../../storage/entries/entry.ts';
 import { normaliseTags } from '../inputs.ts';
 import { entryOfLine, exportedType } from './entry-lines.ts';
 import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';

@@ -1,12 +1,14 @@
+import type { DatabaseSync } from 'node:sqlite';
 import { isCarrelError } from '../../../base/errors.ts';
 import { parseExact } from '../../../base/exact-json.ts';
 import { isObject } from '../../../base/json.ts';
-import type { Metadata, NewEntry, NewImage } from '../../../storage/contracts/entries.ts';
+import type { Metadata, NewEntry, NewImage } from '../../../storage/entries/entry.ts';
 import { loadSqlite } from '../../../storage/sqlite/sqlite-module.ts';
 import { normaliseTags } from '../inputs.ts';
 import { checkText } from '../write/checked-text.ts';
 import { damaged, timeOf } from './entry-lines.ts';
 import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
+import { unknownKind } from './line-file.ts';
 
 type Row = Record<string, unknown>;
 
@@ -15,6 +17,7 @@ export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
+    for (const table of ['context_entries', 'tags', 'image_attachments']) checkIsTable(database, table);
     const tags = database.prepare('SELECT tag FROM tags WHERE context_entry_id = ?');
     const images = database.prepare('SELECT * FROM image_attachments WHERE context_entry_id = ? ORDER BY position');
     for (const row of database.prepare('SELECT * FROM context_entries ORDER BY id').iterate()) {
@@ -26,6 +29,15 @@ export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
   } finally {
     database.close();
   }
+}
+
+/** A view or a computed column is a program of whoever made the file: it may run for ever. */
+function checkIsTable(database: DatabaseSync, name: string): void {
+  const isTable = database
+    .prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'")
+    .get(name);
+  const isComputed = database.prepare('SELECT 1 FROM pragma_table_xinfo(?) WHERE hidden <> 0 LIMIT 1').get(name);
+  if (isTable === undefined || isComputed !== undefined) throw unknownKind();
 }
 
 function entryOf(row: Row, tags: readonly Row[], images: readonly Row[]): NewEntry {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { CarrelError } from '../../../base/errors.ts';
 import { silentLogger } from '../../../base/log.ts';
-import { type SummaryProvider, UnusableText } from '../../../search/summaries/summary-provider.ts';
-import type { NewEntry } from '../../../storage/contracts/entries.ts';
+import { type SummaryProvider, UnusableText } from '../../../search/models/summary-provider.ts';
+import type { NewEntry } from '../../../storage/entries/entry.ts';
 import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
 import { createEntrySummaries } from './entry-summaries.ts';
 import { extractiveSummaries } from './summary-settings.ts';
@@ -24,7 +24,7 @@ async function start(t: TestContext, path?: string) {
   const storage = await createSqliteStorage({ path: file });
   t.after(async () => {
     await storage.close();
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const { entries } = storage;
   const entry = (text: string): NewEntry => ({
@@ -84,6 +84,7 @@ test('a provider that is away loses nothing: what waits survives the program', a
   while ((await second.entries.unsummarised({ limit: 1 })).length > 0) await new Promise(setImmediate);
   assert.equal(await second.summary(id), `${long.trim().length + 1} characters`);
   await back.close();
+  await second.close();
 });
 
 test('a text that the provider cannot use is summarised by its own sentences', async (t) => {

@@ -2,8 +2,9 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Logger } from '../../../base/log.ts';
 import type { SharedStore } from '../../../base/shared-store.ts';
 import { createBacklog } from '../../../jobs/backlog.ts';
-import { type SummaryProvider, UnusableText } from '../../../search/summaries/summary-provider.ts';
-import type { EntryStore, TextToSummarise } from '../../../storage/contracts/entries.ts';
+import { type SummaryProvider, UnusableText } from '../../../search/models/summary-provider.ts';
+import type { TextToSummarise } from '../../../storage/entries/entry.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 
 /** Makes summaries in the background: writes neither wait for them nor fail with them. */
 export interface EntrySummaries {

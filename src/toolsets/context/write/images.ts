@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import type { Metadata, NewImage } from '../../../storage/contracts/entries.ts';
+import type { Metadata, NewImage } from '../../../storage/entries/entry.ts';
 import { bounds, checkBound } from '../bounds.ts';
 import { checkJson } from './checked-text.ts';
 

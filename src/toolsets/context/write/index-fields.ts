@@ -1,6 +1,6 @@
 import { CarrelError, isCarrelError } from '../../../base/errors.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { EntryStore } from '../../../storage/contracts/entries.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { ContextConfig } from '../context-slice.ts';
 
 /** Makes the metadata index match the configured fields, as far as METADATA_INDEX_SYNC_MODE allows. */

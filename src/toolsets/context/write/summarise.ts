@@ -1,5 +1,5 @@
+import { estimateTokens } from '../../../answers/token-estimate.ts';
 import { sentencesOf } from '../../../search/chunking/sentences.ts';
-import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { analyse } from '../../../words/analyse.ts';
 import { stemOf } from '../../../words/language.ts';
 import { questionWords } from '../../../words/question-words.ts';

@@ -1,6 +1,6 @@
 import type { Secret } from '../../../base/secret.ts';
-import { createModelSummaries } from '../../../search/summaries/model-summaries.ts';
-import type { SummaryProvider } from '../../../search/summaries/summary-provider.ts';
+import { createModelSummaries } from '../../../search/models/model-summaries.ts';
+import type { SummaryProvider } from '../../../search/models/summary-provider.ts';
 import type { ContextConfig } from '../context-slice.ts';
 import { summarise } from './summarise.ts';
 

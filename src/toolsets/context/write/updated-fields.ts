@@ -1,4 +1,4 @@
-import type { EntryUpdate, UpdateOutcome } from '../../../storage/contracts/entries.ts';
+import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/entry.ts';
 
 /** The fields that an update has changed, with the names and in the order of 002's server. */
 export function updatedFields(

@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../../storage/contracts/entries.ts';
+import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../../storage/entries/entry.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { storedText } from '../../../tools/stored-text.ts';
 import { bounds, checkBound } from '../bounds.ts';
 import { normaliseTags } from '../inputs.ts';
+import { withReplaced } from '../replaced-reference.ts';
 import { checkJson, checkText } from './checked-text.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 
@@ -19,8 +21,21 @@ export const idempotencyInput = {
   idempotency_key: storedText(z.string().min(1).max(bounds.idempotencyKey.max)).optional(),
 };
 
+export const replacesInput = {
+  replaces: z.int().min(1).optional().describe('Id of the entry that this one replaces.'),
+};
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** Those of the entries that are said to be replaced which there are. */
+export async function replacedEntries(entries: EntryStore, given: readonly Given[]): Promise<ReadonlySet<number>> {
+  const ids = given.flatMap(({ replaces }) => (isId(replaces) ? [replaces] : []));
+  const found = ids.length === 0 ? [] : await entries.get({ ids, images: false, textChars: 1 });
+  return new Set(found.map(({ id }) => id));
+}
+
 /** Checks the arguments of one entry, from a single call or a batch. Throws the first error. */
-export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings: WriteSettings): NewEntry {
+export function parseNewEntry(given: Given, settings: WriteSettings, replaceable: ReadonlySet<number>): NewEntry {
   const { thread_id: thread, source, text, metadata, tags, images } = given;
   if (typeof thread !== 'string' || thread === '') throw fault('Missing required field: thread_id');
   if (source !== 'user' && source !== 'agent') throw fault('Missing or invalid source (must be "user" or "agent")');
@@ -30,11 +45,13 @@ export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings
   checkBound(bounds.thread, thread.trim().length);
   checkText('thread_id', thread);
   const body = boundedText(text.trim());
+  const replaced = parseReplaced(given, replaceable);
+  const own = present(metadata) ? parseMetadata('metadata', metadata) : undefined;
   return {
     threadId: thread.trim(),
     source,
     text: body,
-    metadata: metadata === undefined || metadata === null ? undefined : parseMetadata('metadata', metadata),
+    metadata: replaced === undefined ? own : withReplaced(own, replaced),
     tags: tags === undefined || tags === null ? [] : parseTags(tags),
     images: images === undefined || images === null ? [] : parseImages(parseList(images, 'images'), settings),
     summary: undefined,
@@ -42,7 +59,7 @@ export function parseNewEntry(given: Readonly<Record<string, unknown>>, settings
   };
 }
 
-export function parseUpdate(given: Readonly<Record<string, unknown>>, settings: WriteSettings): EntryUpdate {
+export function parseUpdate(given: Given, settings: WriteSettings, replaceable: ReadonlySet<number>): EntryUpdate {
   const { context_id: id, text, metadata, metadata_patch: patch, tags, images } = given;
   if (id === undefined || id === null) throw fault('Missing required field: context_id');
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0)
@@ -54,14 +71,19 @@ export function parseUpdate(given: Readonly<Record<string, unknown>>, settings: 
       'Cannot use both metadata and metadata_patch parameters together. Use metadata for full replacement or metadata_patch for partial updates.',
     );
   }
-  if (![text, metadata, patch, tags, images].some(present))
+  const replaced = parseReplaced(given, replaceable);
+  if (replaced === id) throw fault('replaces: an entry cannot replace itself');
+  if (![text, metadata, patch, tags, images, replaced].some(present))
     throw fault('At least one field must be provided for update');
   const body = typeof text === 'string' ? boundedText(text.trim()) : undefined;
   return {
     id,
     ...(body === undefined ? {} : { text: body, summaryWanted: wantsSummary(body, settings) }),
-    ...(present(metadata) ? { metadata: parseMetadata('metadata', metadata) } : {}),
-    ...(present(patch) ? { metadataPatch: parseMetadata('metadata_patch', patch) } : {}),
+    ...(present(metadata) ? { metadata: replacing(parseMetadata('metadata', metadata), replaced) } : {}),
+    ...(present(patch) ? { metadataPatch: replacing(parseMetadata('metadata_patch', patch), replaced) } : {}),
+    ...(replaced !== undefined && !present(metadata) && !present(patch)
+      ? { metadataPatch: withReplaced(undefined, replaced) }
+      : {}),
     ...(present(tags) ? { tags: parseTags(tags) } : {}),
     ...(present(images) ? { images: parseImages(parseList(images, 'images'), settings) } : {}),
   };
@@ -90,11 +112,26 @@ function boundedText(text: string): string {
 }
 
 function parseMetadata(name: string, given: unknown): Metadata {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw fault(`${name} must be an object`);
+  if (!isObject(given)) throw fault(`${name} must be an object`);
   const metadata = { ...given };
   checkJson(name, metadata, bounds.metadata);
   checkBound(bounds.metadataJson, JSON.stringify(metadata).length, name);
   return metadata;
+}
+
+function replacing(metadata: Metadata, replaced: number | undefined): Metadata {
+  return replaced === undefined ? metadata : withReplaced(metadata, replaced);
+}
+
+function isId(given: unknown): given is number {
+  return typeof given === 'number' && Number.isSafeInteger(given) && given > 0;
+}
+
+function parseReplaced({ replaces }: Given, replaceable: ReadonlySet<number>): number | undefined {
+  if (!present(replaces)) return undefined;
+  if (!isId(replaces)) throw fault('replaces must be a positive integer');
+  if (!replaceable.has(replaces)) throw fault(`replaces: context entry with ID ${replaces} not found`);
+  return replaces;
 }
 
 function parseTags(given: unknown): string[] {

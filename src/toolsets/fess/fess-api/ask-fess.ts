@@ -1,9 +1,8 @@
 import { CarrelError } from '../../../base/errors.ts';
-import type { FessCallOptions, FessHealth } from './fess-api.ts';
-import type { FessClient } from './fess-client.ts';
-import type { FessDialect } from './fess-dialect.ts';
-import { faultOf, fessError, isRecord } from './fess-errors.ts';
-import { jsonObject, statusError } from './fess-response.ts';
+import { isObject } from '../../../base/json.ts';
+import type { FessApiVersion, FessCallOptions, FessHealth } from './fess-api.ts';
+import { errorIdIn, type FessClient, type FessResponse, jsonObject, statusError } from './fess-client.ts';
+import { faultOf, fessError } from './fess-errors.ts';
 
 /** A server, and the API generation to use with it. */
 export interface FessServer {
@@ -12,11 +11,22 @@ export interface FessServer {
   /** It has treated the label as optional before, so it gets the strict form right away. */
   isLoose: boolean;
   onLoose: () => void;
+  /** Called when the server refuses a request although its engine is up. */
+  onRefusal: (facts: FessRefusal) => void;
+}
+
+/** What an operator needs to find the request in the log of Fess. */
+export interface FessRefusal {
+  endpoint: string;
+  httpStatus: number;
+  errorId: string | undefined;
+  contentType: string;
+  requestChars: number;
 }
 
 /**
  * The body of an answer, without its envelope. With its engine down Fess may answer 400, as for a query that it can't parse,
- * and suggest answers 500: health tells which it was.
+ * and suggest answers 500: health tells which it was. 15.7 answers 500 to a wrong access token.
  */
 export async function askFess(
   server: FessServer,
@@ -26,8 +36,25 @@ export async function askFess(
 ): Promise<{ body: Record<string, unknown>; httpStatus: number }> {
   const response = await server.client.get(endpoint, params, options);
   const { status } = response;
-  if (status === 400 || status >= 500) await ruleOutOutage(server, endpoint, options).catch(rethrowOutage);
+  if (status === 400 || status >= 500) {
+    const isUp = await ruleOutOutage(server, endpoint, options).catch(rethrowOutage);
+    if (isUp === true) await explainRefusal(server, response, params, options);
+  }
   return { body: server.dialect.open(jsonObject(response), endpoint), httpStatus: status };
+}
+
+/** Of a server whose engine is up. What works without the token fails because of it. */
+async function explainRefusal(
+  { client, onRefusal }: FessServer,
+  response: FessResponse,
+  params: URLSearchParams,
+  options?: FessCallOptions,
+): Promise<void> {
+  const { status: httpStatus, endpoint, contentType, requestChars } = response;
+  if (httpStatus === 400) onRefusal({ endpoint, httpStatus, errorId: errorIdIn(response), contentType, requestChars });
+  if (httpStatus < 500 || !client.hasAccessToken) return;
+  const anonymous = await client.get(endpoint, params, { ...options, anonymous: true });
+  if (anonymous.status < 500) throw fessError('refused_token', { endpoint, httpStatus });
 }
 
 /** 503 is the answer for red, not a failure. v2 writes the status in upper case and does not say `timed_out`. */
@@ -40,9 +67,9 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
     throw fessError('engine_down', { endpoint, httpStatus, errorId: errorIdOf(failure), cause: failure.cause });
   }
   const found = dialect.openHealth(jsonObject(response, [503]));
-  const status = isRecord(found) ? String(found['status']).toLowerCase() : undefined;
+  const status = isObject(found) ? String(found['status']).toLowerCase() : undefined;
   if (status === 'green' || status === 'yellow' || status === 'red') {
-    return { status, timedOut: isRecord(found) && found['timed_out'] === true };
+    return { status, timedOut: isObject(found) && found['timed_out'] === true };
   }
   throw fessError(httpStatus === 503 ? 'server_failed' : 'unexpected_shape', { endpoint, httpStatus });
 }
@@ -90,3 +117,68 @@ function errorIdOf({ data }: CarrelError): string | undefined {
 function atEndpoint(error: CarrelError, endpoint: string): CarrelError {
   return new CarrelError(error.code, error.message, { cause: error, data: { ...error.data, endpoint } });
 }
+
+/** Where v1 (up to 15.6) and v2 (from 15.7) differ: paths, the envelope, and some names. */
+export interface FessDialect {
+  version: FessApiVersion;
+  search: string;
+  suggest: string;
+  popularWords: string;
+  labels: string;
+  health: string;
+  /** The parameter of suggest that names fields. The documentation calls it `fields`, which v1 ignores. */
+  suggestField: string;
+  suggestKey: string;
+  suggestLabelsKey: string;
+  popularKey: string;
+  labelsKey: string;
+  /** Takes the answer out of its envelope. */
+  open(body: Record<string, unknown>, endpoint: string): Record<string, unknown>;
+  /** The part of a health answer with the status, also of one with 503. */
+  openHealth(body: Record<string, unknown>): unknown;
+  /** Whether this JSON, of whatever status, comes from this API. */
+  isSpokenBy(body: Record<string, unknown>): boolean;
+}
+
+export const dialectV1: FessDialect = {
+  version: 'v1',
+  search: '/api/v1/documents',
+  suggest: '/api/v1/suggest-words',
+  popularWords: '/api/v1/popular-words',
+  labels: '/api/v1/labels',
+  health: '/api/v1/health',
+  suggestField: 'field',
+  suggestKey: 'data',
+  suggestLabelsKey: 'labels',
+  popularKey: 'data',
+  labelsKey: 'data',
+  open: (body) => body,
+  openHealth: (body) => body['data'],
+  isSpokenBy: (body) => isObject(body['data']) || 'error_code:' in body || 'error_code' in body,
+};
+
+export const dialectV2: FessDialect = {
+  version: 'v2',
+  search: '/api/v2/search',
+  suggest: '/api/v2/suggest-words',
+  popularWords: '/api/v2/popular-words',
+  labels: '/api/v2/labels',
+  health: '/api/v2/health',
+  suggestField: 'fn',
+  suggestKey: 'suggest_words',
+  suggestLabelsKey: 'types',
+  popularKey: 'popular_words',
+  labelsKey: 'labels',
+  open(body, endpoint) {
+    const { response } = body;
+    if (isObject(response) && response['status'] === 0) return response;
+    throw fessError('unexpected_shape', { endpoint, httpStatus: 200 });
+  },
+  openHealth({ response }) {
+    if (!isObject(response)) return undefined;
+    const { error } = response;
+    const details = isObject(error) && isObject(error['details']) ? error['details'] : response;
+    return details['engine'];
+  },
+  isSpokenBy: ({ response }) => isObject(response) && 'status' in response,
+};

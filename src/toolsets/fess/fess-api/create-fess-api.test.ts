@@ -303,6 +303,33 @@ test('a fixed generation is not left, and a server without any API is told', asy
   await none.close();
 });
 
+test('titles and fragments have their entities decoded once', async () => {
+  const content = `He said "test" & it's <b>5</b> &amp; more`;
+  const fess = await startFakeFess({ version: '15.8', documents: [{ ...docOf(label), title: content, content }] });
+  const api = createFessApi({ ...client, baseUrl: fess.url });
+  const { hits } = await api.search({ label, query: 'test' });
+  assert.equal(hits[0]?.fields['content_title'], content);
+  assert.equal(hits[0]?.fields['content_description'], `${content.slice(0, 49)}...`);
+  api.close();
+  await fess.close();
+});
+
+test('a refusal by a healthy server is reported with what the operator needs', async () => {
+  const fess = await startFakeFess({ version: '15.4', ...corpus });
+  const seen: object[] = [];
+  const api = createFessApi({ ...client, baseUrl: fess.url }, { onRefusal: (refusal) => seen.push(refusal) });
+  await assertFails(api.search({ label, query: 'test', sort: 'nothing.asc' }), { data: { fault: 'refused_request' } });
+  const [refusal] = seen as { errorId: string; requestChars: number }[];
+  assert.match(refusal?.errorId ?? '', /^[0-9a-f-]{36}$/);
+  assert.ok((refusal?.requestChars ?? 0) > 50);
+  fess.setHealth('down');
+  const before = seen.length;
+  await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'engine_down' } });
+  assert.equal(seen.length, before);
+  api.close();
+  await fess.close();
+});
+
 function docOf(wanted: string): FakeDocument {
   return documentWhere(({ labels, url }) => labels.includes(wanted) && url.startsWith('http'));
 }

@@ -1,23 +1,48 @@
-import { createFessAdapter } from './fess-adapter.ts';
-import type { FessApi, FessApiVersion, FessCallOptions, FessDocument } from './fess-api.ts';
-import { createFessClient, type FessClient, type FessClientConfig } from './fess-client.ts';
-import { dialectV1, dialectV2, type FessDialect } from './fess-dialect.ts';
-import { faultOf, isRecord } from './fess-errors.ts';
+import { CarrelError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/json.ts';
+import { parseMeasured } from '../../../base/measured-json.ts';
+import {
+  askFess,
+  askHealth,
+  dialectV1,
+  dialectV2,
+  type FessDialect,
+  type FessRefusal,
+  type FessServer,
+  ruleOutOutage,
+} from './ask-fess.ts';
+import type {
+  FessApi,
+  FessApiVersion,
+  FessCallOptions,
+  FessContentOptions,
+  FessDocument,
+  FessLabel,
+  FessOriginal,
+  FessSuggestion,
+} from './fess-api.ts';
+import { createFessClient, type FessClient, type FessClientConfig, jsonObject, statusError } from './fess-client.ts';
+import { faultOf, fessError } from './fess-errors.ts';
+import { strings } from './read-search-answer.ts';
+import { popularWordsParameters, suggestParameters } from './search-parameters.ts';
+import { lookUp, searchWithin } from './search-within.ts';
 
-export interface FessApiConfig extends FessClientConfig {
+interface FessApiConfig extends FessClientConfig {
   /** `auto` detects it, trying v1 first. */
   fessApi?: 'auto' | FessApiVersion;
 }
 
-export interface FessApiDeps {
+interface FessApiDeps {
   /** Called when the server turns out to speak the other generation. */
   onVersion?: (version: FessApiVersion) => void;
   /** Called when the server treats the label as optional; see `search-within.ts`. */
   onLoose?: () => void;
+  /** Called when the server refuses a request although its engine is up. */
+  onRefusal?: (refusal: FessRefusal) => void;
 }
 
 export interface DetectingFessApi extends FessApi {
-  /** Detects which generation the server speaks; undefined if it speaks none or does not answer. Never throws. */
+  /** Detects which generation the server speaks; undefined if it speaks none. Throws if the server does not answer. */
   detect(): Promise<FessApiVersion | undefined>;
   close(): void;
 }
@@ -29,7 +54,11 @@ export interface DetectingFessApi extends FessApi {
  */
 export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): DetectingFessApi {
   const client = createFessClient(config);
-  const shared = { lookedUp: new WeakSet<FessDocument>(), onLoose: () => deps.onLoose?.() };
+  const shared = {
+    lookedUp: new WeakSet<FessDocument>(),
+    onLoose: () => deps.onLoose?.(),
+    onRefusal: (refusal: FessRefusal) => deps.onRefusal?.(refusal),
+  };
   const adapters = {
     v1: createFessAdapter(client, dialectV1, shared),
     v2: createFessAdapter(client, dialectV2, shared),
@@ -51,7 +80,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
       const mayBeMissing = fault === 'api_missing' || fault === 'not_json' || fault === 'unexpected_shape';
       if (setting !== 'auto' || !mayBeMissing) throw error;
       const other = tried === 'v1' ? 'v2' : 'v1';
-      if (!(await isServed(client, dialects[other], options))) throw error;
+      if (!(await isServed(client, dialects[other], options).catch(() => false))) throw error;
       use(other);
       return run(adapters[other]);
     }
@@ -83,11 +112,143 @@ const dialects: Record<FessApiVersion, FessDialect> = { v1: dialectV1, v2: diale
 
 /** Health needs no permission and answers, up or down, in the form of its generation. */
 async function isServed(client: FessClient, dialect: FessDialect, options: FessCallOptions): Promise<boolean> {
-  try {
-    const response = await client.get(dialect.health, new URLSearchParams(), options);
-    const body: unknown = JSON.parse(response.body.toString('utf8'));
-    return isRecord(body) && dialect.isSpokenBy(body);
-  } catch {
-    return false;
+  const response = await client.get(dialect.health, new URLSearchParams(), options);
+  const body = parseMeasured(response.body.toString('utf8'));
+  return isObject(body) && dialect.isSpokenBy(body);
+}
+
+interface FessAdapterDeps {
+  /**
+   * Remembers the documents that were found within their label: only they may be read, because `/cache` and `/go`
+   * themselves check no label.
+   */
+  lookedUp: WeakSet<FessDocument>;
+  /** Called once, when the server treats the label as optional. */
+  onLoose: () => void;
+  onRefusal: FessServer['onRefusal'];
+}
+
+/** The API of one generation. */
+function createFessAdapter(client: FessClient, dialect: FessDialect, { lookedUp, ...deps }: FessAdapterDeps): FessApi {
+  const server: FessServer = { client, dialect, isLoose: false, ...deps };
+  const assertLookedUp = (document: FessDocument) => {
+    if (!lookedUp.has(document)) throw new CarrelError('internal', 'The document was not looked up within its label.');
+  };
+  return {
+    search: async (request, options) => (await searchWithin(server, request, options)).answer,
+    suggest: async (request, options) => {
+      const params = suggestParameters(request, dialect);
+      const found = readSuggestions(
+        await getList(server, dialect.suggest, dialect.suggestKey, params, options),
+        dialect,
+      );
+      return found.filter(({ labels }) => labels.length === 0 || labels.includes(request.label));
+    },
+    popularWords: async (request, options) => {
+      const params = popularWordsParameters(request);
+      const words = strings(await getList(server, dialect.popularWords, dialect.popularKey, params, options));
+      if (words.length === 0) await ruleOutOutage(server, dialect.popularWords, options);
+      return words;
+    },
+    labels: async (options) =>
+      readLabels(await getList(server, dialect.labels, dialect.labelsKey, new URLSearchParams(), options)),
+    health: (options) => askHealth(server, options),
+    document: async (docId, label, options) => {
+      const document = await lookUp(server, docId, label, options);
+      lookedUp.add(document);
+      return document;
+    },
+    cachedPage: async (document, options) => {
+      assertLookedUp(document);
+      return readCachedPage(client, dialect, document, options);
+    },
+    original: async (document, options) => {
+      assertLookedUp(document);
+      return readOriginal(client, document, options);
+    },
+  };
+}
+
+/** v1 leaves an empty list out. */
+async function getList(
+  server: FessServer,
+  endpoint: string,
+  key: string,
+  params: URLSearchParams,
+  options?: FessCallOptions,
+): Promise<unknown[]> {
+  const { body, httpStatus } = await askFess(server, endpoint, params, options);
+  const list = body[key] ?? (typeof body['record_count'] === 'number' ? [] : undefined);
+  if (!Array.isArray(list)) throw fessError('unexpected_shape', { endpoint, httpStatus });
+  return list;
+}
+
+function readSuggestions(list: readonly unknown[], dialect: FessDialect): FessSuggestion[] {
+  return list.flatMap((item) => {
+    const text = isObject(item) ? item['text'] : undefined;
+    if (!isObject(item) || typeof text !== 'string') return [];
+    return [{ text, labels: strings(item[dialect.suggestLabelsKey]) }];
+  });
+}
+
+function readLabels(list: readonly unknown[]): FessLabel[] {
+  return list.flatMap((item) => {
+    if (!isObject(item) || typeof item['value'] !== 'string') return [];
+    return [{ label: typeof item['label'] === 'string' ? item['label'] : item['value'], value: item['value'] }];
+  });
+}
+
+/** The crawled HTML without the banner that Fess puts above it. Null if there is none, or if we may not see it. */
+async function readCachedPage(
+  client: FessClient,
+  dialect: FessDialect,
+  { docId }: FessDocument,
+  options?: FessContentOptions,
+): Promise<string | null> {
+  const page = dialect.version === 'v1' ? await cacheV1(client, docId, options) : await cacheV2(client, docId, options);
+  const html = page === null ? '' : withoutBanner(page);
+  return html === '' ? null : html;
+}
+
+/** A web document redirects to its address, a file is streamed; a redirect within Fess is its error page. */
+export async function readOriginal(
+  client: FessClient,
+  { docId, queryId, requestedTime, url }: FessDocument,
+  options?: FessContentOptions,
+): Promise<FessOriginal | null> {
+  const params = new URLSearchParams({ docId, queryId, rt: String(requestedTime) });
+  const response = await client.get('/go/', params, options);
+  if (isRedirect(response.status)) {
+    return response.location === url ? { kind: 'address', url } : null;
   }
+  if (response.status === 404) return null;
+  if (response.status !== 200) throw statusError(response);
+  return { kind: 'bytes', bytes: response.body, contentType: response.contentType };
+}
+
+async function cacheV1(client: FessClient, docId: string, options?: FessContentOptions): Promise<string | null> {
+  const response = await client.get('/cache/', new URLSearchParams({ docId }), options);
+  // Unknown and forbidden ids are redirects too.
+  if (isRedirect(response.status) || response.status === 404) return null;
+  if (response.status !== 200) throw statusError(response);
+  return response.body.toString('utf8');
+}
+
+async function cacheV2(client: FessClient, docId: string, options?: FessContentOptions): Promise<string | null> {
+  const endpoint = `/api/v2/cache/${docId}`;
+  const response = await client.get(endpoint, new URLSearchParams(), options);
+  if (response.status === 404) return null;
+  const { response: inner } = jsonObject(response);
+  if (isObject(inner) && typeof inner['content'] === 'string') return inner['content'];
+  throw fessError('unexpected_shape', { endpoint, httpStatus: response.status });
+}
+
+/** The banner is a head with a base address and a box within a box; the page follows the second closing tag. */
+function withoutBanner(page: string): string {
+  const banner = /^\s*<!DOCTYPE html>\s*<meta[^>]*>\s*<base[^>]*>\s*<div[^>]*>\s*<div[^>]*>[\s\S]*?<\/div>\s*<\/div>/i;
+  return page.replace(banner, '').trim();
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
 }

@@ -134,7 +134,7 @@ test('nobody at the address is fess_unreachable, with the endpoint and no status
   const data = { httpStatus: null, endpoint: '/api/v1/documents', message: error.message };
   assert.deepEqual([error.code, error.data], ['fess_unreachable', data]);
   assertClean(error, fess.url);
-  assert.equal(await api.detect(), undefined);
+  assert.equal((await failure(api.detect())).code, 'fess_unreachable');
   api.close();
 });
 

@@ -1,7 +1,8 @@
 import { CarrelError } from '../../../base/errors.ts';
+import { isObject } from '../../../base/json.ts';
+import { parseMeasured, serviceAnswerBytesMax } from '../../../base/measured-json.ts';
 import { createServiceClient, ServiceFailure } from '../../../http/service-client.ts';
-import { fessError, fessTimeout, fessUnreachable } from './fess-errors.ts';
-import type { FessResponse } from './fess-response.ts';
+import { type FessFault, fessError, fessTimeout, fessUnreachable } from './fess-errors.ts';
 
 export interface FessClientConfig {
   /** Scheme, host and context path of the server, as the operator wrote it. */
@@ -16,26 +17,34 @@ export interface FessClientConfig {
 export interface FessClient {
   /** One GET. Follows no redirect, so that the token and the answer stay with the configured server. */
   get(endpoint: string, params: URLSearchParams, options?: FessRequestOptions): Promise<FessResponse>;
+  readonly hasAccessToken: boolean;
   close(): void;
 }
 
-export interface FessRequestOptions {
+interface FessRequestOptions {
   signal?: AbortSignal;
   bytesMax?: number;
+  /** Without the access token. */
+  anonymous?: boolean;
 }
-
-const answerBytesMaxDefault = 32 * 1024 * 1024;
 
 export function createFessClient(config: FessClientConfig): FessClient {
   const client = createServiceClient({
     baseUrl: config.baseUrl,
-    headers: requestHeaders(new URL(config.baseUrl), config),
+    headers: {
+      accept: 'application/json, text/html;q=0.5, */*;q=0.1',
+      'accept-encoding': 'identity',
+      'user-agent': config.userAgent,
+    },
     timeoutMs: config.timeoutMs,
-    answerBytesMax: config.answerBytesMax ?? answerBytesMaxDefault,
+    answerBytesMax: config.answerBytesMax ?? serviceAnswerBytesMax,
   });
+  const credentials = credentialHeaders(new URL(config.baseUrl), config.accessToken);
   return {
-    async get(endpoint, params, { signal, bytesMax } = {}) {
+    hasAccessToken: config.accessToken !== undefined,
+    async get(endpoint, params, { signal, bytesMax, anonymous = false } = {}) {
       const asked = {
+        headers: anonymous ? {} : credentials,
         method: 'GET',
         path: endpoint,
         query: params,
@@ -53,6 +62,7 @@ export function createFessClient(config: FessClientConfig): FessClient {
         retryAfter: headers['retry-after'],
         body,
         endpoint,
+        requestChars: endpoint.length + 1 + params.toString().length,
       };
     },
     close: () => client.close(),
@@ -76,14 +86,79 @@ function explain(error: unknown, endpoint: string, timeoutMs: number): unknown {
   }
 }
 
-function requestHeaders(base: URL, { accessToken, userAgent }: FessClientConfig): Record<string, string> {
-  const headers: Record<string, string> = {
-    accept: 'application/json, text/html;q=0.5, */*;q=0.1',
-    'accept-encoding': 'identity',
-    'user-agent': userAgent,
-  };
+function credentialHeaders(base: URL, accessToken: string | undefined): Record<string, string> {
+  if (accessToken !== undefined) return { authorization: `Bearer ${accessToken}` };
+  if (base.username === '') return {};
   const login = `${decodeURIComponent(base.username)}:${decodeURIComponent(base.password)}`;
-  if (accessToken !== undefined) headers['authorization'] = `Bearer ${accessToken}`;
-  else if (base.username !== '') headers['authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
-  return headers;
+  return { authorization: `Basic ${Buffer.from(login).toString('base64')}` };
+}
+
+export interface FessResponse {
+  status: number;
+  contentType: string;
+  location: string | undefined;
+  retryAfter: string | undefined;
+  body: Buffer;
+  /** The path below the base URL, which is all that a caller may learn of where Fess is. */
+  endpoint: string;
+  /** Length of the path and query that were sent: Fess refuses request lines beyond 8 KiB. */
+  requestChars: number;
+}
+
+/** The JSON object of an answer, or the error that the answer means. `accept` names further statuses with a result. */
+export function jsonObject(response: FessResponse, accept: readonly number[] = []): Record<string, unknown> {
+  const { status, endpoint } = response;
+  if (status !== 200 && !accept.includes(status)) throw statusError(response);
+  const value = parseJson(response);
+  if (value === undefined) throw fessError('not_json', { endpoint, httpStatus: status, cause: excerpt(response) });
+  if (!isObject(value)) throw fessError('unexpected_shape', { endpoint, httpStatus: status, cause: excerpt(response) });
+  return value;
+}
+
+export function statusError(response: FessResponse): CarrelError {
+  const { status, endpoint } = response;
+  const fault = statusFault(status);
+  return fessError(fault, {
+    endpoint,
+    httpStatus: status,
+    errorId: errorIdIn(response),
+    retryAfterSeconds: fault === 'rate_limited' ? retryAfterSeconds(response.retryAfter) : undefined,
+    cause: excerpt(response),
+  });
+}
+
+/** A missing API is a redirect to an HTML page; other redirects mean a wrong address, which is the same to us. */
+function statusFault(status: number): FessFault {
+  if ((status >= 300 && status < 400) || status === 404) return 'api_missing';
+  if (status === 400) return 'refused_request';
+  if (status === 401) return 'refused_token';
+  if (status === 403) return 'refused_address';
+  if (status === 429) return 'rate_limited';
+  return status >= 500 ? 'server_failed' : 'other_status';
+}
+
+/** Up to 15.6 the key is really spelt `error_code:`. The id is Fess's text, so it passes only if it looks like one. */
+export function errorIdIn(response: FessResponse): string | undefined {
+  const value = parseJson(response);
+  if (!isObject(value)) return undefined;
+  const id = value['error_code:'] ?? value['error_code'];
+  return typeof id === 'string' && /^[0-9a-fA-F-]{8,64}$/.test(id) ? id : undefined;
+}
+
+function retryAfterSeconds(header: string | undefined): number {
+  const seconds = /^\d{1,6}$/.test(header ?? '')
+    ? Number(header)
+    : Math.ceil((Date.parse(header ?? '') - Date.now()) / 1000);
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : 60;
+}
+
+function parseJson({ body }: FessResponse): unknown {
+  return parseMeasured(body.toString('utf8'));
+}
+
+/** For the log. */
+function excerpt({ status, contentType, location, body, requestChars }: FessResponse): Error {
+  const target = location === undefined ? '' : ` to ${location}`;
+  const text = body.toString('utf8').slice(0, 2000);
+  return new Error(`Fess: ${status} ${contentType}${target} to a request of ${requestChars} characters: ${text}`);
 }

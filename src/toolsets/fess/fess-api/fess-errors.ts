@@ -62,15 +62,14 @@ export function fessUnreachable(endpoint: string, cause: unknown): CarrelError {
 }
 
 export function fessTimeout(endpoint: string, timeoutMs: number): CarrelError {
-  const message = `Fess did not answer within ${timeoutMs} ms. Try again, or ask for fewer results.`;
+  const remedy = endpoint.endsWith('/health')
+    ? 'Try again later; if it persists, the operator must check the server.'
+    : 'Try again, or ask for fewer results.';
+  const message = `Fess did not answer within ${timeoutMs} ms. ${remedy}`;
   return new CarrelError('fess_timeout', message, { data: { httpStatus: null, endpoint, message } });
 }
 
 export function faultOf(error: unknown): FessFault | undefined {
   if (!(error instanceof CarrelError) || error.code !== 'fess_error') return undefined;
   return error.data['fault'] as FessFault;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
+import { isObject } from '../../../base/json.ts';
+import { markupText } from '../../../documents/html/markup-text.ts';
 import { type FessFacets, resultWindow } from '../parameter-guard.ts';
-import type { FessFacetCounts, FessHit, FessSearchAnswer } from './fess-api.ts';
-import { isRecord } from './fess-errors.ts';
+import type { FessFacetCounts, FessHit, FessSearchAnswer, FessSearchRequest } from './fess-api.ts';
 import type { SearchParameters } from './search-parameters.ts';
 
 export interface ReadSearch {
@@ -12,6 +13,8 @@ export interface ReadSearch {
   /** How many of the results have the label, and how many do not; undefined where Fess does not count. */
   labelled: number | undefined;
   outside: number | undefined;
+  /** How many match the query itself; undefined where that was not asked for. */
+  matching: number | undefined;
   total: number;
   queryId: string;
   requestedTime: number;
@@ -21,13 +24,13 @@ export interface ReadSearch {
 export function readSearchAnswer(
   body: Record<string, unknown>,
   sent: SearchParameters,
-  asked: FessFacets | undefined,
+  { label, facets: asked }: Pick<FessSearchRequest, 'label' | 'facets'>,
 ): ReadSearch | null {
   const { record_count: total, search_query: searchQuery } = body;
   const data = body['data'] ?? (total === 0 ? [] : undefined);
   if (typeof total !== 'number' || !Array.isArray(data)) return null;
   const counted = new Map(records(body['facet_query']).map(({ value, count }) => [text(value), numberOf(count, 0)]));
-  const documents = data.filter((item) => isRecord(item)).filter((item) => typeof item['doc_id'] === 'string');
+  const documents = data.filter((item) => isObject(item)).filter((item) => typeof item['doc_id'] === 'string');
   const next = sent.start + sent.num;
   return {
     answer: {
@@ -37,7 +40,7 @@ export function readSearchAnswer(
       num: sent.num,
       nextStart: documents.length > 0 && next < Math.min(total, resultWindow) ? next : undefined,
       hits: documents.map(readHit),
-      facets: hasFacets(asked) ? readFacets(body, counted, sent, asked) : undefined,
+      facets: hasFacets(asked) ? readFacets(body, counted, sent, { label, asked }) : undefined,
       relatedQueries: strings(body['related_query']),
       isPartial: body['partial'] === true,
       isOutageRuledOut: true,
@@ -49,6 +52,7 @@ export function readSearchAnswer(
     ),
     labelled: counted.get(sent.counts.labelled),
     outside: counted.get(sent.counts.outside),
+    matching: sent.counts.matching === undefined ? undefined : counted.get(sent.counts.matching),
     total,
     queryId: text(body['query_id']),
     requestedTime: numberOf(body['requested_time'], 0),
@@ -58,6 +62,7 @@ export function readSearchAnswer(
 /** Not for callers: `_id` gets mistaken for the document id, and roles are nobody's business. */
 const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
 const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
+/** Fess escapes these for HTML and puts the matches into `<strong>`. */
 const markup = new Set(['content_title', 'content_description']);
 
 function readHit(document: Record<string, unknown>): FessHit {
@@ -65,7 +70,7 @@ function readHit(document: Record<string, unknown>): FessHit {
   for (const [name, value] of Object.entries(document)) {
     if (withheld.has(name)) continue;
     if (numeric.has(name)) fields[name] = numberOf(value, 0);
-    else fields[name] = markup.has(name) ? plainText(text(value)) : value;
+    else fields[name] = markup.has(name) ? markupText(text(value)) : value;
   }
   const { score, content } = document;
   return {
@@ -91,12 +96,15 @@ function readFacets(
   body: Record<string, unknown>,
   counted: ReadonlyMap<string, number>,
   { facetQueries }: SearchParameters,
-  asked: FessFacets,
+  { label, asked }: { label: string; asked: FessFacets },
 ): FessFacetCounts | undefined {
   if (!Array.isArray(body['facet_field']) && !Array.isArray(body['facet_query'])) return undefined;
   const fields = records(body['facet_field']).map(({ name, result }) => ({
     name: text(name),
-    values: records(result).map(({ value, count }) => ({ value: text(value), count: numberOf(count, 0) })),
+    values: records(result)
+      .map(({ value, count }) => ({ value: text(value), count: numberOf(count, 0) }))
+      // A value that no result has may come from any document, and other labels of our documents are other domains.
+      .filter(({ value, count }) => count > 0 && (name !== 'label' || value === label)),
   }));
   return {
     fields: (asked.field ?? []).flatMap((name) => fields.find((field) => field.name === name) ?? []),
@@ -107,19 +115,8 @@ function readFacets(
   };
 }
 
-/** Fess escapes the text of titles and fragments for HTML and puts the matches into `<strong>`. */
-function plainText(html: string): string {
-  return html
-    .replaceAll(/<\/?strong>/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
-}
-
 function records(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter((item) => isRecord(item)) : [];
+  return Array.isArray(value) ? value.filter((item) => isObject(item)) : [];
 }
 
 export function strings(value: unknown): string[] {

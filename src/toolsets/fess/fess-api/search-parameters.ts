@@ -1,7 +1,8 @@
+import { CarrelError } from '../../../base/errors.ts';
 import { guardFacets, guardGeo, guardLabel, guardLanguage, guardPage, guardSort, inRange } from '../parameter-guard.ts';
-import { guardQuery, queryLengthMax, readable, requireLabel } from '../query-guard.ts';
+import { guardQuery, hasHead, queryLengthMax, readable, requireLabel } from '../query-guard.ts';
+import type { FessDialect } from './ask-fess.ts';
 import type { FessPopularWordsRequest, FessSearchRequest, FessSuggestRequest } from './fess-api.ts';
-import type { FessDialect } from './fess-dialect.ts';
 
 export interface SearchParameters {
   params: URLSearchParams;
@@ -9,13 +10,18 @@ export interface SearchParameters {
   num: number;
   /** What was sent for each facet query, in the order in which the caller gave them. */
   facetQueries: readonly string[];
-  /** Facet queries of our own: how many of the results have the label, and how many do not. */
-  counts: { labelled: string; outside: string };
+  /** Facet queries of our own: how many of the results have the label, how many do not, and how many match the query. */
+  counts: { labelled: string; outside: string; matching: string | undefined };
 }
 
+/** Longer queries are not counted: a request line of Fess has 8 KiB, and the query would be in it twice. */
+const countedBytesMax = 2000;
+
 /** The guarded request in Fess's own parameters. */
-export function searchParameters(request: FessSearchRequest): SearchParameters {
-  return parametersOf(request, guardQuery(request.query));
+export function searchParameters(request: FessSearchRequest, isCounted = false): SearchParameters {
+  const query = guardQuery(request.query);
+  const isCountable = isCounted && encodeURIComponent(query).length <= countedBytesMax && !hasHead(query);
+  return parametersOf(request, query, isCountable ? query : undefined);
 }
 
 /** The same with every part required, for a server that treats parts as optional. Undefined if too long to send. */
@@ -24,8 +30,14 @@ export function strictSearchParameters(request: FessSearchRequest): SearchParame
   return query.length > queryLengthMax ? undefined : parametersOf(request, query);
 }
 
+export function strictTooLong(label: string): CarrelError {
+  const charsMax = queryLengthMax - requireLabel('', label).length;
+  const message = `Shorten the query: this Fess server takes at most ${charsMax} characters, special characters counting double.`;
+  return new CarrelError('invalid_arguments', message, { data: { field: 'query' } });
+}
+
 /** `num` is always there, because the server's default is not ours. */
-function parametersOf(request: FessSearchRequest, q: string): SearchParameters {
+function parametersOf(request: FessSearchRequest, q: string, matching?: string): SearchParameters {
   const { start, num } = guardPage(request.start ?? 0, request.num ?? 20);
   const label = guardLabel(request.label);
   const params = new URLSearchParams({ q, 'fields.label': label });
@@ -39,11 +51,12 @@ function parametersOf(request: FessSearchRequest, q: string): SearchParameters {
     params.set('geo.location.distance', distance);
   }
   const facets = guardFacets(request.facets ?? {});
-  const counts = { labelled: `label:"${label}"`, outside: `NOT label:"${label}"` };
+  const counts = { labelled: `label:"${label}"`, outside: `NOT label:"${label}"`, matching };
   const facetQueries = facets.query ?? [];
   // The engine refuses the same facet twice, and Fess then answers with nothing.
   for (const field of new Set(facets.field)) params.append('facet.field', field);
-  for (const query of new Set([counts.labelled, counts.outside, ...facetQueries])) params.append('facet.query', query);
+  const counted = matching === undefined ? facetQueries : [matching, ...facetQueries];
+  for (const query of new Set([counts.labelled, counts.outside, ...counted])) params.append('facet.query', query);
   for (const name of ['size', 'minDocCount', 'sort', 'missing'] as const) {
     if (facets[name] !== undefined) params.set(`facet.${name}`, String(facets[name]));
   }

@@ -3,29 +3,51 @@ import { isWithinLabel } from '../answer-guard.ts';
 import { guardDocId, guardLabel } from '../parameter-guard.ts';
 import { askFess, type FessServer, ruleOutOutage } from './ask-fess.ts';
 import type { FessCallOptions, FessDocument, FessSearchRequest } from './fess-api.ts';
-import { fessError } from './fess-errors.ts';
+import { faultOf, fessError } from './fess-errors.ts';
 import { type ReadSearch, readSearchAnswer } from './read-search-answer.ts';
-import { type SearchParameters, searchParameters, strictSearchParameters } from './search-parameters.ts';
+import { type SearchParameters, searchParameters, strictSearchParameters, strictTooLong } from './search-parameters.ts';
 
 /**
  * Searches, and returns only results that are proven to be within the label.
  *
- * A server with `query.orsearch.min.hit.count` repeats a query that finds little with OR between all its parts, the label
- * among them. So if an answer goes beyond the label, the search is repeated in a form that no default operator can
- * loosen. Ordinary searches take one request.
+ * A server with `query.orsearch.min.hit.count` repeats a query that finds little with OR between all its parts, so that both
+ * the label and the query become optional. If an answer has results outside the label, or results that the query does not
+ * match, the search is repeated in a form that no default operator can loosen. Ordinary searches take one request.
  */
 export async function searchWithin(
   server: FessServer,
   request: FessSearchRequest,
   options?: FessCallOptions,
 ): Promise<ReadSearch> {
-  const strict = server.isLoose ? strictSearchParameters(request) : undefined;
-  const found = await attempt(server, request, strict ?? searchParameters(request), options);
-  if (isProved(found, request.label)) return found;
-  if (!server.isLoose) server.onLoose();
-  server.isLoose = true;
-  if (strict !== undefined) throw notApplied(server, found.searchQuery);
-  return searchStrictly(server, request, options);
+  if (server.isLoose) return searchStrictly(server, request, options);
+  const found = await searchPlainly(server, request, options);
+  const isWithin = isProved(found, request.label);
+  if (isWithin && (found.matching === undefined || found.matching >= found.total)) return found;
+  const strict = await searchStrictly(server, request, options);
+  // The count of a query may differ from its total for another reason, which the strict form then shares.
+  if (!isWithin || strict.total !== found.total) {
+    server.isLoose = true;
+    server.onLoose();
+  }
+  return strict;
+}
+
+/** The query as it is, counted beside the results. What can't be counted is sent in the strict form, if that is short enough. */
+async function searchPlainly(
+  server: FessServer,
+  request: FessSearchRequest,
+  options?: FessCallOptions,
+): Promise<ReadSearch> {
+  const counted = searchParameters(request, true);
+  if (counted.counts.matching === undefined)
+    return attempt(server, request, strictSearchParameters(request) ?? counted, options);
+  try {
+    return await attempt(server, request, counted, options);
+  } catch (error) {
+    // Fess repairs a query that its engine refuses, but not a facet query.
+    if (faultOf(error) !== 'refused_request') throw error;
+    return attempt(server, request, searchParameters(request), options);
+  }
 }
 
 /** Whatever the server's default operator is, both the query and the label are required. */
@@ -35,7 +57,7 @@ async function searchStrictly(
   options?: FessCallOptions,
 ): Promise<ReadSearch> {
   const sent = strictSearchParameters(request);
-  if (sent === undefined) throw notApplied(server, 'the strict form of the query is too long');
+  if (sent === undefined) throw strictTooLong(request.label);
   const found = await attempt(server, request, sent, options);
   if (isProved(found, request.label)) return found;
   throw notApplied(server, found.searchQuery);
@@ -54,7 +76,7 @@ async function attempt(
 ): Promise<ReadSearch> {
   const endpoint = server.dialect.search;
   const { body, httpStatus } = await askFess(server, endpoint, sent.params, options);
-  const found = readSearchAnswer(body, sent, request.facets);
+  const found = readSearchAnswer(body, sent, request);
   if (found === null) throw fessError('unexpected_shape', { endpoint, httpStatus });
   if (found.total === 0) found.answer.isOutageRuledOut = await ruleOutOutage(server, endpoint, options);
   return found;
@@ -73,9 +95,7 @@ export async function lookUp(
   options?: FessCallOptions,
 ): Promise<FessDocument> {
   const request = { label: guardLabel(label), query: `doc_id:"${guardDocId(docId)}"`, num: 1 };
-  let found = await searchWithin(server, request, options);
-  // Ids are unique. More results mean that the server took part of the search as optional, if only within the label.
-  if (found.total > 1 && found.outside !== undefined) found = await searchStrictly(server, request, options);
+  const found = await searchWithin(server, request, options);
   const hit = found.answer.hits.find((candidate) => candidate.docId === docId);
   if (hit === undefined) {
     const message =

@@ -82,7 +82,7 @@ const facetsInput = z
     field: oneOrMore('Fields to count by, such as filetype, host, label.'),
     query: oneOrMore('Queries to count.'),
     size: z.int().min(1).max(1000).optional(),
-    minDocCount: z.int().min(0).optional(),
+    minDocCount: z.int().min(1).optional(),
     sort: z.string().optional(),
     missing: z.string().optional(),
   })

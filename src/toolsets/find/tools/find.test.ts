@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../../../base/errors.ts';
 import { createLogger, silentLogger } from '../../../base/log.ts';
-import { unrankedReranker } from '../../../search/reranking/open-reranker.ts';
+import { unrankedReranker } from '../../../search/rerank/open-reranker.ts';
 import { type Call, localUser } from '../../../tools/call.ts';
 import type { SearchSource, SourceAnswer } from '../../../tools/search-source.ts';
 import { createFindTool } from './find.ts';
@@ -33,18 +33,18 @@ const hits = (prefix: string, count: number): SourceAnswer => ({
 });
 
 interface Found {
-  hits: { source: string; uri: string; why: string }[];
+  results: { source: string; uri: string; why: string }[];
   sources: { source: string; status: string; hits: number; message?: string }[];
   omitted: number;
 }
 
 async function find(sources: SearchSource[], input: Record<string, unknown>): Promise<Found> {
   const tool = createFindTool(sources, unrankedReranker());
-  return (await tool.run(tool.input.parse({ query: 'q', ...input }), call)) as Found;
+  return (await tool.run(tool.input.parse({ query: 'q', explain: true, ...input }), call)) as Found;
 }
 
 test('contract §8: a broken source is told apart from one that found nothing', async () => {
-  const { hits: found, sources } = await find(
+  const { results: found, sources } = await find(
     [
       source('notes', async () => hits('notes', 0)),
       source('kb', async () => ({ ...hits('kb', 1), degraded: 'words only' })),
@@ -71,7 +71,7 @@ test('contract §8: a broken source is told apart from one that found nothing', 
 
 test('contract §8: the web is searched on request, and every hit says where it is from and why', async () => {
   const sources = [source('notes', async () => hits('notes', 2)), source('web', async () => hits('web', 2), false)];
-  const { hits: found, sources: reports } = await find(sources, { sources: ['web'] });
+  const { results: found, sources: reports } = await find(sources, { sources: ['web'] });
   assert.deepEqual(
     found.map(({ source: from, why }) => [from, why]),
     [
@@ -85,11 +85,11 @@ test('contract §8: the web is searched on request, and every hit says where it 
 test('limit and budget_tokens bound the answer, and what is left out is counted', async () => {
   const sources = [source('notes', async () => hits('notes', 30)), source('kb', async () => hits('kb', 30))];
   const limited = await find(sources, { limit: 5 });
-  assert.equal(limited.hits.length, 5);
+  assert.equal(limited.results.length, 5);
   assert.equal(limited.omitted, 5);
   const frugal = await find(sources, { limit: 20, budget_tokens: 200 });
-  assert.ok(frugal.hits.length >= 1 && frugal.hits.length < 10, String(frugal.hits.length));
-  assert.equal(frugal.hits.length + frugal.omitted, 40);
+  assert.ok(frugal.results.length >= 1 && frugal.results.length < 10, String(frugal.results.length));
+  assert.equal(frugal.results.length + frugal.omitted, 40);
 });
 
 test('a source that is cancelled with the call ends it, and is no fault to log', async () => {

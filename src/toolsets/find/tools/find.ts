@@ -1,12 +1,14 @@
 import * as z from 'zod';
-import type { Reranker } from '../../../search/reranking/reranker.ts';
-import { rerankingField } from '../../../search/reranking/reranker.ts';
+import { explainInput, rounded } from '../../../answers/explain.ts';
+import { type Budgeted, fitBudget } from '../../../answers/token-budget.ts';
+import { weakHint } from '../../../answers/weak-hint.ts';
+import type { Reranker } from '../../../search/rerank/reranker.ts';
+import { rerankingField } from '../../../search/rerank/reranker.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
+import { originField } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
-import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { weakHint } from '../../../tools/weak-hint.ts';
 import { askSources, type SourceReport } from '../ask-sources.ts';
 import { byRelevance, type FoundHit } from '../by-relevance.ts';
 import { judgeHits } from '../judge-hits.ts';
@@ -20,9 +22,9 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   return defineTool({
     name: 'find',
     title: 'Find in every source',
-    description: `Searches several sources at once: one list, most relevant first, with where each hit is from and why it was found. Sources: ${known}. The answer says which sources failed.`,
+    description: `Searches several sources at once; returns one list, best first. Start here. Sources: ${known}. sources in the answer tells failed from empty ones.`,
     effect: 'read',
-    found: { list: 'hits', title: 'title' },
+    found: { list: 'results', title: 'title' },
     openWorld: true,
     input: z.object({
       query: boundedText({ required: true, max: 1000, trim: true }),
@@ -33,31 +35,42 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
         .describe(`Default: ${usual.join(', ')}.`),
       limit: z.int().min(1).max(50).default(10),
       budget_tokens: z.int().min(50).max(100_000).optional(),
-      include_weak: z.boolean().optional().describe('Also what hardly fits.'),
+      include_weak: z.boolean().optional().describe('Include low-relevance results.'),
+      ...explainInput,
     }),
-    output: freeAnswer(
-      'query, hits: [{source, uri, hash, range, chunk_index?, title, snippet, date, origin, relevance, why}], sources: [{source, status, hits, message?}], omitted, weak_omitted?, hint?, reranking?',
-    ),
-    async run({ query, sources: named, limit, budget_tokens: budget, include_weak: includesWeak = false }, call) {
+    output: freeAnswer('query, results, sources, omitted, weak_omitted?, hint?, reranking?, budget?'),
+    async run(
+      { query, sources: named, limit, budget_tokens: budget, include_weak: includesWeak = false, explain },
+      call,
+    ) {
       const wanted = new Set<string>(named ?? usual);
       const question = { query, limit, includesWeak, wanted, timeoutMs: sourceTimeoutMs };
       const asked = await askSources(sources, question, call);
       const judged = await judgeHits(asked.lists, { query, includesWeak, signal: call.signal }, reranker);
       const ordered = byRelevance(judged.hits);
-      const hits = withinBudget(ordered.slice(0, limit), budget);
+      const hits = ordered.slice(0, limit).map(explain ? explained : shown);
+      const { items: results, report } = fitBudget(hits, budget, shape);
       const weak = asked.omitted + judged.omitted;
       const reranking = asked.reranking ?? judged.reranking;
       return {
         query,
-        hits: hits.map((hit) => ({ ...shown(hit), ...(call.explains ? { scores: hit.scores ?? {} } : {}) })),
+        results,
         sources: asked.reports,
-        omitted: ordered.length - hits.length,
+        omitted: ordered.length - results.length,
         ...(weak > 0 ? { weak_omitted: weak } : {}),
-        ...(hits.length === 0 ? { hint: emptyHint(asked.reports, weak) } : {}),
+        ...(results.length === 0 ? { hint: emptyHint(asked.reports, weak) } : {}),
         ...rerankingField(reranking),
+        ...shortened(report),
       };
     },
   });
+}
+
+/** What was cut to keep within the budget; `omitted` counts what was left out. */
+function shortened({ budget }: ReturnType<typeof fitBudget>['report']) {
+  if (budget === undefined || (budget.cut.length === 0 && budget.hint === undefined)) return {};
+  const { omitted_ids: _, ...rest } = budget;
+  return { budget: rest };
 }
 
 /** Why nothing is shown, and what to do. */
@@ -72,20 +85,38 @@ function emptyHint(reports: readonly SourceReport[], weak: number): string {
 }
 
 function shown(hit: FoundHit) {
-  const { source, uri, hash, range, chunk_index: chunk, title, snippet, date, origin, relevance, why } = hit;
-  const where = chunk === undefined ? { range } : { range, chunk_index: chunk };
-  return { source, uri, hash, ...where, title, snippet, date, origin, relevance, why };
+  const { source, uri, title, snippet, relevance, date, place, chunk_index: chunk = 0, origin } = hit;
+  const { replaces, replaced_by: replacedBy } = hit;
+  return {
+    source,
+    uri,
+    title,
+    snippet,
+    relevance,
+    ...(replaces === undefined ? {} : { replaces }),
+    ...(replacedBy === undefined ? {} : { replaced_by: replacedBy }),
+    ...(date === null ? {} : { date }),
+    ...(place === undefined ? {} : { place }),
+    ...(chunk === 0 ? {} : { chunk_index: chunk }),
+    ...originField(origin),
+  };
 }
 
-/** The best hits that fit, but at least one: an empty answer would mean that there are none. */
-function withinBudget(hits: readonly FoundHit[], budget: number | undefined): FoundHit[] {
-  if (budget === undefined) return [...hits];
-  const kept: FoundHit[] = [];
-  let spent = 0;
-  for (const hit of hits) {
-    spent += estimateTokens(JSON.stringify(shown(hit)));
-    if (spent > budget && kept.length > 0) break;
-    kept.push(hit);
-  }
-  return kept;
+function explained(hit: FoundHit) {
+  const { hash, range, chunk_index: chunk, why, scores = {} } = hit;
+  return {
+    ...shown(hit),
+    ...(chunk === undefined ? {} : { chunk_index: chunk }),
+    ...(hash === null ? {} : { hash }),
+    ...(range === null ? {} : { range }),
+    why,
+    scores: rounded(scores),
+  };
 }
+
+const shape: Budgeted<ReturnType<typeof shown>, string> = {
+  id: ({ uri }) => uri,
+  text: ({ snippet }) => snippet,
+  withText: (hit, snippet) => ({ ...hit, snippet }),
+  next: ({ uri }) => `the resource ${uri}`,
+};

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { shortHash } from '../../../answers/explain.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import type { CitablePassage, CitableText, CitableTexts } from '../../../tools/citable-texts.ts';
@@ -13,15 +14,19 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
     name: 'verify',
     title: 'Verify a quotation',
     description:
-      'Checks whether a quotation still stands at a URI of a hit, where, and whether the text has changed since. Letter case, white space and punctuation may differ; "…" stands for omitted words.',
+      'Checks whether a quotation stands in the text at a URI: carrel://kb/doc/<document_id>, carrel://context/<id>, carrel://notes/<id> or a web page. "…" stands for omitted words.',
     effect: 'read',
     openWorld: true,
     input: z.object({
       uri: boundedText({ required: true, max: 4000, trim: true }),
       quote: boundedText({ required: true, max: 4000, trim: true }),
-      hash: boundedText({ max: 200, trim: true })
+      hash: z
+        .string()
+        .trim()
+        .toLowerCase()
+        .refine((hash) => /^[0-9a-f]{12,64}$/.test(hash), { error: 'must have 12 to 64 hexadecimal digits' })
         .optional()
-        .describe('The hash of the hit: tells whether the text has changed.'),
+        .describe('hash of a result (12 to 64 digits), to tell whether the text has changed.'),
     }),
     output: freeAnswer('uri, found, changed, hash, where?, nearest?, message'),
     async run({ uri, quote, hash }, call) {
@@ -37,8 +42,8 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
       if (text === undefined) {
         return { uri, found: false, changed: true, hash: null, message: 'There is no text at this URI (any more).' };
       }
-      const changed = hash !== undefined && hash !== text.hash;
-      return { uri, changed, hash: text.hash, ...(await look(quote, text, changed, call.signal)) };
+      const changed = hash !== undefined && !text.hash.startsWith(hash);
+      return { uri, changed, hash: shortHash(text.hash), ...(await look(quote, text, changed, call.signal)) };
     },
   });
 }

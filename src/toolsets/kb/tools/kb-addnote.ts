@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { tagsToStore } from '../collections.ts';
+import { createLastingIngestion } from '../actions/lasting-ingestion.ts';
+import { tagsToStore } from '../inputs/collections.ts';
 import { describeOutcome, filingInput, noteInput } from '../kb-parts.ts';
-import { createLastingIngestion } from '../lasting-ingestion.ts';
-import { outcomeOutput } from '../shapes.ts';
+import { outcomeOutput } from '../shapes/shapes.ts';
 
 export function createKbAddnoteTool(
   engine: Pick<Engine, 'submit' | 'documentAlone' | 'job' | 'cancelJob'>,
@@ -14,7 +14,7 @@ export function createKbAddnoteTool(
     name: 'kb_addnote',
     title: 'Add a note',
     description:
-      'Adds a text that should last to the knowledge base, beside its documents; kb_jobs tells when job_id is done.',
+      'Saves a note in the knowledge base, beside its documents. Returns a job; kb_jobs tells when it is done. kb_add does the same for files.',
     effect: 'add',
     idempotent: true,
     input: z.object({ text: noteInput, ...filingInput }),

@@ -2,15 +2,14 @@ import * as z from 'zod';
 import { collectionTag } from '../../../engine/collection-tag.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
-import { collectionInput, readTags, tagListInput } from '../collections.ts';
+import { bulkOutput, readSelection, selected, selectionInput, showBulk } from '../inputs/bulk-selection.ts';
+import { collectionInput, readTags, tagListInput } from '../inputs/collections.ts';
 
 export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bulkTags'>): Tool {
   return defineTool({
     name: 'kb_bulk_set_tags',
     title: 'Replace tags of many documents',
-    description:
-      'Replaces all tags of the documents that kb_bulk_delete would delete. Without set_collection each stays in its own.',
+    description: `Replaces all tags of ${selected}. Without set_collection each stays in its own.`,
     effect: 'change',
     idempotent: true,
     input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),

@@ -3,15 +3,14 @@ import { CarrelError } from '../../../base/errors.ts';
 import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { bulkOutput, readSelection, selectionInput, showBulk } from '../bulk-selection.ts';
-import { collectionInput, readTags, tagListInput } from '../collections.ts';
+import { bulkOutput, readSelection, selected, selectionInput, showBulk } from '../inputs/bulk-selection.ts';
+import { collectionInput, readTags, tagListInput } from '../inputs/collections.ts';
 
 export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
   return defineTool({
     name: 'kb_bulk_tags',
     title: 'Tag many documents',
-    description:
-      'Removes and adds tags of the documents that kb_bulk_delete would delete, or moves them to a collection.',
+    description: `Adds and removes tags of ${selected}, or moves them to set_collection.`,
     effect: 'change',
     idempotent: true,
     input: z.object({

@@ -1,16 +1,16 @@
 import * as z from 'zod';
+import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
+import { type Budgeted, fitBudget } from '../../../answers/token-budget.ts';
+import { estimateTokens } from '../../../answers/token-estimate.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
 import { nextChunk, partsBehind } from '../../../engine/document-parts.ts';
 import type { Engine, EngineCall, EngineChunk, EngineDocumentWithChunks } from '../../../engine/engine.ts';
-import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
-import { type Budgeted, fitBudget } from '../../../tools/token-budget.ts';
-import { estimateTokens } from '../../../tools/token-estimate.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
-import { outlineOf, type PlacedChunk } from '../outline.ts';
-import { documentFields, showDocument } from '../shapes.ts';
+import { outlineOf, type PlacedChunk } from '../shapes/outline.ts';
+import { documentFields, showDocument } from '../shapes/shapes.ts';
 
 /** Chunks in one answer, by default. */
 const chunksDefault = 500;
@@ -26,7 +26,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
     name: 'kb_get',
     title: 'Get a document',
     description:
-      'Returns a document with its chunks by document_id, a long one with its outline first (pages, headings, chunk_index) and next; or lists the documents that came from a source_path.',
+      'Returns a document by document_id, in chunks. A long one begins with an outline (pages, headings, chunk_index) and has next, the call that reads on. Or lists the documents from a source_path.',
     effect: 'read',
     input: z.object({
       document_id: documentIdInput.optional(),

@@ -2,13 +2,14 @@ import * as z from 'zod';
 import { type Engine, jobStatuses } from '../../../engine/engine.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { showJob } from '../shapes.ts';
+import { showJob } from '../shapes/shapes.ts';
 
 export function createKbJobsTool(engine: Pick<Engine, 'jobs' | 'job'>): Tool {
   return defineTool({
     name: 'kb_jobs',
     title: 'Ingestion jobs',
-    description: 'Lists ingestion jobs, newest first, with status, progress, error and document_id; or one by job_id.',
+    description:
+      'Lists ingestion jobs, newest first, or one by job_id: status, progress, error, and document_id once it is done.',
     effect: 'read',
     input: z.object({
       status: z.enum([...jobStatuses, 'skipped']).optional(),

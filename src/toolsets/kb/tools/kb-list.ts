@@ -1,14 +1,14 @@
 import * as z from 'zod';
+import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { Engine, EngineDocument } from '../../../engine/engine.ts';
-import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../collections.ts';
-import { type Narrowing, noneLeft } from '../empty-hint.ts';
+import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
-import { checkCollection, overview } from '../overview.ts';
-import { leftOut } from '../shapes.ts';
+import { type Narrowing, noneLeft } from '../shapes/empty-hint.ts';
+import { checkCollection, overview } from '../shapes/overview.ts';
+import { leftOut } from '../shapes/shapes.ts';
 
 /** Tags and collections named in one answer, of each. */
 const namesMax = 200;
@@ -23,13 +23,14 @@ export function createKbListTool(engine: Pick<Engine, 'documents' | 'tagOverview
   return defineTool({
     name: 'kb_list',
     title: 'List the knowledge base',
-    description: 'Lists documents, last changed first, and all collections and tags with their number of documents.',
+    description:
+      'Lists documents, last changed first, and all collections and tags with counts. kb_search looks into the texts.',
     effect: 'read',
     input: z.object({
       collection: collectionInput.optional(),
       tag: tagInput.optional().describe('Several, all needed: a,b'),
       type: docTypeInput.optional(),
-      query: queryInput.optional().describe('Words in title or source_path.'),
+      query: queryInput.optional().describe('Words of title or path.'),
       limit: z.int().min(1).max(500).default(50),
       offset: z.int().min(0).default(0),
     }),

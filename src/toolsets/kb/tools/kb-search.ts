@@ -1,37 +1,44 @@
 import * as z from 'zod';
+import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
+import { explainInput } from '../../../answers/explain.ts';
+import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
+import { weakHint } from '../../../answers/weak-hint.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import type { Engine, EngineSearchAnswer } from '../../../engine/engine.ts';
-import { rerankingField } from '../../../search/reranking/reranker.ts';
-import { answerRoom, fitItems } from '../../../tools/answer-limit.ts';
+import { rerankingField } from '../../../search/rerank/reranker.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
-import { type Budgeted, budgetInput, fitBudget } from '../../../tools/token-budget.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { weakHint } from '../../../tools/weak-hint.ts';
-import { collectionInput, tagListInput, tagsToMatch } from '../collections.ts';
-import { nothingFound } from '../empty-hint.ts';
+import { collectionInput, tagListInput, tagsToMatch } from '../inputs/collections.ts';
 import { docTypeInput, queryInput } from '../kb-parts.ts';
-import { checkCollection } from '../overview.ts';
-import { type ShownHit, showHit } from '../shapes.ts';
+import { nothingFound } from '../shapes/empty-hint.ts';
+import { type JoinedHit, joinHits } from '../shapes/join-hits.ts';
+import { checkCollection } from '../shapes/overview.ts';
+import { documentUriPrefix, explainHit, showHit } from '../shapes/shapes.ts';
+
+/** Results of one search, by default. */
+const resultsDefault = 5;
 
 export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' | 'tagOverview'>): Tool {
   return defineTool({
     name: 'kb_search',
     title: 'Search the knowledge base',
     description:
-      'Finds chunks of documents and notes by words and meaning, best first. For a complex question search with 2–3 phrasings, merge by chunk_id without duplicates, and rank them yourself. kb_get returns whole documents.',
+      'Searches documents and notes of the knowledge base by words and meaning; returns passages, best first. For a complex question search with 2–3 phrasings and merge by chunk_id. kb_get(document_id, first_chunk=chunk_index) reads on.',
     effect: 'read',
-    found: { list: 'results', title: 'title' },
+    found: { list: 'results', title: 'title', id: { field: 'document_id', prefix: documentUriPrefix } },
     input: z.object({
       query: queryInput,
-      top: z.int().min(1).max(100).default(10),
+      limit: z.int().min(1).max(100).optional().describe(`Results; default ${resultsDefault}.`),
+      top: z.int().min(1).max(100).optional().describe('The same as limit.'),
       collection: collectionInput.optional(),
       tags: tagListInput.optional().describe('All of these.'),
       doc_type: docTypeInput.optional().describe('Such as note, pdf, markdown, code.'),
       fts_only: z.boolean().default(false).describe('Words only.'),
       vec_only: z.boolean().default(false).describe('Meaning only.'),
-      threshold: z.number().min(0).max(1).optional().describe('Leave out lower relevance.'),
-      include_weak: z.boolean().optional().describe('Also what hardly fits.'),
-      neighbours: z.int().min(0).max(5).default(0).describe('Chunks before and after each hit.'),
+      threshold: z.number().min(0).max(1).optional().describe('Lowest relevance, 0 to 1.'),
+      include_weak: z.boolean().optional().describe('Include low-relevance results.'),
+      neighbours: z.int().min(0).max(5).default(0).describe('Chunks to add before and after each result.'),
+      ...explainInput,
       ...budgetInput,
     }),
     output: freeAnswer(
@@ -49,7 +56,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
       const answer = await engine.search(
         {
           query: input.query,
-          top: input.top,
+          top: input.limit ?? input.top ?? resultsDefault,
           tags,
           doc_type: input.doc_type,
           fts_only: input.fts_only,
@@ -67,7 +74,9 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
         isEmpty && answer.weak_omitted === undefined
           ? await nothingFound(engine, { tags, type, ftsOnly, threshold }, { signal })
           : undefined;
-      const hits = answer.results.map(showHit);
+      // Neighbours and explanations belong to one passage each.
+      const joins = !input.explain && input.neighbours === 0;
+      const hits = joins ? joinHits(answer.results) : answer.results.map(input.explain ? explainHit : showHit);
       const held = fitItems(hits, answerRoom(call));
       const { items, report } = fitBudget(held, input.budget_tokens, shape);
       return {
@@ -91,7 +100,7 @@ function weakFields({ results, weak_omitted: omitted }: EngineSearchAnswer) {
   return { weak_omitted: omitted, ...(results.length === 0 ? { hint: weakHint(omitted, 'chunk', 'chunks') } : {}) };
 }
 
-function leftOut(hits: readonly ShownHit[]) {
+function leftOut(hits: readonly JoinedHit[]) {
   if (hits.length === 0) return {};
   return {
     truncated: true,
@@ -100,9 +109,10 @@ function leftOut(hits: readonly ShownHit[]) {
   };
 }
 
-const shape: Budgeted<ShownHit, number | string> = {
+const shape: Budgeted<JoinedHit, number | string> = {
   id: (hit) => hit.chunk_id,
   text: (hit) => hit.text,
-  withText: (hit, text) => ({ ...hit, text, range: [0, text.length] }),
-  next: (hit) => `kb_get(document_id=${hit.document_id}, first_chunk=${hit.chunk_index}, max_chunks=1)`,
+  withText: (hit, text) => ({ ...hit, text, ...(hit.range ? { range: [0, text.length] as [number, number] } : {}) }),
+  next: ({ document_id: id, chunk_index: first, chunk_indexes: both }) =>
+    `kb_get(document_id=${id}, first_chunk=${first}, max_chunks=${both?.length ?? 1})`,
 };

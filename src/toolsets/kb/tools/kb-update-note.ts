@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { documentIdInput, noteInput } from '../kb-parts.ts';
-import { documentOutput, showDocument } from '../shapes.ts';
+import { documentOutput, showDocument } from '../shapes/shapes.ts';
 
 export function createKbUpdateNoteTool(engine: Pick<Engine, 'updateNote'>): Tool {
   return defineTool({

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { Engine } from '../../../engine/engine.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { createLastingIngestion } from '../actions/lasting-ingestion.ts';
 import { describeOutcome } from '../kb-parts.ts';
-import { createLastingIngestion } from '../lasting-ingestion.ts';
-import { outcomeOutput } from '../shapes.ts';
+import { outcomeOutput } from '../shapes/shapes.ts';
 import type { Uploads } from '../uploads/create-uploads.ts';
 
 export function createKbUploadFinishTool(deps: {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { makeFolder } from '../../../../test/support/child-program.ts';
 import { CarrelError, type ErrorCode } from '../../../base/errors.ts';
 import { silentLogger } from '../../../base/log.ts';
 import type { Engine, Submission, SubmitOutcome } from '../../../engine/engine.ts';
@@ -36,8 +36,7 @@ interface Fixture {
 }
 
 function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (staging: Staging) => staging): Fixture {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder(t);
   let now = 1_000;
   let refusal: Error | undefined;
   const taken: Fixture['taken'] = [];

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { makeFolder } from '../../../../test/support/child-program.ts';
 import { openLocalFile } from './local-file.ts';
 
+const below = (...configured: string[]) => ({ configured, client: [] });
+
 function makeTree(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = makeFolder(t);
   const root = join(folder, 'root');
   mkdirSync(join(root, 'inner'), { recursive: true });
   mkdirSync(join(folder, 'root-sibling'));
@@ -22,7 +23,7 @@ test('a file below an allowed folder is read, also by a link that stays inside',
   const { root } = makeTree(t);
   symlinkSync(join(root, 'inner', 'a.txt'), join(root, 'link.txt'));
   for (const path of [join(root, 'inner', 'a.txt'), join(root, 'link.txt'), `${root}/inner/../inner/a.txt`]) {
-    const file = await openLocalFile(path, ['/nowhere', root]);
+    const file = await openLocalFile(path, below('/nowhere', root));
     assert.deepEqual([file.filename, file.size], ['a.txt', 6]);
     assert.equal(await textOf(file.content), 'inside');
     await file.close();
@@ -32,7 +33,7 @@ test('a file below an allowed folder is read, also by a link that stays inside',
 test('an allowed folder may be a link itself', async (t) => {
   const { folder, root } = makeTree(t);
   symlinkSync(root, join(folder, 'alias'));
-  const file = await openLocalFile(join(folder, 'alias', 'inner', 'a.txt'), [join(folder, 'alias')]);
+  const file = await openLocalFile(join(folder, 'alias', 'inner', 'a.txt'), below(join(folder, 'alias')));
   await file.close();
 });
 
@@ -52,7 +53,7 @@ test('what is outside, whatever leads there, is as if it were not there', async 
   ];
   const messages = new Set<string>();
   for (const path of paths) {
-    await assert.rejects(openLocalFile(path, [root]), (error: Error & { code?: string }) => {
+    await assert.rejects(openLocalFile(path, below(root)), (error: Error & { code?: string }) => {
       messages.add(error.message);
       return error.code === 'path_not_allowed';
     });
@@ -64,15 +65,15 @@ test('only regular files: no folder, no pipe, no device, no relative path', asyn
   const { root } = makeTree(t);
   execFileSync('mkfifo', [join(root, 'pipe')]);
   for (const path of [join(root, 'inner'), join(root, 'pipe'), 'inner/a.txt', 'a\0b']) {
-    await assert.rejects(openLocalFile(path, [root]), { code: 'path_not_allowed' });
+    await assert.rejects(openLocalFile(path, below(root)), { code: 'path_not_allowed' });
   }
-  await assert.rejects(openLocalFile('/dev/zero', ['/dev']), { code: 'path_not_allowed' });
+  await assert.rejects(openLocalFile('/dev/zero', below('/dev')), { code: 'path_not_allowed' });
 });
 
 test('a file that grows while it is read is not taken half', async (t) => {
   const { root } = makeTree(t);
   const path = join(root, 'inner', 'a.txt');
-  const file = await openLocalFile(path, [root]);
+  const file = await openLocalFile(path, below(root));
   appendFileSync(path, ' and more');
   await assert.rejects(textOf(file.content), { code: 'upload_conflict' });
   await file.close();

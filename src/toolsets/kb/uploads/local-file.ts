@@ -10,13 +10,21 @@ export interface LocalFile {
   close(): Promise<void>;
 }
 
+/** Folders whose files may be read by their paths. */
+export interface AllowedFolders {
+  /** Named by the operator. */
+  readonly configured: readonly string[];
+  /** Named by the client, which may name more than its user owns: only files of this process's user are read. */
+  readonly client: readonly string[];
+}
+
 /**
  * A regular file below one of the allowed folders. Links are resolved first, and their target must be below one, too. The
  * path is checked again after the file is open, so that a link that was put there in the meantime is noticed.
  */
-export async function openLocalFile(path: string, allowedRoots: readonly string[]): Promise<LocalFile> {
+export async function openLocalFile(path: string, folders: AllowedFolders): Promise<LocalFile> {
   if (!isAbsolute(path) || path.includes('\0')) throw notAllowed('path must be absolute.');
-  const real = await resolveInside(path, allowedRoots);
+  const { real } = await resolveInside(path, folders);
   // A named pipe would otherwise wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(real, flags).catch((error: unknown) => {
@@ -24,9 +32,13 @@ export async function openLocalFile(path: string, allowedRoots: readonly string[
   });
   try {
     const opened = await file.stat();
-    const again = await stat(await resolveInside(path, allowedRoots));
-    if (opened.ino !== again.ino || opened.dev !== again.dev) throw notAllowed('The file changed while it was opened.');
-    if (!opened.isFile()) throw notAllowed('Only regular files can be uploaded.');
+    const again = await resolveInside(path, folders);
+    const { ino, dev } = await stat(again.real);
+    if (opened.ino !== ino || opened.dev !== dev) throw notAllowed('The file changed while it was opened.');
+    if (!opened.isFile()) throw notAllowed('Only regular files can be added.');
+    if (!again.isConfigured && opened.uid !== (process.getuid?.() ?? opened.uid)) {
+      throw notAllowed(`The file belongs to another user. ${allowing}`);
+    }
     return {
       filename: basename(real),
       size: opened.size,
@@ -39,16 +51,28 @@ export async function openLocalFile(path: string, allowedRoots: readonly string[
   }
 }
 
-async function resolveInside(path: string, allowedRoots: readonly string[]): Promise<string> {
+const allowing = 'KB_ALLOWED_ROOTS names folders whose files may be added.';
+
+async function resolveInside(
+  path: string,
+  { configured, client }: AllowedFolders,
+): Promise<{ real: string; isConfigured: boolean }> {
+  const all = [...configured, ...client];
+  // One message for what is missing and what is outside, so that nothing is revealed about other folders.
+  const refused = (cause?: unknown): CarrelError =>
+    all.length === 0
+      ? notAllowed(`No folder is allowed here. ${allowing} kb_upload_start without path uploads a file, too.`, cause)
+      : notAllowed(`There is no such file below the allowed folders: ${all.join(', ')}. ${allowing}`, cause);
   const real = await realpath(path).catch((error: unknown) => {
-    throw notAllowed('There is no such file below the allowed folders.', error);
+    throw refused(error);
   });
-  for (const root of allowedRoots) {
-    const folder = await realpath(root).catch(() => undefined);
-    if (folder !== undefined && real.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) return real;
-  }
-  // The same message as for a missing file, so that nothing is revealed about other folders.
-  throw notAllowed('There is no such file below the allowed folders.');
+  const isBelow = async (folder: string): Promise<boolean> => {
+    const root = await realpath(folder).catch(() => undefined);
+    return root !== undefined && real.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+  };
+  for (const folder of configured) if (await isBelow(folder)) return { real, isConfigured: true };
+  for (const folder of client) if (await isBelow(folder)) return { real, isConfigured: false };
+  throw refused();
 }
 
 async function* readExactly(file: FileHandle, size: number): AsyncGenerator<Uint8Array> {

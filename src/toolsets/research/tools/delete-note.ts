@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { daysBefore } from '../../../base/days-before.ts';
-import { keptDays } from '../../../storage/contracts/entries.ts';
-import type { NoteStore } from '../../../storage/contracts/notes.ts';
+import { keptDays } from '../../../storage/entries/entry.ts';
+import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { existingId, idempotencyInput, idempotencyOf, writeNote } from '../write-note.ts';
@@ -10,7 +10,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'delete_note',
     title: 'Delete a note',
-    description: `Deletes a note; for ${keptDays} days, restore: true brings it back.`,
+    description: `Deletes a research note. For ${keptDays} days restore: true brings it back.`,
     effect: 'change',
     idempotent: true,
     quota: 'notes',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type NoteStore, noteNotFound } from '../../../storage/contracts/notes.ts';
+import { noteNotFound } from '../../../storage/notes/note.ts';
+import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { findNote, showNote } from '../notes.ts';
@@ -8,12 +9,12 @@ export function createGetNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'get_note',
     title: 'Get a note',
-    description: 'Returns a whole note by its id.',
+    description: 'Returns a whole research note by the id that list_notes gives.',
     effect: 'read',
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({ id: z.string() }),
-    output: freeAnswer('note: {id, title, content, tags, source_urls, origin, created_at, updated_at}'),
+    output: freeAnswer('note: {id, title, content, tags, source_urls, origin?, created_at, updated_at}'),
     async run({ id }, call) {
       const note = await findNote(notes, id, call.signal);
       if (note === undefined) throw noteNotFound(id);

@@ -1,11 +1,14 @@
 import * as z from 'zod';
-import type { Reranker } from '../../../search/reranking/reranker.ts';
-import { rerankingField } from '../../../search/reranking/reranker.ts';
-import type { NoteStore } from '../../../storage/contracts/notes.ts';
+import { explainInput, rounded } from '../../../answers/explain.ts';
+import { whyFound } from '../../../answers/why-found.ts';
+import { sharesOf } from '../../../search/rank/evidence-shares.ts';
+import type { Reranker } from '../../../search/rerank/reranker.ts';
+import { rerankingField } from '../../../search/rerank/reranker.ts';
+import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { boundedText } from '../../../tools/bounded-text.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
-import { noteCitation } from '../note-resources.ts';
+import { noteCitation, noteUriPrefix } from '../note-resources.ts';
 import { showListedNote, tagList, tagsMax } from '../notes.ts';
 import { searchNotes } from '../search-notes.ts';
 
@@ -14,9 +17,9 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
     name: 'list_notes',
     title: 'List notes',
     description:
-      'Lists notes: with a query the most relevant first, with the matching passage, else the newest. get_note reads a whole one.',
+      'Lists research notes, newest first; with a query the most relevant first, with the matching passage. get_note returns a whole one.',
     effect: 'read',
-    found: { list: 'notes', title: 'title' },
+    found: { list: 'notes', title: 'title', id: { field: 'id', prefix: noteUriPrefix } },
     quota: 'notes',
     argumentError: 'validation_error',
     input: z.object({
@@ -24,11 +27,12 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       tags: tagList(tagsMax).optional().describe('All of these.'),
       limit: z.int().min(1).max(100).default(20),
       offset: z.int().min(0).default(0),
+      ...explainInput,
     }),
     output: freeAnswer(
-      'notes: [{id, title, tags, created_at, origin, snippet, relevance?, uri?, hash?, range?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
+      'notes: [{id, title, tags, created_at, origin?, snippet, relevance?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
     ),
-    async run({ query, tags, limit, offset }, call) {
+    async run({ query, tags, limit, offset, explain }, call) {
       // Many clients send an empty string for an argument that they omit.
       const words = query === '' ? undefined : query;
       const page = { limit, offset };
@@ -41,7 +45,14 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       }
       const request = { query: words, tags, ...page, cutsWeak: false, signal: call.signal };
       const { notes: found, total, reranking } = await searchNotes(request, notes, reranker);
-      const shown = found.map(({ note, relevance }) => ({ ...showListedNote(note), ...noteCitation(note), relevance }));
+      const shown = found.map(({ note, relevance, evidence }) => {
+        const listed = showListedNote(note);
+        if (!explain) return { ...listed, relevance };
+        const text = [listed.title, ...listed.tags, listed.snippet].join('\n');
+        const why = whyFound({ query: words, text, relevance });
+        const scores = rounded(sharesOf(evidence, reranker));
+        return { ...listed, relevance, ...noteCitation(note), why, scores };
+      });
       const hint = hintFor({ notes: found, total }, { query: words, tags, offset });
       return { ...counted(shown, total, page), ...hint, ...rerankingField(reranking) };
     },

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { NoteStore } from '../../../storage/contracts/notes.ts';
+import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { noteContent, noteTitle, showNote, sourceUrlList, tagList, tagsMax } from '../notes.ts';
@@ -9,7 +9,7 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'save_note',
     title: 'Save a note',
-    description: 'Saves a finding from research with its sources, for list_notes to find again.',
+    description: 'Saves a finding from web research as a note, with its source_urls. list_notes finds it again.',
     effect: 'add',
     quota: 'notes',
     argumentError: 'note_invalid',
@@ -23,7 +23,8 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
     output: freeAnswer('note, as those of get_note'),
     async run(input) {
       const { title, content, tags, source_urls: sourceUrls } = input;
-      const saving = notes.save({ title, content, tags, sourceUrls }, idempotencyOf('save_note', input));
+      const idempotency = idempotencyOf('save_note', input);
+      const saving = notes.save({ title, content, tags, sourceUrls, idempotency });
       return { note: showNote(await writeNote('saved', saving)) };
     },
   });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import type { NoteStore } from '../../../storage/contracts/notes.ts';
+import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { noteContent, noteTitle, showNote, sourceUrlList, tagList, tagsMax } from '../notes.ts';
@@ -10,7 +10,7 @@ export function createUpdateNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'update_note',
     title: 'Update a note',
-    description: 'Replaces the given fields of a note; [] clears tags or source_urls.',
+    description: 'Replaces the given fields of a research note; [] clears tags or source_urls.',
     effect: 'change',
     idempotent: true,
     quota: 'notes',

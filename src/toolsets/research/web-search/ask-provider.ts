@@ -1,4 +1,5 @@
 import { isObject } from '../../../base/json.ts';
+import { parseMeasured } from '../../../base/measured-json.ts';
 import { ProviderFailure } from './search-provider.ts';
 
 export interface ProviderRequest {
@@ -48,12 +49,9 @@ export async function askProvider(request: ProviderRequest): Promise<ProviderAns
 
 /** Parses an answer that should be JSON. Gateways and challenges send a page instead. */
 export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknown> {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (isObject(parsed)) return parsed;
-  } catch (error) {
-    throw new ProviderFailure('failed', 'the answer is not JSON', { cause: error });
-  }
+  const parsed = parseMeasured(text);
+  if (parsed === undefined) throw new ProviderFailure('failed', 'the answer is not JSON');
+  if (isObject(parsed)) return parsed;
   throw new ProviderFailure('failed', 'the answer is no JSON object');
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanResults, oneLine, webAddress } from './result-text.ts';
+import { cleanResults, resultText, webAddress } from './result-text.ts';
 
 test('only http and https addresses without credentials are results', () => {
   const bad = [
@@ -29,19 +29,19 @@ test('repeated addresses are one result, and the limit is kept', () => {
 
 test('T081: markup is taken out of what providers mark up', () => {
   const html = 'The <b>best</b> &amp; &lt;i&gt;<script>alert(1)</script><style>x{}</style> one<br>two';
-  assert.equal(oneLine(html, 'html', 200), 'The best & <i> one two');
-  assert.equal(oneLine('<b>bold</b> vector<int> a < b<script src=x>', 'plain', 200), 'bold vector<int> a < b');
+  assert.equal(resultText(html, 'html', 200), 'The best & <i> one two');
+  assert.equal(resultText('<b>bold</b> vector<int> a < b<script src=x>', 'plain', 200), 'bold vector<int> a < b');
 });
 
 test('T091: invisible and control characters do not reach the model', () => {
   const hidden = 'a\u200bb\u202ec\u0000d\u001b[31me\u{e0041}\u{e0042}f\u2066g\nh';
-  assert.equal(oneLine(hidden, 'plain', 200), 'abcd[31mefg h');
-  assert.equal(oneLine(hidden, 'html', 200).includes('\u202e'), false);
+  assert.equal(resultText(hidden, 'plain', 200), 'abcd[31mefg h');
+  assert.equal(resultText(hidden, 'html', 200).includes('\u202e'), false);
 });
 
 test('long text is cut at a word, never inside a character', () => {
-  assert.equal(oneLine('word '.repeat(100), 'plain', 20), 'word word word…');
-  const emoji = oneLine('😀'.repeat(300), 'plain', 200);
+  assert.equal(resultText('word '.repeat(100), 'plain', 20), 'word word word…');
+  const emoji = resultText('😀'.repeat(300), 'plain', 200);
   assert.equal(emoji.isWellFormed(), true);
   assert.ok(emoji.length <= 200);
 });

@@ -1,12 +1,13 @@
-import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
+import { oneLine } from '../../../base/text.ts';
+import { markupText } from '../../../documents/html/markup-text.ts';
 import { cleanText } from '../../../documents/text/clean-text.ts';
 import type { SearchResult } from './search-provider.ts';
 
 const titleCharsMax = 200;
 const snippetCharsMax = 500;
 const urlCharsMax = 2048;
-/** Enough for any text within the limits above; more is not even parsed. */
-const markupCharsMax = 4000;
+/** Plain text beyond this is not looked at. */
+const plainCharsMax = 4000;
 
 /** What a provider said about one page, before it is cleaned. */
 export interface RawResult {
@@ -26,9 +27,9 @@ export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: n
     const address = webAddress(url);
     if (address === undefined || results.has(address)) continue;
     results.set(address, {
-      title: oneLine(title, form, titleCharsMax) || new URL(address).hostname,
+      title: resultText(title, form, titleCharsMax) || new URL(address).hostname,
       url: address,
-      snippet: oneLine(snippet, form, snippetCharsMax),
+      snippet: resultText(snippet, form, snippetCharsMax),
     });
   }
   return [...results.values()];
@@ -42,28 +43,15 @@ export function webAddress(given: unknown): string | undefined {
   return /^[!-~]+$/.test(given) ? given : url.href;
 }
 
-export function oneLine(given: unknown, form: TextForm, charsMax: number): string {
+export function resultText(given: unknown, form: TextForm, charsMax: number): string {
   if (typeof given !== 'string') return '';
-  const bounded = given.slice(0, markupCharsMax);
-  const text = form === 'html' ? textOfMarkup(bounded) : bounded.replace(commonMarkup, ' ');
-  return shorten(cleanText(text).replace(/\s+/g, ' ').trim().toWellFormed(), charsMax);
+  const text = form === 'html' ? markupText(given) : given.slice(0, plainCharsMax).replace(commonMarkup, ' ');
+  return shorten(oneLine(cleanText(text)).toWellFormed(), charsMax);
 }
 
 /** Tags that providers and pages put around text; others may be what a page about programming talks about. */
 const commonMarkup =
   /<\/?(?:a|b|br|div|em|font|i|iframe|img|li|link|mark|meta|p|script|span|strong|style|svg|u|ul|wbr)(?:\s[^<>]*)?\/?>/gi;
-
-function textOfMarkup(markup: string): string {
-  const waiting: DefaultTreeAdapterTypes.Node[] = [parseFragment(markup)];
-  let text = '';
-  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    if ('value' in node) text += node.value;
-    if (!('childNodes' in node) || ['script', 'style', 'template'].includes(node.nodeName)) continue;
-    if (node.nodeName === 'br' || node.nodeName === 'p') text += ' ';
-    waiting.push(...node.childNodes.toReversed());
-  }
-  return text;
-}
 
 function shorten(text: string, charsMax: number): string {
   if (text.length <= charsMax) return text;

@@ -1,0 +1,77 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Seconds per file, whose name is relative to the repository's root. */
+export type FileTimes = Map<string, number>;
+
+export interface TestPlan {
+  /** What runs in a process of its own each, in this order. */
+  readonly entries: readonly string[];
+  /** The files of each entry that holds several. */
+  readonly batches: ReadonlyMap<string, readonly string[]>;
+  remove(): void;
+}
+
+const durationsFile = 'test/durations.json';
+const testingPage = 'docs/testing.md';
+
+/** Files per process. More would leave one core alone with the last one. */
+const batchFiles = 26;
+
+/** Longest first, so that no core is idle at the end. Unit tests share processes where they can. */
+export function planTests(files: readonly string[]): TestPlan {
+  const durations = readDurations();
+  const shared = files.filter(canShareProcess).sort();
+  const folder = mkdtempSync(join(tmpdir(), 'carrel-tests-'));
+  const batches = new Map<string, string[]>();
+  for (let first = 0; first < shared.length; first += batchFiles) {
+    const names = shared.slice(first, first + batchFiles);
+    const entry = join(folder, `unit-tests-${batches.size + 1}.mjs`);
+    writeFileSync(entry, names.map((name) => `import '${pathToFileURL(resolve(name)).href}';\n`).join(''));
+    batches.set(entry, names);
+  }
+  // A file whose duration is unknown may be the longest.
+  const durationOf = (name: string) => durations.get(name) ?? Infinity;
+  const expected = (entry: string): number =>
+    (batches.get(entry) ?? [entry]).reduce((sum, name) => sum + durationOf(name), 0);
+  const alone = files.filter((name) => !canShareProcess(name));
+  const entries = [...batches.keys(), ...alone].sort(
+    (left, right) => expected(right) - expected(left) || left.localeCompare(right),
+  );
+  return { entries, batches, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/**
+ * What a unit test cannot do in a process that it shares: changing the environment, the current folder or the mode of new files,
+ * listening to the process, hooks around every test, and mocked clocks. A file can also say `// own process: <reason>`.
+ */
+const ownProcess =
+  /\bprocess\.(chdir|on|once|emit|umask|exitCode|env\[[^\]]+\] \??\??=[^=])|delete process\.env|^(before|after)(Each)?\(|\bmock\.|^\/\/ own process: /m;
+
+function canShareProcess(name: string): boolean {
+  return name.startsWith('src/') && !ownProcess.test(readFileSync(name, 'utf8'));
+}
+
+function readDurations(): FileTimes {
+  if (!existsSync(durationsFile)) return new Map();
+  return new Map(Object.entries(JSON.parse(readFileSync(durationsFile, 'utf8'))));
+}
+
+/** Writes them to test/durations.json, and the twenty longest to docs/testing.md. Files that did not run keep what is known. */
+export function recordDurations(times: FileTimes): void {
+  const all = [...new Map([...readDurations(), ...times])]
+    .filter(([name]) => name.endsWith('.test.ts') && existsSync(name))
+    .sort(([left], [right]) => left.localeCompare(right))
+    .map(([name, time]): [string, number] => [name, Math.round(time * 10) / 10]);
+  writeFileSync(durationsFile, `${JSON.stringify(Object.fromEntries(all), null, 2)}\n`);
+  const rows = slowest(all).map(([name, time]) => `| ${time} | \`${name}\` |\n`);
+  const table = `| seconds | file |\n|---|---|\n${rows.join('')}`;
+  const page = readFileSync(testingPage, 'utf8');
+  writeFileSync(testingPage, page.replace(/(?<=<!-- slowest -->\n).*(?=<!-- \/slowest -->)/s, table));
+}
+
+export function slowest(times: Iterable<[string, number]>): [string, number][] {
+  return [...times].sort(([, left], [, right]) => right - left).slice(0, 20);
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { makeFolder } from '../../test/support/child-program.ts';
+import { silentLogger } from '../base/log.ts';
+import { Secret } from '../base/secret.ts';
+import type { Storage } from '../storage/storage.ts';
+import { openConfiguredStorage, storagePlace } from './configured-storage.ts';
+
+const root = makeFolder({ after });
+
+const settings = { backend: 'sqlite', language: 'auto', postgresUrl: undefined, postgresReadUrl: undefined } as const;
+
+function open(dataDir: string, path?: string): Promise<Storage> {
+  return openConfiguredStorage({ ...settings, path }, dataDir, silentLogger);
+}
+
+async function addBytes(storage: Storage, text: string): Promise<{ hash: string; job: number }> {
+  const staged = await storage.originals.stage(once(text), { bytesMax: 1000 });
+  const names = { filename: 'a.txt', title: undefined, docType: undefined, sourcePath: undefined };
+  const accepted = await storage.ingestion.accept({
+    ...names,
+    contentType: 'text/plain',
+    tags: [],
+    content: { staged },
+  });
+  assert.ok(accepted.outcome === 'accepted');
+  return { hash: staged.hash, job: accepted.job.id };
+}
+
+test('a second database in a data folder leaves the files of the first', async () => {
+  const dataDir = join(root, 'two');
+  const first = await open(dataDir);
+  const { hash } = await addBytes(first, 'of the first');
+  const second = await open(dataDir, join(dataDir, 'second.db'));
+  assert.equal(await second.originals.sweep(), 0);
+  // The same content in both, which the second no longer needs.
+  const twin = await addBytes(second, 'of the first');
+  await second.ingestion.cancel({ id: twin.job });
+  await second.originals.release([twin.hash]);
+  assert.equal(await second.originals.open(hash), undefined);
+  const own = await addBytes(second, 'of the second');
+  assert.equal(await first.originals.sweep(), 0);
+  assert.equal(await textIn(first, hash), 'of the first');
+  assert.equal(await textIn(second, own.hash), 'of the second');
+  await Promise.all([first.close(), second.close()]);
+});
+
+test('a read replica of a file is refused', () => {
+  const postgresReadUrl = new Secret('postgres://user:password@replica/carrel');
+  assert.throws(() => storagePlace({ ...settings, path: undefined, postgresReadUrl }, root), {
+    code: 'invalid_config',
+    message: /DATABASE_READ_URL .* STORAGE_BACKEND/,
+  });
+});
+
+test('the default database has the same files under every name of its folder', async () => {
+  const dataDir = join(root, 'named');
+  await (await open(dataDir)).close();
+  const link = join(root, 'link');
+  symlinkSync(dataDir, link);
+  const place = storagePlace({ ...settings, path: join(dataDir, 'carrel.db') }, link);
+  assert.equal(place.backend === 'sqlite' && place.documentsDir, join(link, 'documents'));
+});
+
+async function textIn(storage: Storage, hash: string): Promise<string> {
+  const original = await storage.originals.open(hash);
+  assert.ok(original !== undefined, 'its bytes are gone');
+  const parts: Uint8Array[] = [];
+  for await (const part of original.content) parts.push(part);
+  return Buffer.concat(parts).toString();
+}
+
+async function* once(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

@@ -1,0 +1,57 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import { realPath } from '../base/real-path.ts';
+import { openStorage, type StoragePlace } from '../storage/open-storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { StorageConfig } from '../storage/storage-slice.ts';
+
+/** The storage that the settings ask for. */
+export async function openConfiguredStorage(config: StorageConfig, dataDir: string, logger: Logger): Promise<Storage> {
+  const place = storagePlace(config, dataDir);
+  return place.backend === 'sqlite' ? openFile(place, logger) : openStorage(place, { logger });
+}
+
+/** Where it is, without opening it. */
+export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
+  const { backend, path, postgresUrl, postgresReadUrl } = config;
+  const language = config.language === 'auto' ? undefined : config.language;
+  if (backend === 'sqlite') {
+    if (postgresReadUrl !== undefined) {
+      throw new CarrelError(
+        'invalid_config',
+        'DATABASE_READ_URL is for PostgreSQL, and STORAGE_BACKEND is sqlite. Remove it, or set STORAGE_BACKEND to postgresql.',
+      );
+    }
+    const file = path === undefined ? join(dataDir, defaultName) : resolve(path);
+    return { backend, path: file, documentsDir: documentsOf(file, dataDir), language };
+  }
+  if (postgresUrl === undefined) {
+    throw new CarrelError(
+      'invalid_config',
+      'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
+    );
+  }
+  return { backend: 'postgres', url: postgresUrl.reveal(), readUrl: postgresReadUrl?.reveal(), language };
+}
+
+const defaultName = 'carrel.db';
+
+/**
+ * Each database has a folder of its own for the bytes of its documents: what one does not refer to, it removes, and that
+ * must not be another's.
+ */
+function documentsOf(file: string, dataDir: string): string {
+  const isDefault = basename(file) === defaultName && realPath(dirname(file)) === realPath(dataDir);
+  return isDefault ? join(dataDir, 'documents') : `${file}-documents`;
+}
+
+/** Whoever starts the program must learn which file is meant; later callers must not. */
+async function openFile(place: Extract<StoragePlace, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
+  try {
+    return await openStorage(place, { logger });
+  } catch (error) {
+    if (!isCarrelError(error)) throw error;
+    throw new CarrelError(error.code, `${place.path}: ${error.message}`, { cause: error, data: error.data });
+  }
+}

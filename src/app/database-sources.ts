@@ -1,0 +1,42 @@
+import { CarrelError } from '../base/errors.ts';
+import type { Config } from '../config/load.ts';
+import type { Storage } from '../storage/storage.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
+import type { MeasuredSource, Measurement } from '../telemetry/sampling.ts';
+import type { SharedParts } from './shared-parts.ts';
+
+/** Figures of PostgreSQL: failed background work, and the read replica, if one is configured. An unusable replica is reported as down. */
+export function databaseSources(config: Config, shared: SharedParts): MeasuredSource[] {
+  const { backend, postgresReadUrl } = config.of(storageSlice);
+  if (backend === 'sqlite') return [];
+  const measured = (name: string, measure: (storage: Storage) => Promise<Measurement[]>): MeasuredSource => ({
+    name,
+    async measure() {
+      const { part, release } = await shared.storage();
+      try {
+        return await measure(part);
+      } finally {
+        await release();
+      }
+    },
+  });
+  return [
+    measured('background', measureBackground),
+    ...(postgresReadUrl === undefined ? [] : [measured('replica', measureReplica)]),
+  ];
+}
+
+async function measureBackground({ background }: Storage): Promise<Measurement[]> {
+  const counts = [...(background?.counts() ?? [])];
+  return counts.map(([work, value]): Measurement => ({ metric: 'backgroundFailures', labels: { work }, value }));
+}
+
+async function measureReplica({ replica }: Storage): Promise<Measurement[]> {
+  const { behindBytes, trouble } = (await replica?.look()) ?? {};
+  if (behindBytes === undefined) throw new CarrelError('unavailable', trouble ?? 'There is no replica.');
+  const reads = Object.entries(replica?.counts() ?? {});
+  return [
+    { metric: 'replicaLag', labels: {}, value: behindBytes },
+    ...reads.map(([by, value]): Measurement => ({ metric: 'replicaReads', labels: { by }, value })),
+  ];
+}

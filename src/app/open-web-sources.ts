@@ -1,0 +1,75 @@
+import { crawlSlice } from '../crawl/crawl-slice.ts';
+import type { Crawler } from '../crawl/crawler.ts';
+import type { WebSources } from '../crawl/web-sources.ts';
+import { engineSlice } from '../engine/engine-slice.ts';
+import type { LocalEngine } from '../engine/local/submit.ts';
+import { parseTargetList } from '../web/target-list.ts';
+import type { EngineContext } from './open-engine.ts';
+import { ownTargets } from './own-targets.ts';
+import { withParts } from './shared-parts.ts';
+
+export interface OpenedSources {
+  readonly sources: WebSources;
+  /** Stops crawling; unfinished runs go on later. Before the engine is closed. */
+  close(): Promise<void>;
+}
+
+/** Everything that crawls is loaded after the first answers. */
+const firstLookMs = 1_000;
+
+/**
+ * The web sources of the engine in this process, which crawls if it ingests. `crawls`: never, or only the runs that this process
+ * starts, for commands.
+ */
+export function openWebSources(
+  context: EngineContext,
+  engine: LocalEngine,
+  crawls: 'as configured' | 'own runs' | 'never' = 'as configured',
+): Promise<OpenedSources> {
+  const { config, log } = context;
+  return withParts(context.shared, async (parts, giveBack) => {
+    const [storage, { createWebSources }] = await Promise.all([parts.storage(), import('../crawl/web-sources.ts')]);
+    const settings = config.of(crawlSlice);
+    const isCrawling =
+      crawls === 'as configured' ? config.of(engineSlice).roles.includes('ingest') : crawls !== 'never';
+    const ownRuns: number[] | undefined = crawls === 'own runs' ? [] : undefined;
+    let loading: Promise<Crawler> | undefined;
+    const load = (): Promise<Crawler> => {
+      loading ??= loadCrawler();
+      return loading;
+    };
+    const wake = (job?: number): void => {
+      if (job !== undefined) ownRuns?.push(job);
+      if (isCrawling) load().then((crawler) => crawler.wake(), failed);
+    };
+    const timer = crawls === 'as configured' ? setTimeout(wake, firstLookMs).unref() : undefined;
+    return {
+      sources: createWebSources({ storage, engine, onStarted: wake }),
+      async close() {
+        clearTimeout(timer);
+        await (await loading)?.close();
+        await giveBack();
+      },
+    };
+
+    async function loadCrawler(): Promise<Crawler> {
+      const [extractor, { createCrawler }, { createSafeFetch }] = await Promise.all([
+        parts.extractor(),
+        import('../crawl/crawler.ts'),
+        import('../web/safe-fetch.ts'),
+      ]);
+      const fetch = createSafeFetch({
+        userAgent: settings.userAgent,
+        timeoutMs: settings.fetchTimeoutMs,
+        bytesMax: settings.fetchBytesMax,
+        allowPrivate: parseTargetList(settings.fetchAllowPrivate),
+        refused: parseTargetList(ownTargets(config)),
+      });
+      return createCrawler(settings, { storage, engine, extractor, fetch, log, jobs: ownRuns });
+    }
+
+    function failed(error: unknown): void {
+      log.incident('web sources cannot be refreshed', error);
+    }
+  });
+}

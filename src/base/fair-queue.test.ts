@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FairQueue } from './fair-queue.ts';
+
+function filled(...items: [caller: string, item: number][]): FairQueue<number> {
+  const queue = new FairQueue<number>();
+  for (const [caller, item] of items) queue.add(caller, item);
+  return queue;
+}
+
+function rest(queue: FairQueue<number>): number[] {
+  const taken: number[] = [];
+  for (let next = queue.take(); next !== undefined; next = queue.take()) taken.push(next.item);
+  return taken;
+}
+
+test('callers take turns, each in the order of its own items', () => {
+  const queue = filled(['a', 1], ['a', 2], ['a', 3], ['b', 4], ['c', 5], ['b', 6]);
+  assert.deepEqual(rest(queue), [1, 4, 5, 2, 6, 3]);
+  assert.equal(queue.size, 0);
+});
+
+test('one that comes later is next after the one whose turn it is', () => {
+  const queue = filled(['a', 1], ['a', 2], ['a', 3]);
+  assert.equal(queue.take()?.item, 1);
+  queue.add('b', 4);
+  assert.deepEqual(rest(queue), [2, 4, 3]);
+});
+
+test('a caller that may have none is passed over, and what was removed is not taken', () => {
+  const queue = filled(['a', 1], ['b', 2], ['b', 3]);
+  assert.equal(queue.take((caller) => caller !== 'a')?.item, 2);
+  assert.equal(queue.delete('b', 3), true);
+  assert.equal(queue.delete('b', 3), false);
+  assert.deepEqual([queue.size, rest(queue)], [1, [1]]);
+});
+
+test('room is made by the last item of the caller with the most', () => {
+  const queue = filled(['a', 1], ['a', 2], ['b', 3], ['b', 4], ['b', 5]);
+  assert.equal(queue.takeFromLongest('c'), 5);
+  assert.equal(queue.takeFromLongest('a'), undefined);
+  assert.equal(queue.size, 4);
+});

@@ -1,0 +1,49 @@
+/** A queue in which callers take turns: one of each, however many one has waiting. Each caller's items keep their order. */
+export class FairQueue<Item> {
+  /** The caller whose turn is next comes first. */
+  readonly #lanes = new Map<string, Set<Item>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(caller: string, item: Item): void {
+    const lane = this.#lanes.get(caller) ?? new Set();
+    lane.add(item);
+    this.#lanes.set(caller, lane);
+    this.#size += 1;
+  }
+
+  delete(caller: string, item: Item): boolean {
+    const lane = this.#lanes.get(caller);
+    if (lane === undefined || !lane.delete(item)) return false;
+    if (lane.size === 0) this.#lanes.delete(caller);
+    this.#size -= 1;
+    return true;
+  }
+
+  /** Takes the first item of the next caller that may have one. */
+  take(mayHave: (caller: string) => boolean = () => true): { caller: string; item: Item } | undefined {
+    for (const [caller, lane] of this.#lanes) {
+      const [item] = lane;
+      if (item === undefined || !mayHave(caller)) continue;
+      this.delete(caller, item);
+      // Behind all others.
+      if (this.#lanes.delete(caller)) this.#lanes.set(caller, lane);
+      return { caller, item };
+    }
+    return undefined;
+  }
+
+  /** Takes the last item of the caller with the most, if that one has at least two more than the given caller. */
+  takeFromLongest(caller: string): Item | undefined {
+    const own = this.#lanes.get(caller)?.size ?? 0;
+    let longest: [string, Set<Item>] | undefined;
+    for (const lane of this.#lanes) if (lane[1].size > (longest?.[1].size ?? own + 1)) longest = lane;
+    const item = longest && [...longest[1]].at(-1);
+    if (longest === undefined || item === undefined) return undefined;
+    this.delete(longest[0], item);
+    return item;
+  }
+}

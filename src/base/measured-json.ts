@@ -1,0 +1,64 @@
+export interface JsonBounds {
+  /** How deep arrays and objects may be nested: later readers of the value recurse. */
+  readonly depthMax: number;
+  /** Array elements and object members in all: their validation costs far more than their bytes. */
+  readonly elementsMax: number;
+}
+
+/** Max bytes of a service's answer, whatever was asked for: more would hold up the thread that serves. */
+export const serviceAnswerBytesMax = 16 * 1024 * 1024;
+
+/** For the answer of a service elsewhere. */
+export const serviceBounds: JsonBounds = { depthMax: 128, elementsMax: 100_000 };
+
+/** Parses text from elsewhere, once it is measured. Undefined for text that is no JSON or exceeds the bounds. */
+export function parseMeasured(text: string, bounds: JsonBounds = serviceBounds): unknown {
+  if (excessOf(text, bounds) !== undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Walks JSON once, outside strings, counting elements and their depth. What is too much costs no more than its length. */
+export function excessOf(text: string, { depthMax, elementsMax }: JsonBounds): 'depth' | 'elements' | undefined {
+  let depth = 0;
+  let elements = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
+    if (char === quote) {
+      index = endOfString(text, index);
+    } else if (char === openBracket || char === openBrace) {
+      depth += 1;
+      elements += 1;
+      if (depth > depthMax) return 'depth';
+    } else if (char === closeBracket || char === closeBrace) {
+      depth -= 1;
+    } else if (char === comma) {
+      elements += 1;
+    }
+    if (elements > elementsMax) return 'elements';
+  }
+  return undefined;
+}
+
+/** Where the string ends that begins at `start`; the text's end if it does not. */
+export function endOfString(text: string, start: number): number {
+  let end = start;
+  for (;;) {
+    end = text.indexOf('"', end + 1);
+    if (end === -1) return text.length;
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === backslash) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+}
+
+export const quote = 0x22;
+const backslash = 0x5c;
+const comma = 0x2c;
+export const openBracket = 0x5b;
+export const closeBracket = 0x5d;
+export const openBrace = 0x7b;
+export const closeBrace = 0x7d;

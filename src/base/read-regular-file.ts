@@ -1,0 +1,25 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+
+/** Where it is missing (Windows), nothing blocks. */
+const nonBlocking = constants.O_NONBLOCK ?? 0;
+
+/**
+ * Reads a small file whose name may have been prepared by somebody else. Opens it, then checks what was opened: a pipe is not
+ * waited for, and a device is not read. Throws for anything but a regular file of at most `bytesMax` bytes.
+ */
+export function readRegularFile(path: string, bytesMax: number): string {
+  const file = openSync(path, constants.O_RDONLY | nonBlocking);
+  try {
+    const facts = fstatSync(file);
+    if (!facts.isFile()) throw new Error('not a regular file');
+    if (facts.size > bytesMax) throw new Error(`larger than ${bytesMax} bytes`);
+    const bytes = Buffer.alloc(facts.size);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < bytes.length; length += read) {
+      read = readSync(file, bytes, length, bytes.length - length, null);
+    }
+    return bytes.toString('utf8', 0, length);
+  } finally {
+    closeSync(file);
+  }
+}

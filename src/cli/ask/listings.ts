@@ -1,0 +1,223 @@
+import { isObject } from '../../base/json.ts';
+import { makeSnippet } from '../../words/snippet.ts';
+import { plainQuery } from '../../words/word-query.ts';
+import type { CommandLine } from '../command-line.ts';
+import { ask, given, listFlag, numberFlag, textFlag } from './ask.ts';
+import { openFile } from './open-file.ts';
+import {
+  date,
+  list,
+  number,
+  path,
+  type Row,
+  remark,
+  rowsOf,
+  type ShownColumn,
+  show,
+  tellRemarks,
+  text,
+} from './show.ts';
+
+/** A command that calls one tool and shows a list of its answer as a table. */
+interface Listing {
+  readonly toolset: string;
+  readonly tool: string;
+  arguments(line: CommandLine): Record<string, unknown>;
+  /** Keys of the answer: its list, and how many there are in all. */
+  readonly list: string;
+  readonly total?: string;
+  columns(line: CommandLine, rows: readonly Row[]): readonly ShownColumn[];
+  /** Shown instead of an empty table. */
+  readonly nothing: string;
+  /** What else the answer says. */
+  remarks?(answer: Row): void;
+}
+
+const find: Listing = {
+  toolset: 'find',
+  tool: 'find',
+  arguments: (line) => ({ query: queryOf(line), sources: listFlag(line, 'source'), limit: numberFlag(line, 'limit') }),
+  list: 'results',
+  columns: (_, hits) => [
+    relevanceColumn(hits),
+    { title: 'SOURCE', cell: ({ source }) => text(source) },
+    { title: 'TITLE', share: 2, lines: 2, cell: ({ title }) => text(title) },
+    { title: 'PASSAGE', share: 4, lines: 3, cell: ({ snippet }) => text(snippet) },
+    // Whole: `carrel get` takes it.
+    { title: 'URI', cell: ({ uri }) => text(uri) },
+  ],
+  nothing: 'nothing found',
+  remarks(answer) {
+    tellRemarks(answer);
+    for (const { source, status, message } of rowsOf(answer['sources'])) {
+      // Empty must never mean broken.
+      if (status === 'failed' || status === 'degraded') remark(`${text(source)} ${text(status)}: ${text(message)}`);
+    }
+  },
+};
+
+const search: Listing = {
+  toolset: 'kb',
+  tool: 'kb_search',
+  arguments: (line) => ({
+    query: queryOf(line),
+    top: numberFlag(line, 'limit'),
+    collection: textFlag(line, 'collection'),
+    tags: listFlag(line, 'tag'),
+  }),
+  list: 'results',
+  columns(line, hits) {
+    const words = plainQuery(queryOf(line));
+    return [
+      relevanceColumn(hits),
+      { title: 'PATH', share: 2, kept: 'end', cell: (hit) => path(hit['source_path']) || text(hit['title']) },
+      { title: 'PAGE', cell: (hit) => pageOrLines(hit['chunk_metadata']) },
+      { title: 'PASSAGE', share: 5, lines: 3, cell: (hit) => makeSnippet(text(hit['text']), words, snippetUnits).text },
+      { title: 'ID', align: 'right', cell: (hit) => text(hit['document_id']) },
+    ];
+  },
+  nothing: 'nothing found',
+  remarks: tellRemarks,
+};
+
+const documents: Listing = {
+  toolset: 'kb',
+  tool: 'kb_list',
+  arguments: (line) => ({
+    collection: textFlag(line, 'collection'),
+    tag: listFlag(line, 'tag')?.join(','),
+    type: textFlag(line, 'type'),
+    query: queryOf(line) || undefined,
+    ...page(line),
+  }),
+  list: 'documents',
+  total: 'total',
+  columns: () => [
+    { title: 'ID', align: 'right', cell: (each) => text(each['document_id']) },
+    { title: 'TITLE', share: 3, cell: ({ title }) => text(title) },
+    { title: 'TYPE', cell: ({ type }) => text(type) },
+    { title: 'COLLECTION', share: 1, cell: ({ collection }) => text(collection) },
+    { title: 'TAGS', share: 1, cell: ({ tags }) => list(tags) },
+    { title: 'PATH', share: 3, kept: 'end', cell: (each) => path(each['source_path']) },
+    { title: 'ADDED', cell: (each) => date(each['created_at']) },
+  ],
+  nothing: 'no documents',
+};
+
+const jobs: Listing = {
+  toolset: 'kb',
+  tool: 'kb_jobs',
+  arguments: (line) => ({ job_id: line.words[0], status: textFlag(line, 'status'), ...page(line) }),
+  list: 'jobs',
+  total: 'total',
+  columns: () => [
+    { title: 'JOB', align: 'right', cell: (job) => text(job['job_id']) },
+    { title: 'STATUS', cell: ({ status }) => text(status) },
+    { title: 'PROGRESS', cell: ({ status, progress }) => (status === 'done' ? '' : progressText(progress)) },
+    { title: 'FILE', share: 3, kept: 'end', cell: ({ filename }) => text(filename) },
+    { title: 'ID', align: 'right', cell: (job) => text(job['document_id']) },
+    { title: 'UPDATED', cell: (job) => date(job['updated_at']) },
+    { title: 'ERROR', share: 3, lines: 3, cell: ({ error }) => text(error) },
+  ],
+  nothing: 'no jobs',
+};
+
+const notes: Listing = {
+  toolset: 'research',
+  tool: 'list_notes',
+  arguments: (line) => ({ query: queryOf(line) || undefined, tags: listFlag(line, 'tag'), ...page(line) }),
+  list: 'notes',
+  total: 'total_count',
+  columns: () => [
+    { title: 'RELEVANCE', align: 'right', cell: ({ relevance }) => number(relevance) },
+    { title: 'TITLE', share: 2, lines: 2, cell: ({ title }) => text(title) },
+    { title: 'TAGS', share: 1, lines: 2, cell: ({ tags }) => list(tags) },
+    { title: 'PASSAGE', share: 3, lines: 3, cell: ({ snippet }) => text(snippet) },
+    { title: 'CREATED', cell: (note) => date(note['created_at']) },
+    // Whole: `carrel get` takes it.
+    { title: 'ID', cell: ({ id }) => text(id) },
+  ],
+  nothing: 'no notes',
+};
+
+const threads: Listing = {
+  toolset: 'context',
+  tool: 'list_threads',
+  arguments: page,
+  list: 'threads',
+  total: 'total_threads',
+  columns: () => [
+    { title: 'THREAD', share: 1, cell: (each) => text(each['thread_id']) },
+    { title: 'ENTRIES', align: 'right', cell: (each) => text(each['entry_count']) },
+    { title: 'FIRST', cell: (each) => date(each['first_entry']) },
+    { title: 'LAST', cell: (each) => date(each['last_entry']) },
+  ],
+  nothing: 'no threads',
+};
+
+/** The entries of one thread. */
+const thread: Listing = {
+  toolset: 'context',
+  tool: 'search_context',
+  arguments: (line) => ({ thread_id: line.words[0], ...page(line) }),
+  list: 'results',
+  columns: () => [
+    { title: 'ID', align: 'right', cell: ({ id }) => text(id) },
+    { title: 'CREATED', cell: (entry) => date(entry['created_at']) },
+    { title: 'SOURCE', cell: ({ source }) => text(source) },
+    { title: 'TAGS', share: 1, lines: 2, cell: ({ tags }) => list(tags) },
+    { title: 'TEXT', share: 4, lines: 3, cell: (entry) => text(entry['text_content']) },
+  ],
+  nothing: 'no entries in this thread',
+  remarks(answer) {
+    if (answer['has_more'] === true) remark('there are more: --limit and --offset reach them');
+  },
+};
+
+const listings: Readonly<Record<string, Listing>> = { find, jobs, list: documents, notes, search, threads };
+
+/** `carrel find`, `jobs`, `list`, `notes`, `search` and `threads`. */
+export async function listingCommand(line: CommandLine): Promise<void> {
+  const listing = line.command === 'threads' && line.words.length > 0 ? thread : listings[line.command];
+  if (listing === undefined) throw new Error(`${line.command} lists nothing`);
+  const args = given(listing.arguments(line));
+  const answer: Row = await ask(line, listing.toolset, (tools) => tools.call(listing.tool, args));
+  const rows = rowsOf(answer[listing.list]);
+  show(line, answer, listing.columns(line, rows), rows, listing.nothing);
+  const total = listing.total === undefined ? undefined : answer[listing.total];
+  if (typeof total === 'number' && total > rows.length) {
+    remark(`${rows.length} of ${total}; --limit and --offset reach the others`);
+  }
+  listing.remarks?.(answer);
+  if (line.flags['open'] === true) openFile(rows[0]?.['source_path']);
+}
+
+const snippetUnits = 240;
+
+function queryOf({ words }: CommandLine): string {
+  return words.join(' ');
+}
+
+function page(line: CommandLine): Record<string, unknown> {
+  return { limit: numberFlag(line, 'limit'), offset: numberFlag(line, 'offset') };
+}
+
+function relevanceColumn(hits: readonly Row[]): ShownColumn {
+  const title = hits.some((hit) => 'relevance' in hit) ? 'RELEVANCE' : 'SCORE';
+  return { title, align: 'right', cell: ({ relevance, score }) => number(relevance ?? score) };
+}
+
+function progressText(value: unknown): string {
+  if (!isObject(value)) return text(value);
+  const { phase, done, total } = value;
+  const part = typeof done === 'number' && typeof total === 'number' && total > 0 ? ` ${done}/${total}` : '';
+  return `${text(phase)}${part}`;
+}
+
+export function pageOrLines(metadata: unknown): string {
+  if (!isObject(metadata)) return '';
+  const { page: number, line_start: first, line_end: last } = metadata;
+  if (typeof number === 'number') return String(number);
+  if (typeof first !== 'number') return '';
+  return typeof last === 'number' && last !== first ? `l.${first}-${last}` : `l.${first}`;
+}

@@ -1,0 +1,52 @@
+import { isObject } from '../../base/json.ts';
+import { announcedOwners, ownerFolder } from '../../sharing/owner-place.ts';
+import type { CommandLine } from '../command-line.ts';
+import { ask } from './ask.ts';
+import { date, printJson } from './show.ts';
+
+/** `carrel status`: what is stored, what is being worked on, and which processes serve clients on stdio. */
+export async function statusCommand(line: CommandLine): Promise<void> {
+  const status = await ask(line, 'kb,context,research', async (tools) => {
+    const [kb, memory, notes] = await Promise.all([
+      tools.call('kb_status', {}),
+      tools.call('get_statistics', {}),
+      tools.call('list_notes', { limit: 1 }),
+    ]);
+    const queue = isObject(kb['queue']) ? kb['queue'] : {};
+    return {
+      data_dir: tools.config.dataDir,
+      documents: count(kb['documents']),
+      passages: count(kb['chunks']),
+      queued: count(queue['queued']) + count(queue['processing']),
+      unembedded: count(kb['unembedded']),
+      memories: count(memory['total_entries']),
+      threads: count(memory['total_threads']),
+      notes: count(notes['total_count']),
+      processes: announcedOwners(ownerFolder(tools.config.dataDir, process.env)).map(({ announcement }) => ({
+        pid: announcement.pid,
+        role: announcement.role,
+        started_at: announcement.startedAt,
+      })),
+    };
+  });
+  if (line.flags['json'] === true || !process.stdout.isTTY) return printJson(status);
+  const waiting = [
+    status.queued > 0 ? `${status.queued} being read` : '',
+    status.unembedded > 0 ? `${status.unembedded} passages without vectors` : '',
+  ].filter((part) => part !== '');
+  const rows: [string, string][] = [
+    ['Data folder', status.data_dir],
+    ['Documents', [`${status.documents}, ${status.passages} passages`, ...waiting].join(', ')],
+    ['Memories', `${status.memories} in ${status.threads} threads`],
+    ['Notes', String(status.notes)],
+    ...status.processes.map(({ pid, role, started_at: at }): [string, string] => [
+      'Shared process',
+      `carrel ${role}, process ${pid}, since ${date(at)}`,
+    ]),
+  ];
+  for (const [name, value] of rows) process.stdout.write(`${name.padEnd(16)}${value}\n`);
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}

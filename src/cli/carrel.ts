@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util';
+import { exitCodes } from '../base/exit-codes.ts';
+import { fileBeside, isBuilt } from '../base/program-files.ts';
+import { dataDirOf } from '../config/data-dir.ts';
+import { ownerVariable } from '../sharing/find-owner.ts';
+import { mayShare, relayStdio } from '../sharing/relay.ts';
+import { keepCompiledCode } from './compile-cache.ts';
+import { placeOfCommand } from './place-of-command.ts';
+import type { Start } from './role-command.ts';
+
+/**
+ * Runs before the program, in a file of its own: a client on stdio may only need a relay to a process that already serves
+ * others, and need not load the rest.
+ */
+export async function run(argv: readonly string[]): Promise<void> {
+  if (!isFolderThere()) {
+    process.stderr.write('carrel: The current folder no longer exists. Change to another one, and try again.\n');
+    process.exitCode = exitCodes.usage;
+    return;
+  }
+  if (isBuilt) keepCompiledCode(process.env);
+  const start = ownerStart() ?? (await relay(argv));
+  if (start === 'relayed') return;
+  const main: typeof import('./main.ts') = await import(fileBeside(import.meta.url, 'main').href);
+  await main.run(argv, start);
+}
+
+function isFolderThere(): boolean {
+  try {
+    process.cwd();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** As what a relay has started this process. */
+function ownerStart(): Start | undefined {
+  const { [ownerVariable]: place } = process.env;
+  delete process.env[ownerVariable];
+  return place === undefined ? undefined : { ownerPlace: JSON.parse(place) };
+}
+
+async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      'data-dir': { type: 'string' },
+      config: { type: 'string' },
+      transport: { type: 'string' },
+      alone: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'v' },
+    },
+    // The program itself reports a wrong command line.
+    strict: false,
+    allowPositionals: true,
+  });
+  const place = placeOfCommand(argv);
+  const command = (place === undefined ? undefined : argv[place]) ?? 'serve';
+  const mayRelay = isBuilt && hasDataDir(values['data-dir']) && mayShare({ command, values });
+  return mayRelay ? relayStdio({ argv, command, values }) : {};
+}
+
+/** Where the folder is missing on the command line, or there is none, the program itself reports that. */
+function hasDataDir(flag: unknown): boolean {
+  if (typeof flag === 'boolean') return false;
+  try {
+    dataDirOf(flag as string | undefined, process.env);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { readRequest, type SourceRequest } from '../../crawl/web-sources.ts';
+import { tagsToStore } from '../../toolsets/kb/inputs/collections.ts';
+import { printJson } from '../ask/show.ts';
+import type { CommandLine } from '../command-line.ts';
+import { printableLine } from '../terminal/printable.ts';
+import { followRuns } from './follow-runs.ts';
+import { withSources } from './open-sources.ts';
+
+/** Flags that mean something for addresses only. */
+export const webFlags = ['site', 'sitemap', 'feed', 'depth', 'pages', 'refresh', 'version', 'wait'];
+const fileFlags = ['watch', 'no-gitignore'];
+
+export function isAddress(word: string): boolean {
+  return /^https?:\/\//i.test(word);
+}
+
+/** `carrel add <url…>`: pages, sites and feeds into the knowledge base. One page is fetched at once. */
+export async function addWeb(line: CommandLine): Promise<void> {
+  const { flags, words } = line;
+  const file = words.find((word) => !isAddress(word));
+  if (file !== undefined) throw usage('Add files and addresses with separate commands.');
+  const wrong = fileFlags.find((name) => flags[name] === true);
+  if (wrong !== undefined) throw usage(`--${wrong} is for files and folders.`);
+  const requests = words.map((url) => requestOf(line, url));
+  const isPage = flags['site'] !== true && flags['sitemap'] !== true && flags['feed'] !== true;
+  const waits = flags['wait'] === true || isPage;
+  await withSources(line, waits, async ({ sources, engine }) => {
+    const added = [];
+    for (const request of requests) added.push(await sources.add(request));
+    if (waits) {
+      await followRuns(
+        line,
+        engine,
+        added.map(({ url, job_id: job }) => ({ url, job })),
+      );
+      return;
+    }
+    if (flags['json'] === true) return printJson({ sources: added });
+    for (const { url, source_id: id, job_id: job } of added) {
+      process.stdout.write(`${printableLine(`queued ${url} as source ${id} (job ${job})`)}\n`);
+    }
+    process.stderr.write(
+      'carrel: a running server fetches it; carrel sources refresh --all --wait does it here and now\n',
+    );
+  });
+}
+
+function requestOf({ flags, lists }: CommandLine, url: string): SourceRequest {
+  const text = (name: string): string | undefined => (typeof flags[name] === 'string' ? flags[name] : undefined);
+  const number = (name: string): number | undefined => (text(name) === undefined ? undefined : Number(text(name)));
+  const listed = (lists['tags'] ?? []).flatMap((names) => names.split(',').map((name) => name.trim()));
+  try {
+    const tags = tagsToStore({ collection: text('collection'), tags: [...(lists['tag'] ?? []), ...listed] });
+    const request: SourceRequest = {
+      ...{
+        url,
+        tags,
+        depth: number('depth'),
+        pages: number('pages'),
+        refresh: text('refresh'),
+        version: text('version'),
+      },
+      ...{ site: flags['site'] === true, sitemap: flags['sitemap'] === true, feed: flags['feed'] === true },
+      ...{ include: lists['include'], exclude: lists['exclude'] },
+    };
+    readRequest(request);
+    return request;
+  } catch (error) {
+    throw isCarrelError(error) ? usage(error.message) : error;
+  }
+}
+
+function usage(message: string): CarrelError {
+  return new CarrelError('invalid_usage', message);
+}

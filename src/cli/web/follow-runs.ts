@@ -1,0 +1,100 @@
+import { CarrelError } from '../../base/errors.ts';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { isObject } from '../../base/json.ts';
+import type { LocalEngine } from '../../engine/local/submit.ts';
+import { waitForJob } from '../../engine/wait-for-job.ts';
+import { waitForVectors } from '../add/add-all.ts';
+import { createReporter } from '../add/report.ts';
+import { printJson } from '../ask/show.ts';
+import type { CommandLine } from '../command-line.ts';
+import { createProgressLine } from '../progress-line.ts';
+import { printableLine } from '../terminal/printable.ts';
+
+export interface StartedRun {
+  readonly url: string;
+  readonly job: number;
+}
+
+/** Shows the progress of runs until all have ended, then what became of each. */
+export async function followRuns(line: CommandLine, engine: LocalEngine, runs: readonly StartedRun[]): Promise<void> {
+  const { signal, release } = untilInterrupted();
+  const isJson = line.flags['json'] === true;
+  const bar = createProgressLine(process.stderr);
+  const outcomes: object[] = [];
+  try {
+    for (const { url, job: id } of runs) {
+      const job = await waitForJob(engine, id, signal, ({ progress }) => {
+        const { done = 0, total = 0 } = progress ?? {};
+        bar.show(`${barOf(total === 0 ? 0 : done / total)} ${done}/${total} pages  ${printableLine(url)}`);
+      });
+      bar.clear();
+      const summary = isObject(job.details?.['summary']) ? job.details['summary'] : {};
+      outcomes.push({
+        url,
+        job_id: id,
+        status: job.status,
+        ...(job.error === null ? {} : { error: job.error }),
+        ...summary,
+      });
+      if (!isJson) process.stdout.write(`${printableLine(describe(url, job.status, job.error, summary))}\n`);
+      if (job.status !== 'done' || isEmpty(summary)) process.exitCode = exitCodes.unexpected;
+    }
+    const reporter = createReporter(true, { stdout: { write() {} }, stderr: process.stderr });
+    await waitForVectors({ engine, reporter, tags: [], signal, waits: true });
+    if (isJson) printJson({ runs: outcomes });
+  } catch (error) {
+    bar.clear();
+    if (!signal.aborted) throw error;
+    throw new CarrelError('cancelled', 'Stopped. A running server goes on; so does carrel sources refresh --wait.');
+  } finally {
+    release();
+  }
+}
+
+/** Nothing was found although something was to be. */
+function isEmpty(summary: Readonly<Record<string, unknown>>): boolean {
+  const count = (name: string): number => Number(summary[name] ?? 0);
+  return (
+    count('failed') + count('skipped') > 0 &&
+    count('new') + count('changed') + count('unchanged') + count('duplicates') === 0
+  );
+}
+
+function describe(
+  url: string,
+  status: string,
+  error: string | null,
+  summary: Readonly<Record<string, unknown>>,
+): string {
+  const counts = ['new', 'changed', 'unchanged', 'gone', 'duplicates', 'skipped', 'failed']
+    .map((name): [string, number] => [name, Number(summary[name] ?? 0)])
+    .filter(([name, count]) => count > 0 || name === 'new')
+    .map(([name, count]) => `${count} ${name}`);
+  const parts = [`${url}: ${status === 'done' ? counts.join(', ') : `${status}. ${error ?? ''}`}`];
+  const { reasons, limits } = summary;
+  for (const each of Array.isArray(reasons) ? reasons : [])
+    parts.push(`${each.pages} × ${each.reason}, such as ${each.example}`);
+  if (Array.isArray(limits) && limits.length > 0) parts.push(`limits reached: ${limits.join(', ')}`);
+  return parts.join('; ');
+}
+
+const barWidth = 24;
+
+function barOf(share: number): string {
+  const filled = Math.round(Math.min(1, share) * barWidth);
+  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
+}
+
+function untilInterrupted() {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  return {
+    signal: controller.signal,
+    release() {
+      process.off('SIGINT', stop);
+      process.off('SIGTERM', stop);
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { isLocalEngine, openEngine } from '../../app/open-engine.ts';
+import { type OpenedSources, openWebSources } from '../../app/open-web-sources.ts';
+import { loadRoleConfig } from '../../app/program.ts';
+import { kbRole } from '../../app/roles.ts';
+import { createSharedParts } from '../../app/shared-parts.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { LocalEngine } from '../../engine/local/submit.ts';
+import type { CommandLine } from '../command-line.ts';
+import { logOf } from '../debug-log.ts';
+
+/** Flags of these commands that are settings of servers under the same names. */
+const ownFlags = ['version', 'pages', 'depth'];
+
+/** Web sources for a command. `crawls`: whether it performs the runs that it starts. */
+export async function withSources(
+  line: CommandLine,
+  crawls: boolean,
+  work: (opened: OpenedSources & { engine: LocalEngine }) => Promise<void>,
+): Promise<void> {
+  const flags = Object.fromEntries(Object.entries(line.flags).filter(([name]) => !ownFlags.includes(name)));
+  const config = loadRoleConfig(kbRole, flags);
+  const log = logOf(line);
+  const context = { config, log, shared: createSharedParts(config, log) };
+  const engine = await openEngine(context);
+  try {
+    if (!isLocalEngine(engine)) {
+      throw new CarrelError(
+        'invalid_config',
+        'The engine that KB_ENGINE_URL names keeps its own web sources. Run this command where that engine runs, without KB_ENGINE_URL.',
+      );
+    }
+    const opened = await openWebSources(context, engine, crawls ? 'own runs' : 'never');
+    try {
+      await work({ ...opened, engine });
+    } finally {
+      await opened.close();
+    }
+  } finally {
+    await engine.close();
+  }
+}

@@ -1,0 +1,117 @@
+import { createInterface } from 'node:readline/promises';
+import { CarrelError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import type { ShownSource, WebSources } from '../../crawl/web-sources.ts';
+import { date, printJson, type ShownColumn, show } from '../ask/show.ts';
+import type { CommandLine } from '../command-line.ts';
+import { printableLine } from '../terminal/printable.ts';
+import { followRuns } from './follow-runs.ts';
+import { withSources } from './open-sources.ts';
+
+/** `carrel sources [list]`, `refresh`, `pause`, `resume` and `remove`. */
+export async function sourcesCommand(line: CommandLine): Promise<void> {
+  const [action = 'list', ...words] = line.words;
+  const run = actions[action];
+  if (run === undefined) {
+    throw usage(`Unknown action ${JSON.stringify(action)}. There are list, refresh, pause, resume and remove.`);
+  }
+  await run(line, words.map(readId));
+}
+
+type Action = (line: CommandLine, ids: readonly number[]) => Promise<void>;
+
+const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(null), {
+  async list(line, ids) {
+    await withSources(line, false, async ({ sources }) => {
+      const found = await sources.list(ids.length === 0 ? {} : { ids });
+      show(line, { sources: found, total: found.length }, columns, found, 'no web sources; carrel add <url> adds one');
+    });
+  },
+  async refresh(line, given) {
+    const waits = line.flags['wait'] === true;
+    const isAll = line.flags['all'] === true;
+    if ((given.length === 0) !== isAll) throw usage('carrel sources refresh needs ids of sources, or --all.');
+    await withSources(line, waits, async ({ sources, engine }) => {
+      const found = await known(sources, isAll ? undefined : given);
+      const runs = [];
+      for (const { source_id: id, url } of found) runs.push({ url, job: await sources.refresh(id) });
+      if (waits) return followRuns(line, engine, runs);
+      printJson({ jobs: runs.map(({ url, job }) => ({ url, job_id: job })) });
+    });
+  },
+  pause: (line, ids) => each(line, ids, 'paused', (sources, id) => sources.pause(id)),
+  resume: (line, ids) => each(line, ids, 'resumed', (sources, id) => sources.resume(id)),
+  async remove(line, ids) {
+    if (ids.length === 0) throw usage('carrel sources remove needs the id of a source.');
+    await withSources(line, false, async ({ sources }) => {
+      for (const source of await known(sources, ids)) {
+        const documents = await alsoDocuments(line, source);
+        const { url, deleted, kept } = await sources.remove(source.source_id, { documents });
+        tell(`removed ${url}; ${documents ? `${deleted} documents are in the trash` : `${kept} documents stay`}`);
+      }
+    });
+  },
+} satisfies Record<string, Action>);
+
+async function each(
+  line: CommandLine,
+  ids: readonly number[],
+  done: string,
+  change: (sources: WebSources, id: number) => Promise<void>,
+): Promise<void> {
+  if (ids.length === 0) throw usage(`carrel sources ${line.words[0]} needs the id of a source.`);
+  await withSources(line, false, async ({ sources }) => {
+    for (const { source_id: id, url } of await known(sources, ids)) {
+      await change(sources, id);
+      tell(`${done} ${url}`);
+    }
+  });
+}
+
+/** Unknown ids are refused before anything is changed. */
+async function known(sources: WebSources, ids: readonly number[] | undefined): Promise<ShownSource[]> {
+  const found = await sources.list(ids === undefined ? {} : { ids });
+  const missing = ids?.find((id) => !found.some(({ source_id }) => source_id === id));
+  if (missing !== undefined) throw usage(`There is no source ${missing}. carrel sources lists them.`);
+  return found;
+}
+
+async function alsoDocuments({ flags }: CommandLine, { url, documents }: ShownSource): Promise<boolean> {
+  if (flags['with-documents'] === true || flags['keep-documents'] === true || documents === 0) {
+    return flags['with-documents'] === true;
+  }
+  if (!process.stdin.isTTY)
+    throw usage('Say what becomes of its documents: --with-documents removes them, --keep-documents keeps them.');
+  const asking = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await asking.question(`Remove the ${documents} documents of ${printableLine(url)}, too? [y/N] `);
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    asking.close();
+  }
+}
+
+const columns: readonly ShownColumn<ShownSource>[] = [
+  { title: 'ID', align: 'right', cell: ({ source_id: id }) => String(id) },
+  { title: 'ADDRESS', share: 4, lines: 2, cell: ({ url }) => url },
+  { title: 'MODE', cell: ({ mode }) => mode },
+  { title: 'COLLECTION', share: 1, cell: ({ collection }) => collection ?? '' },
+  { title: 'STATUS', cell: ({ status }) => status },
+  { title: 'DOCUMENTS', align: 'right', cell: ({ documents }) => String(documents) },
+  { title: 'LAST RUN', cell: (source) => (isObject(source.last_run) ? date(source.last_run['ended_at']) : '') },
+  { title: 'REFRESH', cell: ({ refresh }) => refresh },
+  { title: 'NEXT', cell: (source) => date(source.next_refresh) },
+];
+
+function readId(word: string): number {
+  if (/^[1-9]\d{0,14}$/.test(word)) return Number(word);
+  throw usage(`${JSON.stringify(word.slice(0, 60))} is not the id of a source. carrel sources lists them.`);
+}
+
+function tell(text: string): void {
+  process.stderr.write(`carrel: ${printableLine(text)}\n`);
+}
+
+function usage(message: string): CarrelError {
+  return new CarrelError('invalid_usage', message);
+}

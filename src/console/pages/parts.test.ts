@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { marked } from './parts.ts';
+
+test('words of a query are marked in any form, whole, and without those that every question has', () => {
+  const marks = (text: string, query: string) =>
+    Array.from(marked(text, query).markup.matchAll(/<mark>(.*?)<\/mark>/g), ([, word]) => word);
+  const text = 'Incident of the 3rd: the checkouts slowed down, so checkout was stopped.';
+  assert.deepEqual(marks(text, 'why was the checkout slow in September'), ['checkouts', 'slowed', 'checkout']);
+  assert.deepEqual(marks(text, 'was in the'), []);
+  assert.deepEqual(marks(text, '"checkout was"'), ['checkout was']);
+  assert.equal(marked('<b>checkout</b>', 'checkout').markup, '&lt;b&gt;<mark>checkout</mark>&lt;/b&gt;');
+});

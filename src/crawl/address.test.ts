@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countingPattern, isMedia, normalise } from './address.ts';
+import { createScope } from './scope.ts';
+
+test('one page has one address, without fragments, tracking and session ids', () => {
+  const same: [string, string | undefined][] = [
+    ['https://Example.org:443/a?b=1&utm_source=x&fbclid=2#part', 'https://example.org/a?b=1'],
+    ['https://example.org/a;jsessionid=12AB/b?PHPSESSID=9', 'https://example.org/a/b'],
+    ['https://example.org/(S(lit3py55t21z5v55vlm25s55))/page.aspx', 'https://example.org/page.aspx'],
+    ['https://example.org/a?q=a%20b&empty=', 'https://example.org/a?q=a%20b&empty='],
+    ['https://user:secret@example.org/', undefined],
+    ['mailto:a@example.org', undefined],
+    [`https://example.org/${'a'.repeat(1000)}`, undefined],
+  ];
+  for (const [given, expected] of same) assert.equal(normalise(given), expected);
+  assert.ok(isMedia('https://example.org/logo.PNG?v=2') && !isMedia('https://example.org/report.pdf'));
+});
+
+test('addresses that count have one pattern, articles with a number have none', () => {
+  const months = ['https://example.org/cal?month=2031-07', 'https://example.org/cal?month=2031-08'].map(
+    countingPattern,
+  );
+  assert.ok(months[0] !== undefined && months[0] === months[1]);
+  assert.equal(countingPattern('https://example.org/article/4711'), undefined);
+  assert.notEqual(countingPattern('https://example.org/2031/07/'), undefined);
+  assert.notEqual(countingPattern(`https://example.org/s/${'0a'.repeat(16)}/`), undefined);
+});
+
+test('a source has what is below its folder, or what its patterns include', () => {
+  const settings = { follows: true, depth: 3, pages: 10, exclude: [], refreshHours: null };
+  const below = createScope('https://example.org/guide/intro.html', { ...settings, include: [] });
+  assert.ok(below('https://example.org/guide/deep/page.html'));
+  for (const url of ['https://example.org/', 'http://example.org/guide/', 'https://example.org.evil.test/guide/x']) {
+    assert.ok(!below(url), url);
+  }
+  const include = ['api/**', 'https://other.example.org/docs/**'];
+  const chosen = createScope('https://example.org/guide/', { ...settings, include, exclude: ['api/old/**'] });
+  assert.ok(chosen('https://example.org/api/a') && chosen('https://other.example.org/docs/b'));
+  assert.ok(!chosen('https://example.org/api/old/a') && !chosen('https://other.example.org/api/a'));
+});

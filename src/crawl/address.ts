@@ -1,0 +1,51 @@
+/** Longer ones do not fit a document's `source_path`, and are nearly always made by a script. */
+export const urlCharsMax = 1000;
+
+/** Parameters that say where a visitor came from, not which page it is. */
+const trackers =
+  /^(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|mkt_tok|oly_anon_id|oly_enc_id|vero_id|wickedid)$/i;
+const sessions = /^(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|sessionid|session_id|s_id|zenid)$/i;
+
+/** What never has text to search: not fetched when a page links to it. */
+const mediaEndings =
+  /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svgz?|css|m?js|map|woff2?|ttf|otf|eot|mp[34]|m4[av]|og[agv]|wav|flac|webm|avi|mov|mkv|zip|gz|tgz|bz2|xz|zst|7z|rar|tar|jar|war|whl|deb|rpm|dmg|iso|img|exe|msi|apk|bin|so|dll|class|pyc|asc|sig|sha\d+|md5|torrent)$/i;
+
+/** One spelling of each page: no fragment, no tracking or session id. Undefined if it is no address of a page. */
+export function normalise(address: string, base?: string): string | undefined {
+  const url = URL.parse(address, base);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined;
+  url.hash = '';
+  url.pathname = url.pathname
+    .replace(/;(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*/gi, '')
+    // ASP.NET keeps its session in the path: /(S(lit3py55t21z5v55vlm25s55))/page.
+    .replace(/\/\((?:[A-Z]\([^()/]*\))+\)(?=\/)/g, '');
+  const kept = url.search.slice(1).split('&').filter(isMeaningful);
+  url.search = kept.join('&');
+  return url.href.length <= urlCharsMax ? url.href : undefined;
+}
+
+function isMeaningful(parameter: string): boolean {
+  const [name = ''] = parameter.split('=', 1);
+  return name !== '' && !trackers.test(name) && !sessions.test(name);
+}
+
+export function isMedia(url: string): boolean {
+  return mediaEndings.test(new URL(url).pathname);
+}
+
+/** The folder that a page is in, as an address. */
+export function folderOf(url: string): string {
+  return new URL('.', url).href.replace(/[?#].*$/, '');
+}
+
+/**
+ * The pattern of an address that counts something, such as a calendar's `?month=2031-07` or `/2031/07/`, or that has a long
+ * id in it. Undefined for others, also for those with one number in the path: articles have that.
+ */
+export function countingPattern(url: string): string | undefined {
+  const { origin, pathname, search } = new URL(url);
+  const path = pathname.replace(/\b[0-9a-f]{16,}\b/gi, '*').replace(/\d+/g, '#');
+  const query = search.replace(/[0-9a-f]{16,}/gi, '*').replace(/\d+/g, '#');
+  const numbers = path.split('/').filter((part) => part.includes('#')).length;
+  return numbers > 1 || path.includes('*') || /[#*]/.test(query) ? `${origin}${path}${query}` : undefined;
+}

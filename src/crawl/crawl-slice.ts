@@ -1,0 +1,37 @@
+import { version } from '../base/package-info.ts';
+import { defineSlice, headerText, integer, list, type SliceValues } from '../config/field.ts';
+import { fetchFields, targets } from '../web/fetch-fields.ts';
+
+export const crawlSlice = defineSlice('crawl', 'Web sources', {
+  userAgent: headerText({
+    default: `Carrel/${version}`,
+    env: ['FETCH_USER_AGENT'],
+    description:
+      'How crawls introduce themselves. Name Carrel and how to reach you: `Carrel/1.0 (+mailto:web@example.org)`. The name before the slash is what robots.txt rules are matched with.',
+  }),
+  ownHosts: targets(
+    list({
+      default: [],
+      env: ['FETCH_OWN_HOSTS'],
+      description:
+        'Hosts of your own that need no pause between requests: host, host:port or *.domain, separated by commas. All others get at most one request a second.',
+    }),
+  ),
+  sourceBytesMax: integer({
+    default: 1024 * 1024 * 1024,
+    min: 1024 * 1024,
+    max: 1024 ** 4,
+    env: ['FETCH_SOURCE_BYTES_MAX'],
+    description: 'Bytes that one run of a source may download.',
+  }),
+  sourceCpuMinutes: integer({
+    default: 60,
+    min: 1,
+    max: 100_000,
+    env: ['FETCH_SOURCE_CPU_MINUTES'],
+    description: 'Minutes of CPU time that one run of a source may take to read its pages.',
+  }),
+  ...fetchFields,
+});
+
+export type CrawlSettings = SliceValues<typeof crawlSlice>;

@@ -1,0 +1,113 @@
+import { isCarrelError } from '../base/errors.ts';
+import type { Logger } from '../base/log.ts';
+import type { Extractor } from '../documents/extractor.ts';
+import { createDurableQueue } from '../jobs/durable-queue.ts';
+import { createLeaseOwner } from '../jobs/lease-owner.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { ClaimedRun } from '../storage/web/runs.ts';
+import type { SafeFetch } from '../web/safe-fetch.ts';
+import { parseTargetList } from '../web/target-list.ts';
+import type { CrawlSettings } from './crawl-slice.ts';
+import { createHosts } from './hosts.ts';
+import { createRun, type Run, RunLost } from './run.ts';
+import type { PageEngine } from './store-page.ts';
+
+export interface Crawler {
+  /** There may be something to do. */
+  wake(): void;
+  /** Runs that have not ended go on in another process, or in the next one. */
+  close(): Promise<void>;
+}
+
+export interface CrawlerDeps {
+  readonly storage: Storage;
+  readonly engine: PageEngine;
+  readonly extractor: Extractor;
+  readonly fetch: SafeFetch;
+  readonly log: Logger;
+  /** Only these runs; nothing is scheduled. */
+  readonly jobs?: readonly number[] | undefined;
+}
+
+/** Runs of one process at a time. Each fetches from one host at a time. */
+const runsMax = 4;
+const leaseMs = 15_000;
+const pollMs = 5_000;
+
+/** Faults of the database, not of the source. */
+const passing = new Set(['unavailable', 'storage_busy', 'storage_full', 'storage_read_only', 'query_timeout']);
+const passingDelayMs = 30_000;
+
+/** Performs the runs of web sources, and starts the refreshes that are due. Several processes share the work. */
+export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawler {
+  const { storage, log, jobs } = deps;
+  const { web, ingestion, shared } = storage;
+  const owner = createLeaseOwner();
+  const live = new Map<number, Run>();
+  const stop = new AbortController();
+  const hosts = createHosts({
+    web,
+    fetch: deps.fetch,
+    owner,
+    userAgent: settings.userAgent,
+    ownHosts: parseTargetList(settings.ownHosts),
+    stopping: stop.signal,
+  });
+  const queue = createDurableQueue<ClaimedRun>(
+    { workers: runsMax, leaseMs, pollMs },
+    {
+      async claim() {
+        if (jobs === undefined) await web.startDue({ jitter: 2 * Math.random() - 1 });
+        return web.claim({ owner, leaseMs, ids: jobs });
+      },
+      async renew({ id }) {
+        const run = live.get(id);
+        return run !== undefined && web.renew({ id, owner, leaseMs, progress: run.progress() });
+      },
+      perform,
+      // The engine of this process gives back the jobs of dead ones, of whatever kind.
+      recover: async () => {},
+      async giveBack() {
+        await ingestion.giveBack({ owners: [owner], crashed: false });
+      },
+    },
+    log,
+  );
+  const hearing = shared?.onNotice((notice) => {
+    if (notice.about === 'job') queue.drop(Number(notice.id));
+    if (notice.about === 'work') queue.wake();
+  });
+
+  return {
+    wake: queue.wake,
+    async close() {
+      hearing?.();
+      // Runs end before those that wait for a host, which would fail otherwise.
+      const closing = queue.close();
+      stop.abort();
+      await closing;
+    },
+  };
+
+  async function perform(claimed: ClaimedRun, signal: AbortSignal): Promise<void> {
+    const { id } = claimed;
+    const run = createRun(claimed, { owner, signal }, { ...deps, web, hosts, settings });
+    live.set(id, run);
+    try {
+      await run.perform();
+      await web.end({ id, owner, progress: run.progress() });
+    } catch (error) {
+      if (signal.aborted || error instanceof RunLost) return;
+      const { code, message } = isCarrelError(error) ? error : unexpected(error, id);
+      if (passing.has(code)) await ingestion.postpone({ id, owner, delayMs: passingDelayMs, message });
+      else await web.end({ id, owner, progress: run.progress(), error: { code, message } });
+    } finally {
+      live.delete(id);
+    }
+  }
+
+  function unexpected(error: unknown, job: number): { code: string; message: string } {
+    const incident = log.incident('a web source could not be refreshed', error, { job });
+    return { code: 'internal', message: `Unexpected error; the log has the details under incident ${incident}.` };
+  }
+}

@@ -1,0 +1,86 @@
+/** Hashes kept of a text. With fewer, the share of common shingles is estimated less well. */
+const sketchSize = 100;
+/** Words of a shingle. */
+const shingleWords = 5;
+/** Share of common shingles from which two pages count as one. One word changed in 200 is about as much. */
+const sameShare = 0.95;
+/** Beyond this, the rest of a text says nothing new about it. */
+const sketchCharsMax = 200_000;
+
+/** The lowest hashes of a text's shingles, ascending. */
+export type Sketch = Uint32Array;
+
+export function sketchOf(text: string): Sketch {
+  const words =
+    text
+      .slice(0, sketchCharsMax)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  const hashes = words.map(hashOf);
+  const shingles = new Set<number>();
+  for (let first = 0; first === 0 || first + shingleWords <= hashes.length; first += 1) {
+    let hash = 0;
+    for (const word of hashes.slice(first, first + shingleWords)) hash = mixed(Math.imul(hash, 31) + word);
+    shingles.add(hash);
+  }
+  return Uint32Array.from(shingles).sort().slice(0, sketchSize);
+}
+
+/** Whether the texts of two sketches are nearly the same: by the share of the lowest hashes that both have. */
+export function isNear(first: Sketch, second: Sketch): boolean {
+  let [common, seen, left, right] = [0, 0, 0, 0];
+  while (seen < sketchSize && (left < first.length || right < second.length)) {
+    const [one = Number.POSITIVE_INFINITY, other = Number.POSITIVE_INFINITY] = [first[left], second[right]];
+    if (one === other) common += 1;
+    if (one <= other) left += 1;
+    if (other <= one) right += 1;
+    seen += 1;
+  }
+  return seen > 0 && common / seen >= sameShare;
+}
+
+export function encodeSketch(sketch: Sketch): string {
+  return Buffer.from(sketch.buffer, sketch.byteOffset, sketch.byteLength).toString('base64');
+}
+
+export function decodeSketch(text: string): Sketch {
+  const bytes = Buffer.from(text, 'base64');
+  return new Uint32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4));
+}
+
+/** FNV-1a. */
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+/** The finalizer of MurmurHash3: neighbouring values become unrelated ones. */
+function mixed(value: number): number {
+  let hash = value >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** The texts of a source's pages, to find those that are there already. */
+export interface PageTexts {
+  /** The address of another page with nearly the same text. */
+  find(url: string, hash: string, sketch: Sketch): string | undefined;
+  set(url: string, hash: string, sketch: Sketch): void;
+  delete(url: string): void;
+}
+
+export function createPageTexts(): PageTexts {
+  const texts = new Map<string, { readonly hash: string; readonly sketch: Sketch }>();
+  return {
+    find(url, hash, sketch) {
+      for (const [other, text] of texts) {
+        if (other !== url && (text.hash === hash || isNear(text.sketch, sketch))) return other;
+      }
+      return undefined;
+    },
+    set: (url, hash, sketch) => void texts.set(url, { hash, sketch }),
+    delete: (url) => void texts.delete(url),
+  };
+}

@@ -1,0 +1,62 @@
+import type { ClaimedRun } from '../storage/web/runs.ts';
+
+/** What a run has done, for people. */
+export interface RunSummary {
+  new: number;
+  changed: number;
+  unchanged: number;
+  /** Documents in the trash: their pages were missing twice, or may no longer be indexed. */
+  gone: number;
+  /** Pages with the text of another one. */
+  duplicates: number;
+  failed: number;
+  /** Pages that robots.txt or the page itself excludes, or that have no text. */
+  skipped: number;
+  /** Why pages failed or were skipped, the most frequent reason first in what is shown. */
+  reasons: { reason: string; pages: number; example: string }[];
+  /** Limits that left something out: pages, depth, bytes, cpu, calendar. */
+  limits: string[];
+  bytes: number;
+  cpu_seconds: number;
+}
+
+/** Everything that another process needs to continue. */
+export interface RunState {
+  readonly source: number;
+  /** All pages up to this key were visited. */
+  cursor: number;
+  /** The source's address, or where that redirects to. */
+  root: string;
+  visited: number;
+  cpuMs: number;
+  summary: RunSummary;
+}
+
+const reasonsMax = 20;
+
+export function stateOf({ source, state }: ClaimedRun): RunState {
+  // Written by an earlier process, in this shape; a new run has only its source.
+  const kept = state as Partial<RunState>;
+  return {
+    source: source.id,
+    cursor: kept.cursor ?? 0,
+    root: kept.root ?? source.url,
+    visited: kept.visited ?? 0,
+    cpuMs: kept.cpuMs ?? 0,
+    summary: kept.summary ?? {
+      ...{ new: 0, changed: 0, unchanged: 0, gone: 0, duplicates: 0, failed: 0, skipped: 0 },
+      ...{ reasons: [], limits: [], bytes: 0, cpu_seconds: 0 },
+    },
+  };
+}
+
+export function noteReason({ summary }: RunState, outcome: 'failed' | 'skipped', reason: string, url: string): void {
+  summary[outcome] += 1;
+  const known = summary.reasons.find((each) => each.reason === reason);
+  if (known !== undefined) known.pages += 1;
+  else if (summary.reasons.length < reasonsMax) summary.reasons.push({ reason, pages: 1, example: url });
+}
+
+export function noteLimit({ summary }: RunState, limit: string): void {
+  if (!summary.limits.includes(limit)) summary.limits.push(limit);
+}

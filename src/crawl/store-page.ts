@@ -1,0 +1,109 @@
+import { isCarrelError } from '../base/errors.ts';
+import type { Engine, EngineCall, EngineJob } from '../engine/engine.ts';
+import { waitForJob } from '../engine/wait-for-job.ts';
+
+export type PageEngine = Pick<
+  Engine,
+  'submit' | 'job' | 'documents' | 'documentAlone' | 'deleteDocument' | 'moveDocument'
+>;
+
+export interface PageToStore {
+  readonly url: string;
+  readonly bytes: Uint8Array;
+  readonly contentType: string | undefined;
+  readonly tags: readonly string[];
+  readonly title: string | undefined;
+  /** The document that the page was so far. */
+  readonly document: number | undefined;
+}
+
+export type StoreOutcome =
+  | { readonly outcome: 'stored'; readonly document: number; readonly as: 'new' | 'changed' | 'unchanged' }
+  /** Another document has these very bytes. */
+  | { readonly outcome: 'duplicate' }
+  | { readonly outcome: 'failed'; readonly reason: string };
+
+/**
+ * Makes a page a document, or replaces the one that it was, and waits until it can be found. A process that was killed meanwhile
+ * may have done so already: a document with this address in the collection is the page's own.
+ */
+export async function storePage(engine: PageEngine, page: PageToStore, signal: AbortSignal): Promise<StoreOutcome> {
+  const { url, bytes, contentType, tags, title } = page;
+  // The same bytes in another collection are another document: callers may not know of one another's.
+  const call = { signal, within: tags.slice(0, 1) };
+  const replaces = page.document ?? (await documentAt(engine, url, call));
+  const submitted = await engine.submit(
+    {
+      filename: filenameOf(url, contentType),
+      content: once(bytes),
+      size: bytes.length,
+      title,
+      tags,
+      source_path: url,
+      content_type: contentType,
+      replaces,
+    },
+    call,
+  );
+  const job = submitted.job_id === undefined ? undefined : await waitForJob(engine, submitted.job_id, signal);
+  const document = submitted.accepted ? madeBy(job) : (submitted.document_id ?? madeBy(job));
+  if (document === undefined) return { outcome: 'failed', reason: job?.error_code ?? job?.status ?? 'internal' };
+  if (submitted.accepted || document === replaces || (await isAt(engine, document, url, signal))) {
+    const as = !submitted.accepted ? 'unchanged' : replaces === undefined ? 'new' : 'changed';
+    return { outcome: 'stored', document, as };
+  }
+  return { outcome: 'duplicate' };
+}
+
+/** Into the trash. One that is gone already stays so. */
+export async function removeDocument(engine: PageEngine, id: number, signal: AbortSignal): Promise<void> {
+  await engine.deleteDocument(id, { signal }).catch(unlessGone);
+}
+
+/** The page has another address now. */
+export async function moveDocument(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<void> {
+  await engine.moveDocument(id, url, { signal }).catch(unlessGone);
+}
+
+function unlessGone(error: unknown): void {
+  if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
+}
+
+async function documentAt(engine: PageEngine, url: string, call: EngineCall): Promise<number | undefined> {
+  const { documents } = await engine.documents({ source_path: url, limit: 1 }, call);
+  return documents[0]?.id;
+}
+
+async function isAt(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<boolean> {
+  const found = await engine.documentAlone(id, { signal }).catch(unlessGone);
+  return found?.source_path === url;
+}
+
+/** Another document may have got the same bytes while the job waited. */
+function madeBy(job: EngineJob | undefined): number | undefined {
+  return job?.status === 'done' || job?.error_code === 'duplicate' ? (job.document_id ?? undefined) : undefined;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** The last part of the path; pages get an ending, by which downloads know what they are. */
+function filenameOf(url: string, contentType = ''): string {
+  const { pathname, hostname } = new URL(url);
+  const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;
+  const name =
+    decoded(last)
+      .replaceAll(/[/\\\p{Cc}]+/gu, ' ')
+      .trim() || hostname;
+  const isPage = /^\s*(?:text\/html|application\/xhtml)/i.test(contentType);
+  return isPage && !/\.[a-z]?html?$/i.test(name) ? `${name}.html` : name;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

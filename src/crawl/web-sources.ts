@@ -1,0 +1,195 @@
+import { CarrelError } from '../base/errors.ts';
+import { createGlob } from '../base/glob.ts';
+import { collectionOf, isCollectionTag } from '../engine/collection-tag.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { ListedSource, SourceSettings } from '../storage/web/sources.ts';
+import { normalise, urlCharsMax } from './address.ts';
+import { type PageEngine, removeDocument } from './store-page.ts';
+
+export interface SourceRequest {
+  readonly url: string;
+  /** The collection first. */
+  readonly tags: readonly string[];
+  /** Of a single page. By default the page's own. */
+  readonly title?: string | undefined;
+  readonly site?: boolean | undefined;
+  readonly sitemap?: boolean | undefined;
+  readonly feed?: boolean | undefined;
+  readonly depth?: number | undefined;
+  readonly pages?: number | undefined;
+  readonly include?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+  /** `daily`, `weekly`, `never` or a number of hours. */
+  readonly refresh?: string | undefined;
+  /** Of the library that the pages document. */
+  readonly version?: string | undefined;
+}
+
+/** A source as people and agents see it. */
+export type ShownSource = ReturnType<typeof showSource>;
+
+export interface WebSources {
+  /** Keeps the source and starts its first run. */
+  add(request: SourceRequest): Promise<{ source_id: number; job_id: number; url: string; is_new: boolean }>;
+  /** `anyTags`: only those with one of these tags. */
+  list(selection?: {
+    anyTags?: readonly string[] | undefined;
+    ids?: readonly number[] | undefined;
+  }): Promise<ShownSource[]>;
+  /** The id of the run: the one that is queued or running, or a new one. */
+  refresh(id: number): Promise<number>;
+  pause(id: number): Promise<void>;
+  resume(id: number): Promise<void>;
+  /** Returns how many documents went to the trash. */
+  remove(id: number, options: { documents: boolean }): Promise<{ url: string; deleted: number; kept: number }>;
+}
+
+export interface WebSourcesDeps {
+  readonly storage: Pick<Storage, 'web' | 'shared'>;
+  readonly engine: PageEngine;
+  /** There is a run to perform. */
+  onStarted?(job?: number): void;
+}
+
+const depthDefault = 3;
+const depthMax = 50;
+const pagesDefault = 1_000;
+const pagesMax = 20_000;
+const patternsMax = 50;
+const patternCharsMax = 200;
+const refreshHoursMax = 8_760;
+
+export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps): WebSources {
+  const { web, shared } = storage;
+  const started = (job?: number): void => {
+    shared?.tell({ about: 'work' });
+    onStarted?.(job);
+  };
+  const pause = async (id: number, paused: boolean): Promise<void> => {
+    const [source] = await web.list({ ids: [id] });
+    if (!(await web.pause({ id, paused }))) throw notFound(id);
+    // Ends the run at once, in whatever process it is.
+    if (source?.job !== undefined) shared?.tell({ about: 'job', id: String(source.job) });
+    if (!paused) started();
+  };
+  return {
+    async add(request) {
+      const { url, tags, settings } = readRequest(request);
+      const { source, job, isNew } = await web.add({ url, tags, settings, jitter: 2 * Math.random() - 1 });
+      started(job);
+      return { source_id: source.id, job_id: job, url, is_new: isNew };
+    },
+    list: async (selection = {}) => (await web.list(selection)).map(showSource),
+    async refresh(id) {
+      const job = await web.start({ id });
+      if (job === undefined) throw notFound(id);
+      started(job);
+      return job;
+    },
+    pause: (id) => pause(id, true),
+    resume: (id) => pause(id, false),
+    async remove(id, { documents }) {
+      const removed = await web.remove({ id });
+      if (removed === undefined) throw notFound(id);
+      const { signal } = new AbortController();
+      if (documents) for (const document of removed.documents) await removeDocument(engine, document, signal);
+      const count = removed.documents.length;
+      return { url: removed.url, deleted: documents ? count : 0, kept: documents ? 0 : count };
+    },
+  };
+}
+
+/** Everything that can be wrong with a request, before anything is stored. */
+export function readRequest(request: SourceRequest): { url: string; tags: string[]; settings: SourceSettings } {
+  const { site = false, sitemap = false, feed = false, version } = request;
+  const url = normalise(request.url);
+  if (url === undefined) {
+    throw fault(`url must be an http or https address without a password, of at most ${urlCharsMax} characters`);
+  }
+  if (feed && (site || sitemap)) throw fault('feed goes with neither site nor sitemap: choose one');
+  const isPage = !site && !sitemap && !feed;
+  const settings: SourceSettings = {
+    follows: site,
+    ...(request.title !== undefined && isPage ? { title: request.title } : {}),
+    ...(feed ? { listing: 'feed' } : sitemap ? { listing: 'sitemap' } : {}),
+    depth: whole('depth', request.depth ?? depthDefault, 0, depthMax),
+    pages: isPage ? pageAddresses : whole('pages', request.pages ?? pagesDefault, 1, pagesMax),
+    include: patterns('include', request.include),
+    exclude: patterns('exclude', request.exclude),
+    refreshHours: readRefresh(request.refresh ?? (feed ? 'daily' : isPage ? 'never' : 'weekly')),
+  };
+  if (version !== undefined && !/^[^\p{Cc},]{1,80}$/u.test(version)) {
+    throw fault('version must have 1 to 80 characters, none of them a comma or a control character');
+  }
+  return { url, tags: [...request.tags, ...(version === undefined ? [] : [`version:${version}`])], settings };
+}
+
+/** Of a single page: itself, and where it redirects to. */
+const pageAddresses = 10;
+
+function readRefresh(given: string): number | null {
+  if (given === 'never') return null;
+  const named = { daily: 24, weekly: 168 }[given];
+  if (named !== undefined) return named;
+  const hours = /^\d{1,4}$/.test(given) ? Number(given) : 0;
+  if (hours >= 1 && hours <= refreshHoursMax) return hours;
+  throw fault(`refresh must be daily, weekly, never or a number of hours from 1 to ${refreshHoursMax}`);
+}
+
+function patterns(name: string, given: readonly string[] = []): readonly string[] {
+  if (given.length > patternsMax || given.some((pattern) => pattern.length > patternCharsMax)) {
+    throw fault(`${name} must have at most ${patternsMax} patterns of ${patternCharsMax} characters`);
+  }
+  for (const pattern of given) {
+    try {
+      createGlob(pattern);
+    } catch {
+      throw fault(`${name}: ${JSON.stringify(pattern)} is not a pattern such as guide/** or *.html`);
+    }
+  }
+  return given;
+}
+
+function whole(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw fault(`${name} must be a whole number from ${min} to ${max}`);
+}
+
+function showSource(source: ListedSource) {
+  const { id, url, tags, settings, pages, documents, lastRun, nextRefresh } = source;
+  const { refreshHours, depth, include, exclude } = settings;
+  const collection = tags.find(isCollectionTag);
+  return {
+    source_id: id,
+    url,
+    mode: modeOf(settings),
+    collection: collection === undefined ? null : collectionOf(collection),
+    tags: tags.filter((tag) => !isCollectionTag(tag)),
+    status: source.isActive ? 'refreshing' : source.pausedAt === undefined ? 'idle' : 'paused',
+    pages,
+    documents,
+    ...(settings.follows ? { depth } : {}),
+    ...(modeOf(settings) === 'page' ? {} : { pages_max: settings.pages }),
+    ...(include.length > 0 ? { include } : {}),
+    ...(exclude.length > 0 ? { exclude } : {}),
+    refresh: refreshHours === null ? 'never' : ({ 24: 'daily', 168: 'weekly' }[refreshHours] ?? `${refreshHours} h`),
+    ...(nextRefresh === undefined || source.pausedAt !== undefined ? {} : { next_refresh: nextRefresh }),
+    ...(source.job === undefined ? {} : { job_id: source.job }),
+    ...(lastRun === undefined ? {} : { last_run: lastRun }),
+    created_at: source.createdAt,
+  };
+}
+
+function modeOf({ follows, listing }: SourceSettings): string {
+  return listing ?? (follows ? 'site' : 'page');
+}
+
+function notFound(id: number): CarrelError {
+  return new CarrelError('source_not_found', `No web source has the id ${id}. carrel sources lists them.`, {
+    data: { source_id: id },
+  });
+}
+
+function fault(message: string): CarrelError {
+  return new CarrelError('invalid_arguments', `${message}.`);
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createPlaces } from './document-places.ts';
+import { finishText } from './text/finish-text.ts';
+
+test('an offset knows its page, and a span the pages that it runs over', () => {
+  const text = 'one\n\ntwo\n\nthree';
+  const places = createPlaces({
+    text,
+    marks: [
+      { offset: 0, page: 1 },
+      { offset: 5, page: 2 },
+      { offset: 10, page: 4 },
+    ],
+  });
+  assert.deepEqual(
+    [places.at(0), places.at(4), places.at(5), places.at(12)],
+    [{ page: 1 }, { page: 1 }, { page: 2 }, { page: 4 }],
+  );
+  assert.deepEqual(places.of({ start: 5, end: 15 }), { page: 2, pageEnd: 4 });
+  assert.deepEqual(places.of({ start: 5, end: 8 }), { page: 2 });
+});
+
+test('lines are those of the original, also behind blank lines and hidden characters that were removed', () => {
+  const raw = '\n \n  first\u200b\nsec\u00adond\n\nlast\n\n';
+  const finished = finishText(raw, [{ offset: 0, line: 1 }], 1000);
+  assert.equal(finished.text, '  first\nsecond\n\nlast');
+  const places = createPlaces(finished);
+  const lineOf = (word: string) => places.at(finished.text.indexOf(word)).line;
+  assert.deepEqual([lineOf('first'), lineOf('second'), lineOf('last')], [3, 4, 6]);
+  assert.deepEqual(places.of({ start: 0, end: finished.text.length }), { line: 3, lineEnd: 6 });
+});
+
+test('marks move with the text and end with it', () => {
+  const finished = finishText(
+    '  a\u200bb\n\nc\u200bd\n\ntoo long',
+    [
+      { offset: 2, page: 1 },
+      { offset: 7, page: 2 },
+      { offset: 12, page: 3 },
+    ],
+    11,
+  );
+  assert.equal(finished.text, 'ab\n\ncd');
+  assert.deepEqual(finished.marks, [
+    { offset: 0, page: 1 },
+    { offset: 4, page: 2 },
+  ]);
+});
+
+test('inside of an archive an offset knows its file, and a file without pages takes none from the one before', () => {
+  const places = createPlaces({
+    text: '# a\n\nAAAA\n\n# b\n\nBBBB',
+    marks: [{ offset: 5, page: 1 }, { offset: 11 }, { offset: 16, line: 1 }],
+    members: [
+      { name: 'a', kind: 'pdf', headingStart: 0, start: 5, end: 9 },
+      { name: 'b', kind: 'text', headingStart: 11, start: 16, end: 20 },
+    ],
+  });
+  assert.deepEqual(places.at(6), { page: 1, member: 'a' });
+  assert.deepEqual(places.at(12), {});
+  assert.deepEqual(places.at(17), { line: 1, member: 'b' });
+});

@@ -1,0 +1,80 @@
+import type { DocumentKind, DocumentLinks, ListedPage } from '../document.ts';
+import { feedEntries } from '../xml/feed.ts';
+import { htmlLinks } from './html-links.ts';
+import { sitemapEntries } from './sitemap.ts';
+
+/** A sitemap has at most 50,000 entries. */
+const linksMax = 50_000;
+
+export function findLinks(kind: DocumentKind, text: string, url: string | undefined): DocumentLinks | undefined {
+  switch (kind) {
+    case 'html': {
+      const { hrefs, canonical, base, ...robots } = htmlLinks(text);
+      const from = resolved(base ?? '', url) ?? url;
+      const urls = distinct(hrefs.map((href) => resolved(href, from)));
+      return {
+        ...noLinks,
+        ...robots,
+        urls: urls.slice(0, linksMax),
+        hasMore: urls.length > linksMax,
+        canonical: (canonical === null ? undefined : resolved(canonical, from)) ?? null,
+      };
+    }
+    case 'feed':
+      return { ...noLinks, entries: listed(feedEntries(text), url) };
+    case 'xml': {
+      const { pages, sitemaps } = sitemapEntries(text, linksMax);
+      return {
+        ...noLinks,
+        entries: listed(pages, url),
+        sitemaps: distinct(sitemaps.map((each) => resolved(each, url))),
+      };
+    }
+    case 'json':
+      return { ...noLinks, entries: listed(jsonFeedEntries(text), url) };
+    default:
+      return undefined;
+  }
+}
+
+const noLinks: DocumentLinks = {
+  ...{ urls: [], hasMore: false, canonical: null, noindex: false, nofollow: false },
+  ...{ entries: [], sitemaps: [] },
+};
+
+function listed(entries: readonly ListedPage[], base: string | undefined): ListedPage[] {
+  const pages = new Map<string, ListedPage>();
+  for (const entry of entries) {
+    const url = resolved(entry.url, base);
+    if (url !== undefined && !pages.has(url)) pages.set(url, { ...entry, url });
+  }
+  return [...pages.values()];
+}
+
+/** JSON Feed 1 and 1.1. */
+function jsonFeedEntries(text: string): ListedPage[] {
+  if (!text.includes('https://jsonfeed.org/version/')) return [];
+  try {
+    const { items } = JSON.parse(text) as { items?: unknown };
+    if (!Array.isArray(items)) return [];
+    return items.flatMap((item) => {
+      const { url, external_url, date_modified, date_published } = Object(item);
+      const address = url ?? external_url;
+      const changed = date_modified ?? date_published;
+      return typeof address === 'string' ? [{ url: address, ...(typeof changed === 'string' ? { changed } : {}) }] : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+function resolved(href: string, base: string | undefined): string | undefined {
+  const url = URL.parse(href.trim(), base);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
+  url.hash = '';
+  return url.href;
+}
+
+function distinct(urls: readonly (string | undefined)[]): string[] {
+  return [...new Set(urls.filter((url) => url !== undefined))];
+}

@@ -1,0 +1,80 @@
+import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5';
+
+export interface HtmlLinks {
+  /** As written, without those that are marked `nofollow`. */
+  readonly hrefs: string[];
+  readonly canonical: string | null;
+  readonly base: string | null;
+  readonly noindex: boolean;
+  readonly nofollow: boolean;
+}
+
+/** Elements whose content is no markup, and how the tokenizer reads it. */
+const textElements = new Map<string, Tokenizer['state']>([
+  ['script', TokenizerMode.SCRIPT_DATA],
+  ['style', TokenizerMode.RAWTEXT],
+  ['xmp', TokenizerMode.RAWTEXT],
+  ['noembed', TokenizerMode.RAWTEXT],
+  ['title', TokenizerMode.RCDATA],
+  ['textarea', TokenizerMode.RCDATA],
+]);
+
+/** Every link of a page, also those in menus that a browser hides until they are opened. Only tags are read: no tree. */
+export function htmlLinks(html: string): HtmlLinks {
+  const hrefs: string[] = [];
+  const robots: string[] = [];
+  const facts = { canonical: null as string | null, base: null as string | null };
+  const handler: TokenHandler = {
+    onStartTag({ tagName, attrs }: Token.TagToken) {
+      tokenizer.state = textElements.get(tagName) ?? tokenizer.state;
+      noteTag(tagName, (name) => attrs.find((attribute) => attribute.name === name)?.value);
+    },
+    onEndTag() {},
+    onComment() {},
+    onDoctype() {},
+    onEof() {},
+    onCharacter() {},
+    onNullCharacter() {},
+    onWhitespaceCharacter() {},
+  };
+  const tokenizer = new Tokenizer({ sourceCodeLocationInfo: false }, handler);
+  tokenizer.write(html, true);
+  const asked = robots.join(',').toLowerCase();
+  return { hrefs, ...facts, ...readRobots(asked) };
+
+  function noteTag(tag: string, attribute: (name: string) => string | undefined): void {
+    switch (tag) {
+      case 'a':
+      case 'area': {
+        const href = attribute('href');
+        const isEndorsed = !/\b(?:nofollow|ugc|sponsored)\b/i.test(attribute('rel') ?? '');
+        if (href !== undefined && isEndorsed) hrefs.push(href);
+        return;
+      }
+      case 'frame':
+      case 'iframe':
+        hrefs.push(...[attribute('src')].filter((src) => src !== undefined));
+        return;
+      case 'base':
+        facts.base ??= attribute('href') ?? null;
+        return;
+      case 'link':
+        if (/(?:^|\s)canonical(?:\s|$)/i.test(attribute('rel') ?? '')) facts.canonical ??= attribute('href') ?? null;
+        return;
+      case 'meta': {
+        const content = attribute('content') ?? '';
+        if (/^(?:robots|carrel)$/i.test(attribute('name') ?? '')) robots.push(content);
+        const refreshed = /^\s*[\d.]+\s*[;,]\s*url\s*=\s*["']?([^"']+)/i.exec(content)?.[1];
+        if (/^refresh$/i.test(attribute('http-equiv') ?? '') && refreshed !== undefined) hrefs.push(refreshed);
+      }
+    }
+  }
+}
+
+/** The directives of a `robots` meta element or an `X-Robots-Tag` header. */
+export function readRobots(directives: string): { noindex: boolean; nofollow: boolean } {
+  return {
+    noindex: /\b(?:noindex|none)\b/i.test(directives),
+    nofollow: /\b(?:nofollow|none)\b/i.test(directives),
+  };
+}

@@ -1,0 +1,60 @@
+import * as z from 'zod';
+
+/* The bodies of requests to the engine's API. Clients send null for what they omit. */
+
+const given = <Schema extends z.ZodType>(schema: Schema) =>
+  schema
+    .nullish()
+    .transform((value) => value ?? undefined)
+    .optional();
+
+const names = z.array(z.string()).max(1_000).readonly();
+
+export const searchRequest = z.object({
+  query: z.string(),
+  top: given(z.int()),
+  /** The document must have all of them. */
+  tags: given(names),
+  doc_type: given(z.string()),
+  fts_only: given(z.boolean()),
+  vec_only: given(z.boolean()),
+  /** Hits with a lower relevance are left out, instead of weak ones. */
+  threshold: given(z.number()),
+  include_weak: given(z.boolean()),
+  /** How many chunks before and after each hit to include. */
+  neighbours: given(z.int()),
+  /** Hits to skip; `top` counts them too. */
+  offset: given(z.int()),
+});
+
+export const tagChange = z.object({ add: given(names), remove: given(names) });
+export const move = z.object({ source_path: z.string() });
+export const note = z.object({ text: z.string() });
+
+/** All given conditions must hold; an empty selection is refused. */
+export const selection = z.object({
+  document_ids: given(z.array(z.int()).readonly()),
+  tags: given(names),
+  doc_type: given(z.string()),
+  from_id: given(z.int()),
+  to_id: given(z.int()),
+  /** Proceed even if more than the safety percentage of all documents would change. */
+  force: given(z.boolean()),
+});
+
+export const bulkTags = selection.extend(tagChange.shape);
+
+/** All tags of this kind are removed, too, except for those that are added. */
+const replaces = z.enum(['collections', 'others'], { error: 'must be collections or others' });
+
+export const bulkReplaceTags = bulkTags.extend({ replaces });
+
+/** With `set_tags`, `tags` selects the documents, as everywhere else; without it, `tags` is what they get. */
+export const bulkSetTags = selection
+  .extend({ set_tags: given(names) })
+  .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is needed' });
+
+export type EngineSearch = z.output<typeof searchRequest>;
+export type TagChange = z.output<typeof tagChange>;
+export type BulkTagChange = TagChange & { replaces?: z.output<typeof replaces> | undefined };
+export type BulkSelection = z.output<typeof selection>;

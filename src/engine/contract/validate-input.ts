@@ -1,0 +1,143 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { JobListRequest, JobStatus } from '../../storage/documents/ingestion.ts';
+import { storable, storingFault } from '../../storage/storable.ts';
+import { type JobsRequest, jobStatuses, type PageRequest } from '../engine.ts';
+
+/* Input of callers, normalised for storing, or refused with a reason. */
+
+export const tagsMax = 64;
+const tagCharsMax = 200;
+const titleCharsMax = 300;
+const pathCharsMax = 1_000;
+const filenameCharsMax = 255;
+const namesMax = 20;
+const noteCharsMax = 1_000_000;
+
+/** Trimmed, without duplicates and empty ones, in the given order. Case matters. */
+export function readTags(given: readonly string[], name = 'tags'): string[] {
+  const tags = [...new Set(given.map((tag) => checked(name, tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
+  if (tags.length > tagsMax) throw fault(`${name} must have at most ${tagsMax} different items`);
+  // A comma separates tags in forms and query strings.
+  if (tags.some((tag) => tag.length > tagCharsMax || /[\p{Cc},]/u.test(tag))) {
+    throw fault(
+      `${name}: a tag must have at most ${tagCharsMax} characters, none of them a comma or a control character`,
+    );
+  }
+  return tags;
+}
+
+/** The last part of what was given: a name, never a path. */
+export function readFilename(given: string): string {
+  const name = oneLine(checked('filename', given).split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
+  if (name === '' || name === '.' || name === '..') throw fault('filename must name a file');
+  return name;
+}
+
+export function readTitle(given: string | undefined): string | undefined {
+  const title = given === undefined ? '' : oneLine(checked('title', given));
+  if (title.length > titleCharsMax) throw fault(`title must have at most ${titleCharsMax} characters`);
+  return title === '' ? undefined : title;
+}
+
+export function readDocType(given: string | undefined): string | undefined {
+  const docType = given?.trim().toLowerCase();
+  if (docType === undefined || docType === '') return undefined;
+  if (/^[a-z0-9][a-z0-9._+-]{0,39}$/.test(docType)) return docType;
+  throw fault('doc_type must have 1 to 40 letters, digits or the characters . _ + -, such as pdf or markdown');
+}
+
+/** As it is: a file's name may have any blanks, also at its end, and another file's name others. */
+export function readSourcePath(given: string | undefined): string | undefined {
+  const path = given === undefined ? '' : checked('source_path', given);
+  if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
+  return path.trim() === '' ? undefined : path;
+}
+
+export function readReplaces(given: number | undefined): number | undefined {
+  if (given === undefined || (Number.isSafeInteger(given) && given > 0)) return given;
+  throw fault('replaces must be the id of a document');
+}
+
+export function readNames(given: string | undefined): string[] | undefined {
+  const words = storable(given ?? '')
+    .normalize('NFC')
+    .split(/\s+/);
+  const names = [...new Set(words)].filter((name) => name !== '');
+  if (names.length > namesMax) throw fault(`query must have at most ${namesMax} words`);
+  return names.length === 0 ? undefined : names;
+}
+
+export function readNote(given: string): string {
+  const text = checked('The text of the note', given);
+  if (text.trim() === '') throw fault('The text of the note is empty');
+  if (text.length > noteCharsMax) throw fault(`A note must have at most ${noteCharsMax} characters`);
+  return text;
+}
+
+/** Refuses what no database keeps: what is stored must be what was sent. */
+function checked(name: string, text: string): string {
+  const why = storingFault(text);
+  if (why === undefined) return text;
+  throw fault(`${name} ${why}`);
+}
+
+/** The first line with any text, without heading marks. */
+export function titleOfNote(text: string): string {
+  const line = text.split('\n', 200).find((each) => /[\p{L}\p{N}]/u.test(each)) ?? '';
+  const title = oneLine(line.replace(/^\s*(?:#{1,6}|[-*>])\s+/, ''));
+  return title.length <= 80 ? title || 'Note' : `${title.slice(0, 79).toWellFormed().trimEnd()}…`;
+}
+
+/** Without slashes and other characters that some file systems do not allow in names. */
+export function noteFilename(title: string): string {
+  const name = title
+    .replace(/[\p{Cc}\p{Cs}/\\:*?"<>|]+/gu, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+    .slice(0, 80)
+    .toWellFormed()
+    .trim();
+  return `${name || 'note'}.md`;
+}
+
+export const limitMax = 1_000;
+
+export function pageOf({ limit = 100, offset = 0 }: PageRequest): { limit: number; offset: number } {
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    throw fault(`limit must be a whole number from 1 to ${limitMax}`);
+  }
+  if (!Number.isSafeInteger(offset) || offset < 0) throw fault('offset must be a whole number, 0 or more');
+  return { limit, offset };
+}
+
+/** Undefined if no job of this engine can match. */
+export function jobsOf({ status, ...page }: JobsRequest): JobListRequest | undefined {
+  // The engine in 003 uses it for duplicates; ours answers those with 409.
+  if (status === 'skipped') return undefined;
+  return { ...pageOf(page), status: statusOf(status) };
+}
+
+function statusOf(given: string | undefined): JobStatus | undefined {
+  if (given === undefined || given === '') return undefined;
+  const status = jobStatuses.find((each) => each === given);
+  if (status === undefined) throw fault(`status must be one of ${jobStatuses.join(', ')}`);
+  return status;
+}
+
+export function jobNotFound(): CarrelError {
+  return new CarrelError('job_not_found', 'No job has this id. The list of jobs has those there are.');
+}
+
+export function documentNotFound(id: number): CarrelError {
+  return new CarrelError('document_not_found', `No document has the id ${id}.`, { data: { document_id: id } });
+}
+
+export function fault(message: string): CarrelError {
+  return new CarrelError('invalid_arguments', message);
+}
+
+function oneLine(text: string): string {
+  return storable(text)
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim();
+}

@@ -1,0 +1,154 @@
+import type { Meaning, MeaningCandidates } from '../../search/meaning/meaning.ts';
+import { bestOfOwners } from '../../search/meaning/nearest-vectors.ts';
+import { cosineSpanOf } from '../../search/models/bundled-model.ts';
+import { type CompletedMeaning, failureOf, missing, type SearchCorpus } from '../../search/rank/corpus.ts';
+import { legCandidates, type WordMatch } from '../../search/rank/fusion.ts';
+import type { JudgeDeps } from '../../search/rank/judging.ts';
+import { codeSample, codeShareOf, matchesOf, type WordLeg, wordMatches } from '../../search/rank/legs.ts';
+import type { Reranker } from '../../search/rerank/reranker.ts';
+import type { CompletePassages, FoundPassages, PassageFilter, StoredPassage } from '../../storage/passages/passage.ts';
+import type { PassageStore } from '../../storage/passages/passage-store.ts';
+import type { ScoredVector } from '../../storage/vectors/vector.ts';
+import { plainQuery } from '../../words/word-query.ts';
+
+/** Search by meaning over the chunks, which are identified by the keys of their passages. */
+export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'find' | 'prefer'>;
+
+export interface PassageCorpusOptions {
+  readonly passages: Pick<PassageStore, 'find' | 'complete' | 'get' | 'weigh'>;
+  readonly meaning: ChunkMeaning | undefined;
+  readonly hasWords: boolean;
+  readonly filter: PassageFilter;
+  /** Counts all chunks with a word of the query, beyond those that are returned. */
+  readonly countsAll: boolean;
+}
+
+export interface PassageCorpus extends SearchCorpus {
+  /** Chunks with a word of the query, where all are counted, and how many of them were returned. */
+  readonly counts: { total: number; found: number };
+  /** Judges chunks by their text, with the title and the headings above it. */
+  judging(reranker: Reranker): JudgeDeps & { readonly words: Pick<WordLeg, 'score'> };
+}
+
+/** Max chunks found by words that are completed at once; a search with a threshold ranks more. */
+const completedMax = 200;
+
+/** Chunks as a search sees them: `find` and `complete` are one read each, and judging mostly needs no other. */
+export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpus {
+  const { passages, meaning, hasWords, filter, countsAll } = options;
+  const counts = { total: 0, found: 0 };
+  const known = new Map<number, StoredPassage>();
+  const weighed = new Map<number, WordMatch>();
+
+  return {
+    counts,
+    async find(text, depth, signal) {
+      const [query, limit] = [plainQuery(text), Math.max(depth, legCandidates)];
+      const words = hasWords ? { query, limit, offset: 0, filter, counts: countsAll } : undefined;
+      let found: FoundPassages | undefined;
+      let near: MeaningCandidates | undefined;
+      let failure: ReturnType<typeof failureOf> | undefined;
+      try {
+        near = await meaning?.find({
+          text,
+          limit: depth,
+          filter: filter.labels === undefined ? undefined : filter,
+          async look(asked) {
+            found = await passages.find({ words, near: asked }, { signal });
+            return found.near ?? Promise.reject(new TypeError('the vectors were not looked at'));
+          },
+          signal: signal ?? new AbortController().signal,
+        });
+      } catch (error) {
+        failure = failureOf(error);
+      }
+      found ??= await passages.find({ words, near: undefined }, { signal });
+      const { hits = [], total = 0, scoreMax = 0 } = found.words ?? {};
+      Object.assign(counts, { total, found: hits.length });
+      const byWords = matchesOf(
+        hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
+        scoreMax,
+      );
+      return {
+        words: byWords,
+        failure,
+        corrected: found.words?.corrected ?? [],
+        async complete() {
+          const nearest = near && 'scored' in near.candidates ? bestOfOwners(near.candidates.scored, depth) : [];
+          const keys = [...new Set([...byWords.slice(0, completedMax), ...nearest].map(({ id }) => id))];
+          const asked = { keys, query, vectors: near && vectorsOf(near, byWords, depth), ownersMax: 2 * depth };
+          const completed = await passages.complete(asked, { signal });
+          for (const passage of completed.passages) known.set(passage.key, passage);
+          const matches = completed.weighed ? wordMatches(completed.weighed) : [];
+          for (const match of matches) weighed.set(match.id, match);
+          return {
+            words: hasWords ? matches : undefined,
+            meaning: near && completedMeaning(near, byWords, depth, completed.scored),
+          };
+        },
+      };
+    },
+    judging: (reranker) => ({
+      reranker,
+      words: {
+        async score(text, ids, signal) {
+          const unknown = ids.filter((id) => !known.has(id));
+          const more =
+            unknown.length === 0
+              ? []
+              : wordMatches(await passages.weigh({ query: plainQuery(text), keys: unknown }, { signal }));
+          return [...ids.flatMap((id) => weighed.get(id) ?? []), ...more];
+        },
+      },
+      async texts(ids, signal) {
+        const unknown = ids.filter((id) => !known.has(id));
+        const more = unknown.length === 0 ? [] : await passages.get(unknown, { signal });
+        const found = [...ids.flatMap((id) => known.get(id) ?? []), ...more];
+        return new Map(
+          found.map(({ key, title, headings, body }) => {
+            const heading = [title, ...headings].filter((part) => part !== '').join(' / ');
+            return [key, { text: body, lead: heading && `${heading}\n` }];
+          }),
+        );
+      },
+    }),
+  };
+
+  function completedMeaning(
+    near: MeaningCandidates,
+    byWords: readonly WordMatch[],
+    depth: number,
+    scored: readonly ScoredVector[],
+  ): CompletedMeaning {
+    const { candidates, pending, model } = near;
+    const listed = bestOfOwners(listedVectors(candidates, scored), depth);
+    const wanted = new Set(missing(byWords, listed));
+    const more = bestOfOwners(
+      scored.filter(({ owner }) => wanted.has(owner)),
+      Math.max(1, wanted.size),
+    );
+    const sample = codeSample(listed).flatMap((id) => known.get(id)?.body ?? []);
+    return { listed, more, codeShare: codeShareOf(sample), pending, span: cosineSpanOf(model) };
+  }
+}
+
+/** Vectors to score: candidates whose scores are not exact yet, and those of what the words found. */
+function vectorsOf(
+  { candidates, keysOf, vector: query, model }: MeaningCandidates,
+  byWords: readonly WordMatch[],
+  depth: number,
+): CompletePassages['vectors'] {
+  const ids = byWords.map(({ id }) => id);
+  if ('keys' in candidates) return { query, keys: [...new Set([...candidates.keys, ...(keysOf?.(ids) ?? [])])] };
+  const allowed = missing(byWords, bestOfOwners(candidates.scored, depth));
+  return allowed.length === 0 ? undefined : { model, query, limit: allowed.length, allowed };
+}
+
+function listedVectors(
+  candidates: MeaningCandidates['candidates'],
+  scored: readonly ScoredVector[],
+): readonly ScoredVector[] {
+  if ('scored' in candidates) return candidates.scored;
+  const keys = new Set(candidates.keys);
+  return scored.filter(({ key }) => keys.has(key));
+}

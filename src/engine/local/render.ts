@@ -1,0 +1,89 @@
+import type { LocatedChunk, StoredChunk, StoredDocument } from '../../storage/documents/document.ts';
+import type { PhaseProgress, StoredJob } from '../../storage/documents/ingestion.ts';
+import type { EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from '../engine.ts';
+import { type EngineRole, engineRoles } from '../engine-slice.ts';
+
+/* Stored data in the shapes of the API. */
+
+/** `pending`: chunks without vectors, where there are any. */
+export function renderDocument(document: StoredDocument, pending = 0): EngineDocument {
+  return {
+    id: document.id,
+    title: document.title,
+    doc_type: document.docType,
+    tags: [...document.tags],
+    source_path: document.sourcePath ?? null,
+    content_hash: document.contentHash,
+    language: document.language ?? null,
+    chunk_count: document.chunkCount,
+    has_file: true,
+    created_at: document.createdAt,
+    updated_at: document.updatedAt ?? null,
+    filename: document.filename,
+    content_type: document.contentType,
+    size: document.bytes,
+    ...truncatedOf(document.details),
+    ...(pending > 0 ? { pending } : {}),
+    metadata: publicDetails(document.details),
+  };
+}
+
+/** What an engine does, where that is not everything. */
+export function renderRoles(roles: readonly EngineRole[]): { roles?: readonly EngineRole[] } {
+  return roles.length === engineRoles.length ? {} : { roles };
+}
+
+export function renderChunk({ key, position, text, metadata }: StoredChunk): EngineChunk {
+  return { id: key, chunk_index: position, text, chunk_metadata: metadata };
+}
+
+export function renderNeighbours(chunk: LocatedChunk): { chunk_index: number; text: string }[] {
+  return chunk.neighbours.map(({ position, text }) => ({ chunk_index: position, text }));
+}
+
+export function renderJob(job: StoredJob, live: PhaseProgress | undefined, pending = 0): EngineJob {
+  return {
+    id: job.id,
+    kind: job.kind,
+    filename: job.filename ?? null,
+    title: job.title ?? null,
+    status: job.status,
+    progress: progressOf(job, live),
+    error: job.error ?? null,
+    error_code: job.errorCode ?? null,
+    document_id: job.documentId ?? null,
+    chunk_count: job.chunkCount ?? null,
+    ...truncatedOf(job.details),
+    ...(pending > 0 ? { pending } : {}),
+    doc_type: job.docType ?? null,
+    tags: [...job.tags],
+    source_path: job.sourcePath ?? null,
+    content_hash: job.contentHash ?? null,
+    attempts: job.attempts,
+    details: job.details,
+    created_at: job.createdAt,
+    updated_at: job.updatedAt,
+  };
+}
+
+function progressOf(job: StoredJob, live: PhaseProgress | undefined): JobProgress | null {
+  if (job.kind !== 'ingest' && job.kind !== 'crawl') return null;
+  const { phase, done, total } = job.status === 'processing' ? (live ?? job.progress) : job.progress;
+  return { phase, ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) };
+}
+
+/** What was left out of the text, where something was. */
+export function truncatedOf({ truncated }: StoredDocument['details']): { truncated?: Truncation } {
+  // Written by ourselves, in this shape (ingest.ts).
+  return truncated === undefined ? {} : { truncated: truncated as Truncation };
+}
+
+/** Details that are only for our own use are left out. */
+function publicDetails({
+  derivedTitle: _,
+  bounds: __,
+  writtenBy: ___,
+  ...details
+}: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return details;
+}

@@ -1,0 +1,145 @@
+import { collectionTag, isCollectionTag, outsideCollections } from '../collection-tag.ts';
+import { documentNotFound, jobNotFound, readTags } from '../contract/validate-input.ts';
+import type { EngineCall, EngineDocument, EngineJob, SubmissionFields, TagCount } from '../engine.ts';
+import type { LocalEngine } from './submit.ts';
+
+/** The engine for callers who may use only some collections. Other collections and their documents don't exist for them. */
+export function scopedEngine(engine: LocalEngine, collections: readonly string[]): LocalEngine {
+  const own = collections.map(collectionTag);
+  const [home = ''] = own;
+  const within = (options?: EngineCall): EngineCall => ({ ...options, within: own });
+
+  const isOwn = (tags: readonly string[]): boolean => tags.some((tag) => own.includes(tag));
+  const isVisible = (tag: string): boolean => !isCollectionTag(tag) || own.includes(tag);
+  const visible = <Document extends EngineDocument>(document: Document): Document => ({
+    ...document,
+    tags: document.tags.filter(isVisible),
+  });
+  const visibleJob = (job: EngineJob): EngineJob => ({
+    ...job,
+    tags: job.tags.filter(isVisible),
+    // What was changed may name other collections.
+    details: (job.kind === 'crawl' && job.details) || {},
+  });
+
+  const find = async (id: number, options?: EngineCall) => {
+    const document = await engine.documentAlone(id, options);
+    if (!isOwn(document.tags)) throw documentNotFound(id);
+    return document;
+  };
+  const findJob = async (id: number | string, options?: EngineCall): Promise<EngineJob> => {
+    const job = await engine.job(id, options);
+    if (!isOwn(job.tags)) throw jobNotFound();
+    return job;
+  };
+
+  /** Refuses every name that is not one of theirs alike, whether or not there is such a collection. */
+  const checkNames = (tags: readonly string[]): void => {
+    if (!readTags(tags).every(isVisible)) throw outsideCollections(collections);
+  };
+  const filed = <Fields extends SubmissionFields>(fields: Fields): Fields => {
+    const tags = fields.tags ?? [];
+    checkNames(tags);
+    return { ...fields, tags: isOwn(readTags(tags)) ? tags : [home, ...tags] };
+  };
+  const checkReplaced = async ({ replaces }: SubmissionFields): Promise<void> => {
+    if (replaces !== undefined) await find(replaces);
+  };
+  /** A change must not take documents out of every collection that the caller may use. */
+  const checkChange = (add: readonly string[], remove: readonly string[], before: readonly string[] = own): void => {
+    checkNames([...add, ...remove]);
+    const gone = new Set(readTags(remove));
+    const left = [...before.filter((tag) => !gone.has(tag)), ...readTags(add)];
+    if (!isOwn(left)) throw outsideCollections(collections);
+  };
+
+  return {
+    ...engine,
+    status: (options) => engine.status(within(options)),
+    search: async (request, options) => {
+      const answer = await engine.search(request, within(options));
+      return { ...answer, results: answer.results.map((hit) => ({ ...hit, tags: hit.tags.filter(isVisible) })) };
+    },
+    async submit(submission, options) {
+      await checkReplaced(submission);
+      return engine.submit(filed(submission), within(options));
+    },
+    async submitReceived(received, filename, fields, options) {
+      try {
+        await checkReplaced(fields);
+        filed(fields);
+      } catch (error) {
+        await engine.dropReceived(received);
+        throw error;
+      }
+      return engine.submitReceived(received, filename, filed(fields), within(options));
+    },
+    async jobs(request, options) {
+      const { jobs, total } = await engine.jobs(request, within(options));
+      return { jobs: jobs.map(visibleJob), total };
+    },
+    job: async (id, options) => visibleJob(await findJob(id, options)),
+    async cancelJob(id, options) {
+      await findJob(id, options);
+      return visibleJob(await engine.cancelJob(id, options));
+    },
+    async documents(request, options) {
+      const { documents, total } = await engine.documents(request, within(options));
+      return { documents: documents.map(visible), total };
+    },
+    async document(id, options) {
+      const document = await engine.document(id, options);
+      if (!isOwn(document.tags)) throw documentNotFound(id);
+      return visible(document);
+    },
+    documentAlone: async (id, options) => visible(await find(id, options)),
+    async file(id, options) {
+      await find(id, options);
+      return engine.file(id, options);
+    },
+    async deleteDocument(id, options) {
+      await find(id, options);
+      return engine.deleteDocument(id, options);
+    },
+    restoreDocument: (id, options) => engine.restoreDocument(id, within(options)),
+    async changeTags(id, change, options) {
+      const { tags } = await find(id, options);
+      checkChange(change.add ?? [], change.remove ?? [], tags);
+      return visible(await engine.changeTags(id, change, options));
+    },
+    async moveDocument(id, sourcePath, options) {
+      await find(id, options);
+      return visible(await engine.moveDocument(id, sourcePath, options));
+    },
+    async updateNote(id, text, options) {
+      await find(id, options);
+      return visible(await engine.updateNote(id, text, within(options)));
+    },
+    async tags({ after, limit = Number.POSITIVE_INFINITY, ...options } = {}) {
+      const some: TagCount[] = [];
+      for (let last = after; ; ) {
+        const page = { after: last, ...(Number.isFinite(limit) ? { limit } : {}) };
+        const found = await engine.tags({ ...within(options), ...page });
+        some.push(...found.filter(({ tag }) => isVisible(tag)));
+        last = found.at(-1)?.tag;
+        if (found.length < limit || some.length >= limit) return some.slice(0, limit);
+      }
+    },
+    tagOverview: async (most, options) => engine.tagOverview(most, within(options)),
+    bulkDelete: async (selection, options) => engine.bulkDelete(selection, within(options)),
+    async bulkTags(selection, change, options) {
+      const { add = [], remove = [], replaces } = change;
+      checkNames([...add, ...remove]);
+      // Which of them each document has is not known here.
+      const mayLeave = replaces === 'collections' || isOwn(readTags(remove));
+      if (mayLeave && !isOwn(readTags(add))) throw outsideCollections(collections);
+      return engine.bulkTags(selection, change, within(options));
+    },
+    async bulkSetTags(selection, tags, options) {
+      checkChange(tags, own);
+      return engine.bulkSetTags(selection, tags, within(options));
+    },
+    within: () => scopedEngine(engine, collections),
+    close: async () => {},
+  };
+}

@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isCarrelError } from '../base/errors.ts';
+import type { Engine, EngineJob, JobId } from './engine.ts';
+
+/** Between two looks at a job: soon at first, for small files, then less often. */
+const lookMinMs = 50;
+const lookMaxMs = 1000;
+
+/** How long the engine may be unreachable while we wait for a job. */
+const awayMaxMs = 60_000;
+
+/** Until it has ended, one way or the other. The engine may be unreachable for a while. */
+export async function waitForJob(
+  engine: Pick<Engine, 'job'>,
+  id: JobId,
+  signal: AbortSignal,
+  onLook?: (job: EngineJob) => void,
+): Promise<EngineJob> {
+  let lookMs = lookMinMs;
+  let seenAt = performance.now();
+  for (;;) {
+    try {
+      const job = await engine.job(id, { signal });
+      onLook?.(job);
+      if (['done', 'failed', 'cancelled'].includes(job.status)) return job;
+      seenAt = performance.now();
+    } catch (error) {
+      if (!isAway(error) || performance.now() - seenAt > awayMaxMs) throw error;
+    }
+    await delay(lookMs, undefined, { signal });
+    lookMs = Math.min(lookMaxMs, lookMs * 1.5);
+  }
+}
+
+/** Whether the same call may succeed later: the engine is unavailable, not refusing. */
+export function isAway(error: unknown): boolean {
+  if (!isCarrelError(error)) return false;
+  return error.kind === 'upstream' || error.kind === 'timeout' || error.code === 'storage_busy';
+}

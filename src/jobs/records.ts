@@ -1,0 +1,136 @@
+import { readdir, readFile, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { replaceFile, syncFolder, writeNewFile } from '../base/durable-files.ts';
+import { systemCode } from '../base/errors.ts';
+import { makeFolder } from '../base/make-folder.ts';
+import type { ListedPart, SharedStore } from '../base/shared-store.ts';
+
+/** Calls that outlive their request: an id and numbered parts of JSON, each expiring after `lastsMs`. Writes are durable. */
+export interface Records {
+  /** False if the part exists: of several writers, the first one wins. */
+  add(id: string, part: number, content: object, lastsMs: number): Promise<boolean>;
+  put(id: string, part: number, content: object, lastsMs: number): Promise<void>;
+  read<Content>(id: string, part: number): Promise<Content | undefined>;
+  list(ids?: readonly string[]): Promise<ListedPart[]>;
+  /** From now on, all parts last so long. */
+  touch(id: string, lastsMs: number): Promise<void>;
+  remove(id: string, parts?: readonly number[]): Promise<void>;
+}
+
+/** Records in a database, for processes that share nothing else. */
+export function createSharedRecords(kind: string, shared: SharedStore): Records {
+  return {
+    add: (id, part, content, lastsMs) => shared.add({ kind, id, part }, json(content), lastsMs),
+    put: (id, part, content, lastsMs) => shared.put({ kind, id, part }, json(content), lastsMs),
+    async read<Content>(id: string, part: number) {
+      const bytes = await shared.read({ kind, id, part });
+      return bytes && (JSON.parse(bytes.toString()) as Content);
+    },
+    list: (ids) => shared.list({ kind, ...(ids === undefined ? {} : { ids }) }),
+    touch: (id, lastsMs) => shared.touch({ kind, id }, lastsMs),
+    remove: (id, parts) => shared.remove({ kind, id }, parts),
+  };
+}
+
+/** A file gets its expiry just after it was written, and another process must not remove it in between. */
+const graceMs = 60_000;
+/** Anything else in the folder was left by a process that was killed. */
+const leftoverMs = 24 * 3_600_000;
+
+/** One file for each part, named by the number of the part. Its modification time is when it expires. */
+export function createFileRecords(folder: string, names: readonly string[], now: () => number): Records {
+  const fileOf = (id: string, part: number): string => join(folder, `${id}.${names[part]}`);
+  const expire = (file: string, lastsMs: number): Promise<void> => {
+    const time = new Date(now() + lastsMs);
+    return utimes(file, time, time);
+  };
+  return {
+    async add(id, part, content, lastsMs) {
+      makeFolder(folder);
+      const file = fileOf(id, part);
+      try {
+        await writeNewFile(file, json(content));
+      } catch (error) {
+        if (systemCode(error) === 'EEXIST') return false;
+        throw error;
+      }
+      await expire(file, lastsMs);
+      await syncFolder(folder);
+      return true;
+    },
+    async put(id, part, content, lastsMs) {
+      await replaceFile(fileOf(id, part), json(content));
+      await expire(fileOf(id, part), lastsMs);
+    },
+    async read<Content>(id: string, part: number) {
+      try {
+        return JSON.parse(await readFile(fileOf(id, part), 'utf8')) as Content;
+      } catch (error) {
+        // A power cut may leave half a file, which counts as none.
+        if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+    async list(ids) {
+      makeFolder(folder);
+      const parts: ListedPart[] = [];
+      for (const name of await readdir(folder)) {
+        const [id = '', ending = ''] = name.split('.');
+        const part = names.indexOf(ending);
+        const { mtimeMs, size } = await stat(join(folder, name)).catch(() => ({ mtimeMs: 0, size: 0 }));
+        const isOver = now() - mtimeMs > (part === -1 ? leftoverMs : graceMs);
+        if (isOver) await rm(join(folder, name), { force: true });
+        else if (part !== -1 && (ids?.includes(id) ?? true)) parts.push({ id, part, bytes: size });
+      }
+      return parts;
+    },
+    async touch(id, lastsMs) {
+      await Promise.all(names.map((_, part) => expire(fileOf(id, part), lastsMs).catch(() => {})));
+    },
+    async remove(id, parts = names.map((_, part) => part)) {
+      await Promise.all(parts.map((part) => rm(fileOf(id, part), { force: true })));
+    },
+  };
+}
+
+function json(content: object): Buffer {
+  return Buffer.from(JSON.stringify(content));
+}
+
+/** How soon a change that is only shown is written. */
+const soonMs = 500;
+
+export interface StateWriter {
+  soon(): void;
+  /** Resolves when it is written, or could not be: then it is written with the next change. */
+  now(): Promise<void>;
+  /** Resolves when nothing is being written. */
+  stop(): Promise<void>;
+}
+
+/** Writes the state of running work for other processes: after changes, and every `renewMs` as a sign of life. */
+export function createStateWriter(write: () => Promise<void>, renewMs: number): StateWriter {
+  let timer: NodeJS.Timeout | undefined;
+  let isSoon = false;
+  let written: Promise<void> = Promise.resolve();
+  const now = (): Promise<void> => {
+    clearTimeout(timer);
+    isSoon = false;
+    timer = setTimeout(now, renewMs).unref();
+    written = written.then(write).catch(() => {});
+    return written;
+  };
+  return {
+    now,
+    soon() {
+      if (isSoon) return;
+      isSoon = true;
+      clearTimeout(timer);
+      timer = setTimeout(now, soonMs).unref();
+    },
+    stop() {
+      clearTimeout(timer);
+      return written;
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import { wireBytes } from '../../base/wire-bytes.ts';
+import type { Sink } from '../sessions/conversation.ts';
+import { rpcCodes } from '../wire-errors.ts';
+import type { Incoming, MessageLimits } from './messages.ts';
+
+/** The handshake must stand alone: a batch could otherwise carry calls past it. */
+export function refuseInitialize(item: Incoming): Incoming {
+  if (item.kind !== 'request' || item.method !== 'initialize') return item;
+  const problem = 'Invalid request: initialize must not be part of a batch.';
+  return { kind: 'invalid', id: item.id, code: rpcCodes.invalidRequest, problem };
+}
+
+/**
+ * Collects the answers to a batch and delivers them together when the last has arrived. Those that would make the batch
+ * longer than one answer may be are replaced by an error. A batch whose requests were all cancelled is `settled` with
+ * nothing to deliver.
+ */
+export function gatherAnswers(
+  incoming: readonly Incoming[],
+  { answerBytesMax }: Pick<MessageLimits, 'answerBytesMax'>,
+  deliver: (answers: object[]) => void,
+  { tell }: Pick<Sink, 'tell'>,
+  settled: () => void,
+): Sink {
+  const answers: object[] = [];
+  let bytes = 0;
+  let missing = incoming.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
+  const settle = (): void => {
+    missing -= 1;
+    if (missing > 0) return;
+    if (answers.length > 0) deliver(answers);
+    settled();
+  };
+  return {
+    answer(message) {
+      const size = wireBytes(message, 1, answerBytesMax);
+      const fits = bytes + size <= answerBytesMax - refusalBytes * answers.length;
+      if (fits) bytes += size;
+      answers.push(fits ? message : tooLong(message, answerBytesMax));
+      settle();
+    },
+    tell,
+    dropped: settle,
+  };
+}
+
+/** Estimated size of the error that replaces an answer. */
+const refusalBytes = 512;
+
+function tooLong(answer: object, bytesMax: number): object {
+  const message = `The answers to this batch exceed ${bytesMax} bytes. Send this request again, alone.`;
+  const id = 'id' in answer ? answer.id : null;
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: rpcCodes.application, message, data: { code: 'answer_too_large', bytesMax } },
+  };
+}

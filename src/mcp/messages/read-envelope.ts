@@ -1,0 +1,52 @@
+import { classifyInboundRequest } from '@modelcontextprotocol/server';
+import { isObject } from '../../base/json.ts';
+import { metaKeys, modernRevisions } from '../protocol-versions.ts';
+
+type Params = Record<string, unknown>;
+
+/** What a plain request of 2026-07-28 says of its client. */
+export interface Envelope {
+  readonly meta: Params;
+  readonly clientInfo: unknown;
+  readonly capabilities: unknown;
+}
+
+/** From 2026-07-28 on. Undefined if the request is not plain. */
+export function readEnvelope(method: string, params: Params | undefined): Envelope | undefined {
+  const meta = params?.['_meta'];
+  if (params === undefined || !isObject(meta) || isRetry(params) || !isKnown(meta)) return undefined;
+  if (method === 'tools/call') {
+    const { name, arguments: given } = params;
+    if (typeof name !== 'string' || (given !== undefined && !isObject(given))) return undefined;
+  }
+  return { meta, clientInfo: meta[metaKeys.client], capabilities: meta[metaKeys.capabilities] };
+}
+
+/** With answers to questions. */
+function isRetry(params: Params): boolean {
+  return 'inputResponses' in params || 'requestState' in params;
+}
+
+/** In the revisions with a handshake, any integer may be one. */
+export function isModernId(id: unknown): id is string | number {
+  return typeof id === 'string' || Number.isSafeInteger(id);
+}
+
+/** Envelopes that the SDK has found to be in order: a client sends the same with every request. */
+const known = new Set<string>();
+const knownMax = 100;
+const envelopeKeys = [metaKeys.revision, metaKeys.client, metaKeys.capabilities, metaKeys.logLevel];
+const knownUnitsMax = 4_096;
+
+function isKnown(meta: Params): boolean {
+  if (!(modernRevisions as readonly unknown[]).includes(meta[metaKeys.revision])) return false;
+  const envelope = Object.fromEntries(envelopeKeys.map((key) => [key, meta[key]]));
+  const text = JSON.stringify(envelope);
+  if (known.has(text)) return true;
+  const body = { jsonrpc: '2.0', id: 0, method: 'tools/list', params: { _meta: envelope } };
+  if (text.length > knownUnitsMax || classifyInboundRequest({ httpMethod: 'POST', body }).kind !== 'modern')
+    return false;
+  if (known.size >= knownMax) known.clear();
+  known.add(text);
+  return true;
+}

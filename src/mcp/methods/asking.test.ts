@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { test } from 'node:test';
+import * as z from 'zod';
+import { silentLogger } from '../../base/log.ts';
+import { createCallJobs } from '../../jobs/call-jobs.ts';
+import { agreedTo, askToRemove } from '../../tools/question.ts';
+import { defineTool } from '../../tools/tool.ts';
+import { messageLimits } from '../messages/messages.ts';
+import { createOffer } from '../offer.ts';
+import { everyRevision } from '../protocol-versions.ts';
+import { serveOverStdio } from '../serve.ts';
+
+type Fields = Record<string, unknown>;
+
+/** A client on stdio that can show forms, and a tool that removes things once its user agrees. */
+function open(answerMs: number) {
+  let removed = 0;
+  const remove = defineTool({
+    name: 'remove',
+    title: 'Remove',
+    description: 'Removes all.',
+    effect: 'change',
+    input: z.object({}),
+    output: z.object({ removed: z.int() }),
+    questions: async () => askToRemove(['thing', 'things'], 7, { samples: [], about: 'seven' }),
+    async run(_input, { asked }) {
+      if (agreedTo(asked) === 'seven') removed += 7;
+      return { removed };
+    },
+  });
+  const offer = createOffer({
+    serverInfo: { name: 'asking', version: '1' },
+    instructions: '',
+    toolsets: [{ name: 'things', tools: [remove], failures: { as: 'result' } }],
+    readOnly: false,
+    disabledTools: [],
+    // A question that kept its place would leave none for the next call.
+    inFlight: { runningMax: 1, waitingMax: 0 },
+    jobs: createCallJobs(),
+    log: silentLogger,
+    answerMs,
+  });
+  const input = new PassThrough();
+  const output = new PassThrough();
+  const service = serveOverStdio({ offer, revisions: everyRevision, limits: messageLimits, input, output });
+  const said: Fields[] = [];
+  let heard = Promise.withResolvers<void>();
+  let rest = '';
+  output.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    said.push(...lines.map((line) => JSON.parse(line) as Fields));
+    heard.resolve();
+    heard = Promise.withResolvers();
+  });
+  const send = (message: Fields): void => void input.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'test', version: '1' };
+  const params = { protocolVersion: '2025-11-25', capabilities: { elicitation: {} }, clientInfo };
+  send({ id: 0, method: 'initialize', params });
+  send({ method: 'notifications/initialized' });
+  return {
+    send,
+    call: (id: number) => send({ id, method: 'tools/call', params: { name: 'remove' } }),
+    removed: () => removed,
+    /** The first message, said or still to come, that is one of these. */
+    async wait(wanted: (message: Fields) => boolean): Promise<Fields> {
+      for (;;) {
+        const found = said.find(wanted);
+        if (found) return found;
+        await heard.promise;
+      }
+    },
+    async close() {
+      input.end();
+      await service.closed;
+    },
+  };
+}
+
+const isQuestion = ({ method }: Fields): boolean => method === 'elicitation/create';
+const isWithdrawn = ({ method }: Fields): boolean => method === 'notifications/cancelled';
+
+test('a question that nobody answers ends the call with a clear error, and nothing is removed', async () => {
+  const client = open(50);
+  client.call(1);
+  const { id } = await client.wait(isQuestion);
+  const { result } = await client.wait((message) => message['id'] === 1 && 'result' in message);
+  const { isError, structuredContent } = result as { isError: boolean; structuredContent: { error: Fields } };
+  assert.equal(isError, true);
+  assert.equal(structuredContent.error['code'], 'not_confirmed');
+  assert.match(String(structuredContent.error['message']), /no usable answer. Nothing was changed/);
+  // The client learns that it need not show the form any more, and an answer that comes too late changes nothing.
+  const { params } = await client.wait(isWithdrawn);
+  assert.equal((params as Fields)['requestId'], id);
+  client.send({ id, result: { action: 'accept', content: { confirm: true } } });
+  client.send({ id: 2, method: 'ping' });
+  await client.wait((message) => message['id'] === 2);
+  assert.equal(client.removed(), 0);
+  await client.close();
+});
+
+test('a call that is cancelled while its question is open withdraws it, and nothing is removed', async () => {
+  const client = open(600_000);
+  client.call(1);
+  const { id } = await client.wait(isQuestion);
+  client.send({ method: 'notifications/cancelled', params: { requestId: 1 } });
+  const { params } = await client.wait(isWithdrawn);
+  assert.equal((params as Fields)['requestId'], id);
+  client.send({ id, result: { action: 'accept', content: { confirm: true } } });
+  client.send({ id: 2, method: 'ping' });
+  await client.wait((message) => message['id'] === 2);
+  assert.equal(client.removed(), 0);
+  await client.close();
+});

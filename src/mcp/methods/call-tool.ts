@@ -1,0 +1,167 @@
+import { answerBytesDefault, checkAnswer, envelopeBytes } from '../../answers/answer-limit.ts';
+import { CarrelError, type ErrorKind, isCarrelError } from '../../base/errors.ts';
+import type { CallCounter } from '../../base/shared-window.ts';
+import { createSlidingWindow, type MonotonicClock } from '../../base/sliding-window.ts';
+import type { CallJobs } from '../../jobs/call-jobs.ts';
+import type { Recorder } from '../../telemetry/recorder.ts';
+import { type Call, localUser } from '../../tools/call.ts';
+import type { Catalogue, OfferedTool } from '../../tools/catalogue.ts';
+import { spend } from '../../tools/quota.ts';
+import { runOrBecomeJob, type Work } from '../tasks/slow-calls.ts';
+import { followLasting, runOrBecomeTask, type TaskedCall } from '../tasks/task-calls.ts';
+import { missingTasks, ownError, RpcError, ToolFailure } from '../wire-errors.ts';
+import { InputRequired } from './asking.ts';
+import type { Gates } from './gates.ts';
+import type { IncomingCall } from './incoming-call.ts';
+
+export interface CallToolOptions {
+  catalogue: Catalogue;
+  jobs: CallJobs;
+  gates: Gates;
+  /** The longest answer, in bytes. */
+  answerBytesMax?: number;
+  clock?: MonotonicClock;
+  /** Is told of every call. */
+  recorder?: Recorder | undefined;
+}
+
+export type CallTool = (name: string, given: unknown, call: IncomingCall) => Promise<object>;
+
+/**
+ * The one way to a tool, whatever the transport:
+ *
+ * 1. find it, or say what is wrong with the name;
+ * 2. parse the arguments;
+ * 3. count the call against the caller's quota;
+ * 4. wait for a free slot, or refuse;
+ * 5. ask the user, where the tool wants that and the client can;
+ * 6. run it, as a task or a job if it becomes slow;
+ * 7. see that the answer is not too long;
+ * 8. make every failure one of ours.
+ *
+ * Returns the tool's plain data, a job's handle, or the task that was started.
+ */
+export function createCallTool({ catalogue, jobs, gates, recorder, ...options }: CallToolOptions): CallTool {
+  const { answerBytesMax = answerBytesDefault } = options;
+  const quotas = createQuotas(catalogue, options.clock);
+
+  const run = async (tool: OfferedTool['tool'], input: unknown, call: Call): Promise<object> => {
+    if (call.caller.hasRoom) await call.caller.hasRoom();
+    const data = await tool.run(input, { ...call, answerBytesMax });
+    return checkAnswer(data, answerBytesMax - envelopeBytes, { copies: 2, done: tool.effect !== 'read' });
+  };
+
+  const failure = (thrown: unknown, { tool, toolset }: OfferedTool, call: Call): Error => {
+    if (thrown instanceof InputRequired || thrown instanceof ToolFailure || thrown instanceof RpcError) return thrown;
+    const own = ownError(thrown, call.log.with({ tool: tool.name }));
+    return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
+  };
+
+  const carryOut: CallTool = async (name, given, call) => {
+    const offered = find(catalogue, name);
+    const { tool, toolset, parser } = offered;
+    try {
+      const { input, wait } = parser.parse(given);
+      if (tool.task?.required && call.tasks === undefined) throw missingTasks();
+      const counting = quotas.count(offered, call.caller.id);
+      if (counting) await counting;
+      if (tool.takesNoSlot) return await run(tool, input, call);
+      // Without questions nothing is awaited: calls take their places in the order in which they came.
+      const mustAsk = tool.questions !== undefined && call.ask !== undefined;
+      const ask = async (running: IncomingCall): Promise<IncomingCall> => {
+        // Nobody waits for a person with a place taken.
+        const questions = await gates.pass(toolset, running.signal, nothing, async () =>
+          tool.questions?.(input, running),
+        );
+        const answers = questions && (await running.ask?.(questions));
+        return questions && answers ? { ...running, asked: { questions, answers } } : running;
+      };
+      if (call.tasks === undefined || wait) {
+        const asked = mustAsk ? await ask(call) : call;
+        const work: Work<object> = (running, begun) =>
+          gates.pass(toolset, running.signal, begun, () => run(tool, input, running));
+        const outcome = await runOrBecomeJob(work, asked, wait ? undefined : toolset.slowCallMs, jobs);
+        return 'handle' in outcome ? outcome.handle : outcome.result;
+      }
+      const work = async (running: TaskedCall): Promise<object> => {
+        try {
+          const asked = mustAsk ? await ask(running) : running;
+          const first = await gates.pass(toolset, running.signal, nothing, () => run(tool, input, asked));
+          const rest = tool.lasting?.nameOf(first);
+          if (tool.lasting === undefined || rest === undefined) return first;
+          await running.lasts(rest);
+          return await followLasting(tool.lasting, rest, first, running);
+        } catch (thrown) {
+          throw failure(thrown, offered, call);
+        }
+      };
+      const afterMs = toolset.slowCallMs ?? taskAfterMs;
+      return await runOrBecomeTask(work, call, { tool, afterMs, tasks: call.tasks });
+    } catch (thrown) {
+      throw failure(thrown, offered, call);
+    }
+  };
+
+  return async (name, given, call) => {
+    const ended = recorder?.call();
+    const [at, start] = [Date.now(), performance.now()];
+    const tell = (outcome: string, more: { answer?: object; kind?: ErrorKind }): void => {
+      const ms = performance.now() - start;
+      const tool = catalogue.find(name) === undefined ? unknownTool : name;
+      ended?.({ at, tool, caller: call.caller, client: call.client, ms, outcome, ...more });
+      // Where callers have names, the log says who did what.
+      const level = call.caller.name === localUser.name ? 'debug' : 'info';
+      call.log[level]('called', { tool: printable(name), outcome, ms: Math.round(ms) });
+    };
+    try {
+      const answer = await carryOut(name, given, call);
+      tell('ok', { answer });
+      return answer;
+    } catch (failure) {
+      const { code, kind } = failure instanceof ToolFailure ? failure.error : unexpected;
+      tell(code, { kind });
+      throw failure;
+    }
+  };
+}
+
+const nothing = (): void => {};
+
+/** Recorded for unknown names, which would otherwise make unbounded labels. */
+const unknownTool = '(unknown)';
+const unexpected = { code: 'internal', kind: 'internal' } as const;
+
+/** A client that takes tasks waits no longer than this for an answer. */
+const taskAfterMs = 2_000;
+
+function find(catalogue: Catalogue, name: string): OfferedTool {
+  const offered = catalogue.find(name);
+  if (offered) return offered;
+  const error = catalogue.isDisabled(name)
+    ? new CarrelError('tool_disabled', `The tool ${name} is disabled on this server.`)
+    : new CarrelError('unknown_tool', `Unknown tool: ${printable(name)}. tools/list shows the available ones.`);
+  throw new ToolFailure(error, undefined);
+}
+
+function createQuotas(catalogue: Catalogue, clock: MonotonicClock | undefined) {
+  const windows = new Map<string, CallCounter>();
+  for (const toolset of catalogue.toolsets) {
+    for (const [category, { limit, windowMs, window }] of Object.entries(toolset.quotas ?? {})) {
+      const counted = window ?? createSlidingWindow({ limit, windowMs, ...(clock ? { clock } : {}) });
+      windows.set(`${toolset.name} ${category}`, counted);
+    }
+  }
+  return {
+    count({ tool, toolset }: OfferedTool, caller: string): Promise<void> | undefined {
+      const category = tool.quota;
+      const quota = category === undefined ? undefined : toolset.quotas?.[category];
+      const window = windows.get(`${toolset.name} ${category}`);
+      if (category === undefined || quota === undefined || window === undefined) return undefined;
+      return spend(window, category, quota, caller);
+    },
+  };
+}
+
+function printable(name: string): string {
+  return name.replace(/[^\w.-]/g, '?').slice(0, 64);
+}

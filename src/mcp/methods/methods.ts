@@ -1,0 +1,113 @@
+import { checkAnswer, envelopeBytes } from '../../answers/answer-limit.ts';
+import { asCaller } from '../../base/current-caller.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { Offer } from '../offer.ts';
+import { type Era, tasksExtension } from '../protocol-versions.ts';
+import { taskMethodsOf } from '../tasks/task-methods.ts';
+import { methodNotFound, toRpcError } from '../wire-errors.ts';
+import { InputRequired } from './asking.ts';
+import { complete } from './complete.ts';
+import { createCall, type MethodsOptions } from './create-call.ts';
+import type { IncomingCall, IncomingRequest, Params } from './incoming-call.ts';
+import { otherMethod, recordOperation } from './record-operation.ts';
+import { answerToolCall } from './tool-result.ts';
+
+/** Everything that one client can ask for. */
+export interface Methods {
+  readonly names: readonly string[];
+  readonly capabilities: Params;
+  /** Throws an RpcError on failure. */
+  answer(name: string, params: Params | undefined, request: IncomingRequest): Promise<Params>;
+}
+
+export function createMethods(offer: Offer, options: MethodsOptions): Methods {
+  const { era } = options;
+  const answer: Methods['answer'] = async (name, params, request) => {
+    const method = methods[name];
+    if (method === undefined || !isOffered(name, offer, era)) throw methodNotFound();
+    const waiting = offer.turns.next(options.caller.id);
+    if (waiting) await waiting;
+    const given = { ...params };
+    const call = createCall(offer, options, request, given);
+    try {
+      return (await method(offer, given, call)) as Params;
+    } catch (thrown) {
+      if (thrown instanceof InputRequired) return { ...thrown.result };
+      throw toRpcError(thrown, era, call.log);
+    }
+  };
+  return {
+    get names() {
+      return Object.keys(methods).filter((name) => isOffered(name, offer, era));
+    },
+    get capabilities() {
+      return capabilitiesOf(offer, era);
+    },
+    answer: (name, params, request) =>
+      recordOperation(offer, name in methods ? name : otherMethod, params, request, () =>
+        asCaller(options.caller.id, () => answer(name, params, request)),
+      ),
+  };
+}
+
+type Method = (offer: Offer, params: Params, call: IncomingCall) => unknown;
+
+function isOffered(name: string, offer: Offer, era: Era): boolean {
+  if (name.startsWith('tasks/')) return offersTasks(offer, era);
+  // Later revisions have subscriptions/listen for that.
+  if (name.endsWith('subscribe')) return offer.resources.watchable && era === 'handshake';
+  if (name.startsWith('resources/')) return offer.resources.any;
+  if (name.startsWith('completion/')) return completes(offer);
+  return name.startsWith('prompts/') ? offer.prompts.any : true;
+}
+
+/** The extension belongs to the revisions without sessions; older clients have the handles of jobs. */
+function offersTasks({ tasks }: Offer, era: Era): boolean {
+  return tasks !== undefined && era === 'modern';
+}
+
+function capabilitiesOf(offer: Offer, era: Era): Params {
+  const { resources, prompts, experimental } = offer;
+  return {
+    tools: {},
+    ...(resources.any ? { resources: resources.watchable ? { subscribe: true, listChanged: true } : {} } : {}),
+    ...(prompts.any ? { prompts: {} } : {}),
+    ...(completes(offer) ? { completions: {} } : {}),
+    ...(experimental ? { experimental } : {}),
+    ...(offersTasks(offer, era) ? { extensions: { [tasksExtension]: {} } } : {}),
+  };
+}
+
+/** Variables of resources and arguments of prompts can be completed. */
+function completes({ resources, prompts }: Offer): boolean {
+  return resources.any || prompts.any;
+}
+
+const methods: Record<string, Method> = Object.assign(Object.create(null), {
+  'tools/list': ({ catalogue }) => ({ tools: catalogue.listings }),
+  'tools/call': answerToolCall,
+  'resources/list': ({ resources }, params, call) => {
+    // A client that has read the list is told when it changes.
+    if (resources.watchable && call.era === 'handshake') void call.watch?.().wantList();
+    return resources.list(params['cursor'], call);
+  },
+  'resources/subscribe': async (_offer, { uri }, call) => {
+    if (typeof uri !== 'string') throw new CarrelError('invalid_arguments', 'uri must be a string.');
+    if (await call.watch?.().wantResource(uri)) return {};
+    const message = 'No resource that can be watched has this URI, or too many are watched.';
+    throw new CarrelError('resource_not_found', message, { data: { uri } });
+  },
+  'resources/unsubscribe': (_offer, { uri }, call) => {
+    call.watch?.().dropResource(String(uri));
+    return {};
+  },
+  'resources/templates/list': ({ resources }) => ({ resourceTemplates: resources.templates }),
+  'resources/read': ({ resources }, params, call) => resources.read(params, call),
+  'prompts/list': ({ prompts }) => ({ prompts: prompts.list() }),
+  'prompts/get': ({ prompts, answerBytesMax }, params) =>
+    checkAnswer(prompts.get(params), answerBytesMax - envelopeBytes, { copies: 1 }),
+  'completion/complete': complete,
+  'tasks/get': (offer, { taskId }, call) => taskMethodsOf(offer, call).get(taskId, call),
+  'tasks/update': (offer, { taskId }, call) => taskMethodsOf(offer, call).update(taskId, call.inputResponses, call),
+  'tasks/cancel': (offer, { taskId }, call) => taskMethodsOf(offer, call).cancel(taskId, call),
+} satisfies Record<string, Method>);

@@ -1,0 +1,46 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Call } from '../../tools/call.ts';
+import type { Prompt } from '../../tools/prompt.ts';
+import type { Toolset } from '../../tools/toolset.ts';
+
+export interface Prompts {
+  readonly any: boolean;
+  list(): object[];
+  get(params: Record<string, unknown>): object;
+  complete(name: string, argument: string, typed: string, call: Call): Promise<string[]>;
+}
+
+export function createPrompts(toolsets: readonly Toolset[]): Prompts {
+  const prompts = new Map(toolsets.flatMap(({ prompts: own = [] }) => own.map((prompt) => [prompt.name, prompt])));
+  return {
+    any: prompts.size > 0,
+    list: () =>
+      [...prompts.values()].map(({ name, title, description, arguments: wanted }) => ({
+        name,
+        title,
+        description,
+        arguments: [...wanted],
+      })),
+    get(params) {
+      const prompt = typeof params['name'] === 'string' ? prompts.get(params['name']) : undefined;
+      if (prompt === undefined) {
+        throw new CarrelError('unknown_prompt', 'Unknown prompt. prompts/list shows the available ones.');
+      }
+      const text = prompt.render(readValues(prompt, params['arguments']));
+      return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
+    },
+    complete: async (name, argument, typed, call) => (await prompts.get(name)?.complete?.(argument, typed, call)) ?? [],
+  };
+}
+
+function readValues(prompt: Prompt, given: unknown): Record<string, string> {
+  const source: object = typeof given === 'object' && given !== null ? given : {};
+  const values: Record<string, string> = {};
+  for (const { name, required } of prompt.arguments) {
+    const value: unknown = Object.hasOwn(source, name) ? source[name as keyof typeof source] : undefined;
+    if (typeof value === 'string') values[name] = value;
+    else if (value !== undefined) throw new CarrelError('invalid_arguments', `${name} must be a string.`);
+    else if (required) throw new CarrelError('invalid_arguments', `${name} is required (a string).`);
+  }
+  return values;
+}

@@ -1,0 +1,52 @@
+import type { Operation } from '../../telemetry/recorder.ts';
+import type { Catalogue } from '../../tools/catalogue.ts';
+import type { Offer } from '../offer.ts';
+import { RpcError, rpcCodes } from '../wire-errors.ts';
+import type { IncomingRequest, Params } from './incoming-call.ts';
+
+/** OpenTelemetry's word for a method that is none of ours, and so may be anything. */
+export const otherMethod = '_OTHER';
+
+/** Answers a request and tells the recorder, if there is one, how long that took and how it ended. */
+export async function recordOperation<Result extends object>(
+  { recorder, catalogue }: Pick<Offer, 'recorder' | 'catalogue'>,
+  method: string,
+  params: Params | undefined,
+  { about, meta, signal }: Pick<IncomingRequest, 'about' | 'meta' | 'signal'>,
+  answer: () => Promise<Result>,
+): Promise<Result> {
+  if (recorder === undefined) return answer();
+  const start = performance.now();
+  const end = (error: string | undefined): void => {
+    const subject = subjectOf(catalogue, method, params?.['name'], error);
+    recorder.operation({
+      ...about,
+      method,
+      meta,
+      error,
+      startedAt: performance.timeOrigin + start,
+      ms: performance.now() - start,
+      ...(subject === undefined ? {} : { subject }),
+    });
+  };
+  try {
+    const result = await answer();
+    end('isError' in result && result.isError === true ? 'tool_error' : undefined);
+    return result;
+  } catch (thrown) {
+    end(signal.aborted ? 'cancelled' : String(thrown instanceof RpcError ? thrown.code : rpcCodes.internal));
+    throw thrown;
+  }
+}
+
+/** Only names that exist: others may be anything. */
+function subjectOf(
+  catalogue: Catalogue,
+  method: string,
+  name: unknown,
+  error: string | undefined,
+): Operation['subject'] {
+  if (typeof name !== 'string') return undefined;
+  if (method === 'tools/call' && catalogue.find(name) !== undefined) return { kind: 'tool', name };
+  return method === 'prompts/get' && error === undefined ? { kind: 'prompt', name } : undefined;
+}

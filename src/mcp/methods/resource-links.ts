@@ -1,0 +1,59 @@
+import { envelopeBytes } from '../../answers/answer-limit.ts';
+import { isObject } from '../../base/json.ts';
+import { wireBytes } from '../../base/wire-bytes.ts';
+import type { Tool } from '../../tools/tool.ts';
+
+interface ResourceLink {
+  type: 'resource_link';
+  uri: string;
+  name: string;
+  title: string;
+  mimeType: string;
+}
+
+/** Links to what a tool has found, as far as it can be read here: one for each resource, best first. */
+export type LinksTo = (tool: Tool, data: object) => ResourceLink[];
+
+const titleCharsMax = 100;
+
+/** For the answer to a call with these arguments. Links get the room that the answer itself leaves. */
+export function createLinksTo(
+  mimeTypeOf: (uri: string) => string | undefined,
+  answerBytesMax: number,
+  given: unknown,
+): LinksTo {
+  return ({ found }, data) => {
+    if (found === undefined || hasArgument(given, found.unless)) return [];
+    const { [found.list]: list } = data as Record<string, unknown>;
+    const links = new Map<string, ResourceLink>();
+    const room = answerBytesMax - envelopeBytes;
+    let left = room - wireBytes(data, 2, room);
+    for (const item of Array.isArray(list) ? list : []) {
+      const { uri: own, [found.title]: title, ...fields } = isObject(item) ? item : {};
+      const uri = own ?? (found.id && `${found.id.prefix}${fields[found.id.field]}`);
+      if (typeof uri !== 'string' || links.has(uri)) continue;
+      const mimeType = mimeTypeOf(uri);
+      if (mimeType === undefined) continue;
+      const name = uri.slice(uri.lastIndexOf('/') + 1);
+      const link: ResourceLink = { type: 'resource_link', uri, name, title: titleOf(title) || name, mimeType };
+      left -= wireBytes(link, 1) + 1;
+      if (left < 0) break;
+      links.set(uri, link);
+    }
+    return [...links.values()];
+  };
+}
+
+function hasArgument(given: unknown, name: string | undefined): boolean {
+  return name !== undefined && isObject(given) && given[name] !== undefined && given[name] !== null;
+}
+
+/** The first line, as far as it fits into a list. */
+function titleOf(text: unknown): string {
+  const [line = ''] = typeof text === 'string' ? text.trimStart().split('\n', 1) : [];
+  // Never half a character.
+  const characters = Array.from(line.trimEnd().slice(0, 2 * titleCharsMax + 1));
+  return characters.length > titleCharsMax
+    ? `${characters.slice(0, titleCharsMax - 1).join('')}…`
+    : characters.join('');
+}

@@ -1,0 +1,167 @@
+import { answerBytesDefault, checkAnswer, envelopeBytes } from '../../answers/answer-limit.ts';
+import { CarrelError } from '../../base/errors.ts';
+import type { CallJobs } from '../../jobs/call-jobs.ts';
+import type { Call } from '../../tools/call.ts';
+import type { ResourceContents, ResourcePage, ResourceProvider, ResourceTemplate } from '../../tools/resource.ts';
+import type { Toolset } from '../../tools/toolset.ts';
+import { runOrBecomeJob } from '../tasks/slow-calls.ts';
+import type { Gates } from './gates.ts';
+import type { IncomingCall } from './incoming-call.ts';
+
+export interface Resources {
+  readonly any: boolean;
+  readonly templates: readonly ResourceTemplate[];
+  list(cursor: unknown, call: Call): Promise<ResourcePage>;
+  read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
+  /** Whether changes of any can be told. */
+  readonly watchable: boolean;
+  /** See ResourceProvider; undefined for what can't be watched. */
+  stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
+  complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
+  /** The type of the resource at this URI; undefined if no template matches. */
+  mimeTypeOf(uri: string): string | undefined;
+}
+
+const uriCharsMax = 8192;
+
+/** Every provider's resources as one list: a page belongs to one provider, and the cursor says which. */
+export function createResources(
+  toolsets: readonly Toolset[],
+  jobs: CallJobs,
+  gates: Gates,
+  answerBytesMax: number = answerBytesDefault,
+): Resources {
+  const bounded = <Answer>(answer: Answer): Answer =>
+    checkAnswer(answer, answerBytesMax - envelopeBytes, { copies: 1 });
+  const owners = toolsets.flatMap((toolset) => (toolset.resources ?? []).map((provider) => ({ provider, toolset })));
+
+  const listFrom = async (index: number, cursor: string | undefined, call: Call): Promise<ResourcePage> => {
+    const owner = owners[index];
+    if (owner === undefined) return { resources: [] };
+    const { provider, toolset } = owner;
+    const page = await gates.pass(toolset, call.signal, nothing, () =>
+      provider.list(cursor, { ...call, answerBytesMax }),
+    );
+    if (page.nextCursor !== undefined) return { ...page, nextCursor: `${index}.${page.nextCursor}` };
+    if (index + 1 >= owners.length) return page;
+    if (page.resources.length === 0) return listFrom(index + 1, undefined, call);
+    return { ...page, nextCursor: `${index + 1}.` };
+  };
+
+  const templates = owners.flatMap(({ provider }) => provider.templates);
+  let patterns: { pattern: RegExp; mimeType: string }[] | undefined;
+
+  const watched = owners.filter(({ provider }) => provider.stamp !== undefined);
+  const stampOf = async ({ provider, toolset }: Owner, uri: string | undefined, call: Call): Promise<string> => {
+    const stamp = async () => (await provider.stamp?.(uri, call)) ?? '';
+    return gates.pass(toolset, call.signal, nothing, stamp);
+  };
+
+  return {
+    any: owners.length > 0,
+    watchable: watched.length > 0,
+    async stamp(uri, call) {
+      if (uri === undefined) {
+        if (watched.length === 0) return undefined;
+        return (await Promise.all(watched.map((owner) => stampOf(owner, undefined, call)))).join('\n');
+      }
+      const owner = watched.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      return owner && stampOf(owner, uri, call);
+    },
+    templates,
+    mimeTypeOf(uri) {
+      patterns ??= templates.map(({ uriTemplate, mimeType }) => ({ pattern: patternOf(uriTemplate), mimeType }));
+      return patterns.find(({ pattern }) => pattern.test(uri))?.mimeType;
+    },
+    async list(given, call) {
+      const { index, cursor } = readCursor(given, owners.length);
+      return bounded(await listFrom(index, cursor, call));
+    },
+    async read(params, call) {
+      const { uri, cursor } = readTarget(params);
+      const owner = owners.find(({ provider }) => uri.startsWith(provider.uriPrefix));
+      if (owner === undefined)
+        throw new CarrelError(
+          'resource_not_found',
+          'No resource has this URI. It may have been deleted; list or search again.',
+          { data: { uri } },
+        );
+      const { provider, toolset } = owner;
+      const reading = cursor === undefined ? { uri } : { uri, cursor };
+      const outcome = await runOrBecomeJob(
+        (running, begun) =>
+          gates.pass(toolset, running.signal, begun, async () =>
+            bounded(await provider.read(reading, { ...running, answerBytesMax })),
+          ),
+        call,
+        toolset.slowCallMs,
+        jobs,
+      );
+      if (!('handle' in outcome)) return outcome.result;
+      const text = JSON.stringify(outcome.handle);
+      return { contents: [{ uri, mimeType: 'application/json', text }], _meta: { jobId: outcome.handle.jobId } };
+    },
+    async complete(uriTemplate, variable, typed, call) {
+      const owner = owners.find(({ provider }) => hasTemplate(provider, uriTemplate));
+      if (owner?.provider.complete === undefined) return [];
+      const { provider, toolset } = owner;
+      const ask = async () => (await provider.complete?.(uriTemplate, variable, typed, call)) ?? [];
+      return gates.pass(toolset, call.signal, nothing, ask);
+    },
+  };
+}
+
+const nothing = (): void => {};
+
+interface Owner {
+  provider: ResourceProvider;
+  toolset: Toolset;
+}
+
+function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
+  return provider.templates.some((template) => template.uriTemplate === uriTemplate);
+}
+
+/** Matches the URIs of a template: a variable is one path segment. */
+function patternOf(uriTemplate: string): RegExp {
+  const fixed = uriTemplate.split(/\{\w+\}/).map((text) => text.replace(/[^\w/]/g, '\\$&'));
+  return new RegExp(`^${fixed.join('[^/?#]+')}$`);
+}
+
+function readCursor(given: unknown, count: number): { index: number; cursor: string | undefined } {
+  if (given === undefined) return { index: 0, cursor: undefined };
+  const match = typeof given === 'string' ? /^(\d{1,3})\.(.*)$/s.exec(given) : null;
+  const index = Number(match?.[1]);
+  if (match === null || index >= Math.max(count, 1)) {
+    throw new CarrelError('invalid_cursor', 'This cursor was not issued by this list. Start again without one.');
+  }
+  return { index, cursor: match[2] === '' ? undefined : match[2] };
+}
+
+/**
+ * The URI, and where to continue in the resource. The protocol has no field for the latter, so every place that a client
+ * could reasonably choose is read: `params.cursor`, `params._meta.cursor`, `?cursor=` in the URI.
+ */
+function readTarget(params: Record<string, unknown>): { uri: string; cursor: string | undefined } {
+  const { uri, cursor, _meta: meta } = params;
+  if (typeof uri !== 'string') throw new CarrelError('invalid_arguments', 'uri must be a string.');
+  if (uri.length > uriCharsMax) {
+    throw new CarrelError('invalid_arguments', `uri must have at most ${uriCharsMax} characters.`);
+  }
+  const inMeta = typeof meta === 'object' && meta !== null && 'cursor' in meta ? meta.cursor : undefined;
+  const question = uri.indexOf('?cursor=');
+  const inUri = question === -1 ? undefined : decode(uri.slice(question + '?cursor='.length));
+  const found = cursor ?? inMeta ?? inUri;
+  if (found !== undefined && typeof found !== 'string') {
+    throw new CarrelError('invalid_cursor', 'cursor must be the string from an earlier answer.');
+  }
+  return { uri: question === -1 ? uri : uri.slice(0, question), cursor: found };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new CarrelError('invalid_cursor', 'The cursor in the URI is not properly percent-encoded.');
+  }
+}

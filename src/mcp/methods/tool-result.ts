@@ -1,0 +1,45 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { Offer } from '../offer.ts';
+import { StartedTask } from '../tasks/task-calls.ts';
+import { describeFailure, ToolFailure } from '../wire-errors.ts';
+import type { IncomingCall, Params } from './incoming-call.ts';
+import type { LinksTo } from './resource-links.ts';
+
+/** `tools/call` */
+export async function answerToolCall(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
+  const { name, arguments: given } = params;
+  if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
+  try {
+    const data = await offer.callTool(name, given, call);
+    return data instanceof StartedTask
+      ? { ...data.view, resultType: 'task' }
+      : toolResult(offer, name, data, call.linksTo);
+  } catch (thrown) {
+    return failedResult(thrown);
+  }
+}
+
+export function toolResult({ catalogue }: Offer, name: string, data: object, linksTo: LinksTo | undefined): object {
+  const tool = catalogue.find(name)?.tool;
+  const text = { type: 'text', text: JSON.stringify(shownText(data, tool?.listed)) };
+  const content = tool && linksTo ? [text, ...linksTo(tool, data)] : [text];
+  return { content, structuredContent: data };
+}
+
+/** The result of a failed call, where its toolset makes one of it. Else the failure is thrown again. */
+export function failedResult(thrown: unknown): object {
+  if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
+  const { message, data } = describeFailure(thrown.error);
+  return {
+    content: [{ type: 'text', text: message }],
+    structuredContent: { error: { ...data, message } },
+    isError: true,
+  };
+}
+
+/** What goes out as text: everything that the structured content says. A list alone stands for itself. */
+function shownText(data: object, listed: string | undefined): unknown {
+  if (listed === undefined || !Object.hasOwn(data, listed)) return data;
+  const { [listed]: list, ...rest } = data as Params;
+  return Object.keys(rest).length === 0 ? list : data;
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { servePrompt } from '../../../test/support/prompt-server.ts';
+import { modernRequest } from '../../../test/support/raw-http.ts';
+import type { Prompt } from '../../tools/prompt.ts';
+
+/** A client on stdio, and a prompt that notes the turn of the event loop in which it is rendered. */
+function open() {
+  const begun: { place: number; turn: number }[] = [];
+  const prompt: Prompt = {
+    name: 'note',
+    title: 'Note',
+    description: 'Notes that it began.',
+    arguments: [{ name: 'place', description: 'Which one it is.', required: true }],
+    render: ({ place }) => {
+      begun.push({ place: Number(place), turn });
+      return 'Noted.';
+    },
+  };
+  let turn = 0;
+  let isOpen = true;
+  const count = (): void => {
+    turn += 1;
+    if (isOpen) setImmediate(count);
+  };
+  setImmediate(count);
+  const server = servePrompt(prompt);
+  return {
+    ...server,
+    /** What had been begun when all was answered. */
+    async end() {
+      await server.end();
+      isOpen = false;
+      const perTurn = Map.groupBy(begun, (each) => each.turn);
+      return {
+        places: begun.map(({ place }) => place),
+        mostInATurn: Math.max(...[...perTurn.values()].map(({ length }) => length)),
+      };
+    },
+  };
+}
+
+const places = Array.from({ length: 100 }, (_, place) => place);
+const params = (place: number) => ({ name: 'note', arguments: { place: String(place) } });
+const request = (place: number) => ({ jsonrpc: '2.0', id: place, method: 'prompts/get', params: params(place) });
+
+async function openWith(protocolVersion: string) {
+  const client = open();
+  const clientInfo = { name: 'test', version: '1' };
+  const handshake = { protocolVersion, capabilities: {}, clientInfo };
+  client.write([{ jsonrpc: '2.0', id: 'first', method: 'initialize', params: handshake }]);
+  await client.line();
+  client.write([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
+  return client;
+}
+
+/** No stall of the serving thread, however many requests come at once. */
+test('requests in one chunk begin in their order, at most eight in a turn of the event loop, before the end', async () => {
+  const client = await openWith('2025-11-25');
+  client.write(places.map(request));
+  assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
+});
+
+test('so do those of a batch', async () => {
+  const client = await openWith('2025-03-26');
+  client.write([places.map(request)]);
+  const answers = await client.line();
+  assert.equal(answers.length, places.length);
+  assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
+});
+
+test('so do those that describe themselves', async () => {
+  const client = open();
+  client.write([modernRequest('prompts/get', params(0)).message]);
+  await client.line();
+  client.write(places.slice(1).map((place) => modernRequest('prompts/get', params(place), place).message));
+  assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
+});
+
+test('one that is cancelled before its turn is not answered', async () => {
+  const client = await openWith('2025-11-25');
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99 } };
+  client.write([...places.map(request), cancel]);
+  const answered = places.slice(0, -1);
+  for (const place of answered) assert.equal((await client.line()).id, place);
+  await client.end();
+  assert.equal(await client.rest(), '');
+});

@@ -1,0 +1,71 @@
+import { isObject } from '../../base/json.ts';
+import { RpcError, rpcCodes } from '../wire-errors.ts';
+
+type Params = Record<string, unknown>;
+
+export interface ClientRequestOptions {
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** Where the request goes. */
+  tell(message: object): void;
+}
+
+/** Our own requests to a client, up to 2025-11-25. */
+export interface ClientRequests {
+  /** Resolves with the client's result, rejects with its error, or when it is cancelled or takes too long. */
+  send(method: string, params: Params, options: ClientRequestOptions): Promise<unknown>;
+  /** The client's answer to one of them. */
+  receive(response: Params): void;
+  /** Nobody is left to answer. */
+  close(): void;
+}
+
+interface Waiting {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** `tag` marks the ids, where the client's answers may reach another process first. */
+export function createClientRequests(tag: string | undefined): ClientRequests {
+  const waiting = new Map<string | number, Waiting>();
+  let count = 0;
+  return {
+    async send(method, params, { timeoutMs, signal, tell }) {
+      signal.throwIfAborted();
+      const id = tag === undefined ? count : `${tag}:${count}`;
+      count += 1;
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      waiting.set(id, { resolve, reject });
+      const giveUp = (reason: string): void => {
+        if (!waiting.has(id)) return;
+        tell({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id, reason } });
+        reject(new Error(reason));
+      };
+      const timer = setTimeout(giveUp, timeoutMs, 'Request timed out');
+      const onAbort = (): void => giveUp(String(signal.reason));
+      signal.addEventListener('abort', onAbort, { once: true });
+      tell({ method, params, jsonrpc: '2.0', id });
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onAbort);
+        waiting.delete(id);
+      }
+    },
+    receive({ id, result, error }) {
+      // Clients may send a number back as text.
+      const known = waiting.get(id as string | number) ?? waiting.get(Number(id));
+      if (known === undefined) return;
+      if (isObject(error)) {
+        const code = Number.isSafeInteger(error['code']) ? Number(error['code']) : rpcCodes.internal;
+        known.reject(new RpcError(code, String(error['message'] ?? ''), error['data']));
+      } else known.resolve(result);
+    },
+    close() {
+      const left = [...waiting.values()];
+      waiting.clear();
+      for (const { reject } of left) reject(new Error('The client has gone.'));
+    },
+  };
+}

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { silentLogger } from '../../base/log.ts';
+import { createCallJobs } from '../../jobs/call-jobs.ts';
+import { localUser } from '../../tools/call.ts';
+import { type Incoming, messageLimits, parseMessages } from '../messages/messages.ts';
+import type { IncomingRequest } from '../methods/incoming-call.ts';
+import { createOffer } from '../offer.ts';
+import { everyRevision } from '../protocol-versions.ts';
+import { createConversation, type Sink } from './conversation.ts';
+import { createWatches } from './watches.ts';
+
+type Message = { id?: unknown; method?: string; result?: unknown; error?: { code: number; message: string } };
+
+type Handle = (method: string, signal: AbortSignal, request: IncomingRequest) => Promise<Record<string, unknown>>;
+
+const offer = createOffer({
+  serverInfo: { name: 'test', version: '1' },
+  instructions: '',
+  toolsets: [],
+  readOnly: false,
+  disabledTools: [],
+  inFlight: { runningMax: 1, waitingMax: 1 },
+  jobs: createCallJobs(),
+  log: silentLogger,
+});
+
+function open(handle: Handle) {
+  const said: Message[] = [];
+  let dropped = 0;
+  let heard = Promise.withResolvers<void>();
+  const hear = (message: object): void => {
+    said.push(message as Message);
+    heard.resolve();
+    heard = Promise.withResolvers<void>();
+  };
+  const sink: Sink = {
+    answer: hear,
+    tell: hear,
+    dropped() {
+      dropped += 1;
+    },
+  };
+  const conversation = createConversation(
+    {
+      offer,
+      revisions: everyRevision.handshake,
+      watches: createWatches({ resourcesOf: () => offer.resources, taskOf: () => Promise.reject(), log: silentLogger }),
+      transport: 'pipe',
+      createMethods: () => ({
+        names: [],
+        capabilities: { tools: {} },
+        answer: (method, _params, request) => handle(method, request.signal, request),
+      }),
+    },
+    { ...localUser, id: 'test', owner: 'test' },
+    { standalone: { tell: hear } },
+  );
+  return {
+    said,
+    conversation,
+    droppedCount: () => dropped,
+    async say(message: object): Promise<void> {
+      const parsed = parseMessages(JSON.stringify({ jsonrpc: '2.0', ...message }), messageLimits);
+      assert.ok(parsed.ok);
+      await conversation.receive(parsed.incoming[0] as Incoming, sink);
+    },
+    async answers(count: number): Promise<Message[]> {
+      while (said.length < count) await heard.promise;
+      return said;
+    },
+  };
+}
+
+const initialize = { id: 'i', method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {} } };
+const initialized = { method: 'notifications/initialized' };
+
+async function ready(handle: Handle) {
+  const peer = open(handle);
+  await peer.say(initialize);
+  await peer.answers(1);
+  await peer.say(initialized);
+  peer.said.length = 0;
+  return peer;
+}
+
+test('nothing but ping is carried out before the handshake is complete (contract §2, T001, T002)', async () => {
+  const ran: string[] = [];
+  const peer = open(async (method) => {
+    ran.push(method);
+    return {};
+  });
+  await peer.say({ id: 1, method: 'tools/list' });
+  await peer.say({ id: 2, method: 'ping' });
+  await peer.answers(2);
+  await peer.say(initialize);
+  await peer.answers(3);
+  await peer.say({ id: 3, method: 'tools/list' });
+  const [before, ping, , between] = await peer.answers(4);
+  assert.deepEqual(before?.error, { code: -32600, message: 'Server not initialized' });
+  assert.deepEqual(ping?.result, {});
+  assert.deepEqual(between?.error, { code: -32600, message: 'Server not initialized' });
+  assert.deepEqual(ran, []);
+  await peer.say(initialized);
+  await peer.say({ id: 4, method: 'tools/list' });
+  assert.deepEqual((await peer.answers(5))[4]?.result, {});
+});
+
+test('a second initialize is refused and harms nothing (T003)', async () => {
+  const peer = await ready(async () => ({ fine: true }));
+  await peer.say(initialize);
+  await peer.say({ id: 2, method: 'tools/list' });
+  const [second, list] = await peer.answers(2);
+  assert.equal(second?.error?.code, -32600);
+  assert.deepEqual(list?.result, { fine: true });
+});
+
+test('initialize says what is wrong with its parameters, and can then be sent right (T004)', async () => {
+  const peer = open(async () => ({}));
+  for (const params of [{}, { protocolVersion: 7 }, { protocolVersion: '2025-11-25', capabilities: 'x' }]) {
+    await peer.say({ id: 1, method: 'initialize', params });
+  }
+  await peer.say({
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: { roots: 5 } },
+  });
+  for (const { error } of await peer.answers(4)) {
+    assert.equal(error?.code, -32602);
+    assert.equal(/zod|invalid_type|expected/i.test(error?.message ?? ''), false, error?.message);
+  }
+  await peer.say(initialize);
+  assert.ok((await peer.answers(5))[4]?.result);
+});
+
+test('two requests under the same id are both answered (T009)', async () => {
+  const gates = [Promise.withResolvers<Record<string, unknown>>(), Promise.withResolvers<Record<string, unknown>>()];
+  let next = 0;
+  const peer = await ready(() => gates[next++]?.promise ?? Promise.resolve({}));
+  await peer.say({ id: 5, method: 'tools/list' });
+  await peer.say({ id: 5, method: 'tools/list' });
+  gates[1]?.resolve({ n: 2 });
+  gates[0]?.resolve({ n: 1 });
+  const answers = await peer.answers(2);
+  const found = answers.map(({ id, result }) => JSON.stringify([id, result])).sort();
+  assert.deepEqual(found, ['[5,{"n":1}]', '[5,{"n":2}]']);
+});
+
+test('a cancelled request is aborted and never answered; its id may be a string that looks like another (T043)', async () => {
+  const aborted = Promise.withResolvers<void>();
+  const other = Promise.withResolvers<Record<string, unknown>>();
+  const peer = await ready((method, signal) => {
+    if (method !== 'tools/list') return other.promise;
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        aborted.resolve();
+        resolve({ late: true });
+      });
+    });
+  });
+  await peer.say({ id: 0, method: 'tools/list' });
+  await peer.say({ id: '0', method: 'tools/call' });
+  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'unknown' } });
+  await peer.say({ method: 'notifications/cancelled', params: { requestId: 0 } });
+  await aborted.promise;
+  other.resolve({ mine: true });
+  assert.deepEqual(
+    (await peer.answers(1)).map(({ id }) => id),
+    ['0'],
+  );
+  assert.equal(peer.droppedCount(), 1);
+  assert.equal(peer.conversation.pending, 0);
+});
+
+test('initialize can not be cancelled (contract §2, T007)', async () => {
+  const peer = open(async () => ({}));
+  const opening = peer.say(initialize);
+  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'i' } });
+  await opening;
+  assert.ok((await peer.answers(1))[0]?.result);
+});
+
+test('what goes on after its answer can be cancelled by the same id, once', async () => {
+  let cancelled = 0;
+  const peer = await ready(async (_method, _signal, request) => {
+    request.keepCancellable?.(() => {
+      cancelled += 1;
+    });
+    return {};
+  });
+  await peer.say({ id: 'slow', method: 'tools/call' });
+  await peer.answers(1);
+  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'slow' } });
+  await peer.say({ method: 'notifications/cancelled', params: { requestId: 'slow' } });
+  assert.equal(cancelled, 1);
+});
+
+test('a question is answered by its id, refused with an error, and given up when its request is cancelled', async () => {
+  const outcomes: unknown[] = [];
+  const asked = Promise.withResolvers<void>();
+  let count = 0;
+  const peer = await ready(async (_method, _signal, request) => {
+    const asking = request.send('elicitation/create', { message: 'Sure?' }, 60_000);
+    outcomes.push(await asking.catch((error: Error & { code?: number }) => error.code ?? error.name));
+    count += 1;
+    if (count === 3) asked.resolve();
+    return {};
+  });
+  await peer.say({ id: 1, method: 'tools/call' });
+  const [first] = await peer.answers(1);
+  assert.deepEqual([first?.method, first?.id], ['elicitation/create', 0]);
+  await peer.say({ id: 0, result: { action: 'accept' } });
+  await peer.answers(2);
+  await peer.say({ id: 2, method: 'tools/call' });
+  await peer.answers(3);
+  await peer.say({ id: 1, error: { code: -32601, message: 'Unknown method' } });
+  await peer.answers(4);
+  await peer.say({ id: 3, method: 'tools/call' });
+  await peer.answers(5);
+  await peer.say({ method: 'notifications/cancelled', params: { requestId: 3 } });
+  await asked.promise;
+  assert.equal(peer.said.at(-1)?.method, 'notifications/cancelled');
+  assert.deepEqual(outcomes, [{ action: 'accept' }, -32601, 'Error']);
+});

@@ -1,0 +1,104 @@
+import type { Server } from '@modelcontextprotocol/server';
+import type { Caller } from '../../tools/call.ts';
+import { answerOf, type Incoming, idText, type WireId } from '../messages/messages.ts';
+import { type Envelope, isModernId, readEnvelope } from '../messages/read-envelope.ts';
+import { clientName, type Params } from '../methods/incoming-call.ts';
+import { createMethods, type Methods } from '../methods/methods.ts';
+import type { Offer } from '../offer.ts';
+import { metaKeys, modernRevisions } from '../protocol-versions.ts';
+import { createSdkServer } from './sdk-server.ts';
+
+/** A request of 2026-07-28 that needs nothing of the SDK. */
+export interface DirectRequest {
+  readonly id: WireId;
+  readonly method: string;
+  readonly params: Params | undefined;
+  readonly envelope: Envelope;
+}
+
+/** Answers requests of 2026-07-28 without a server object of the SDK, which reads each of them several times. */
+export interface ModernAnswers {
+  /** Undefined if the SDK is to look at the message. */
+  read(incoming: Incoming & { kind: 'request' }): DirectRequest | undefined;
+  /** The whole answer; undefined if it was cancelled meanwhile. What the server says before goes to `tell`. */
+  answer(request: DirectRequest, signal: AbortSignal, tell: (message: object) => void): Promise<object | undefined>;
+}
+
+/** How clients of 2026-07-28 are served; a module of its own, since it loads the SDK. */
+export interface Modern {
+  answersFor(caller: Caller): ModernAnswers;
+  /** For one connection on stdio, or one request over HTTP. */
+  serverFor(caller: Caller): Server;
+}
+
+export function createModern(whole: Offer, transport: 'pipe' | 'tcp'): Modern {
+  const about = { transport, revision: modernRevisions[0], sessionId: undefined };
+  return {
+    answersFor(caller) {
+      const offer = whole.within(caller.rights);
+      return createModernAnswers(offer, createMethods(offer, { era: 'modern', caller }), about);
+    },
+    serverFor(caller) {
+      const offer = whole.within(caller.rights);
+      return createSdkServer(offer, createMethods(offer, { era: 'modern', caller }), about);
+    },
+  };
+}
+
+/** What the recorder is told of every request. */
+interface ModernAbout {
+  readonly transport: 'pipe' | 'tcp';
+  readonly revision: string;
+  readonly sessionId: undefined;
+}
+
+function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout): ModernAnswers {
+  const names = new Set(methods.names);
+  return {
+    read({ id, method, params }) {
+      if (!isModernId(id.value) || !names.has(method)) return undefined;
+      const envelope = readEnvelope(method, params);
+      return envelope && { id, method, params, envelope };
+    },
+    async answer({ id, method, params, envelope: { meta, clientInfo, capabilities } }, signal, tell) {
+      const answering = methods.answer(method, params, {
+        id: idText(id),
+        about: { ...about, requestId: idText(id) },
+        meta,
+        client: clientName(clientInfo),
+        capabilities,
+        signal,
+        notify(name, told) {
+          if (!signal.aborted) tell({ jsonrpc: '2.0', method: name, params: told });
+        },
+        send: sendsNoRequests,
+      });
+      const completed = answering.then((result) => complete(method, result, offer.serverInfo));
+      const answer = await answerOf(id, completed);
+      return signal.aborted ? undefined : answer;
+    },
+  };
+}
+
+const sendsNoRequests = (): Promise<never> => Promise.reject(new Error('In this revision servers send no requests.'));
+
+/** Results that a client may keep say for how long; nothing of ours is to be kept. */
+const cacheable: ReadonlySet<string> = new Set([
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+/** Adds what the revision wants in every result. */
+function complete(method: string, result: Params, serverInfo: Offer['serverInfo']): Params {
+  const { resultType = 'complete' } = result;
+  const cache = resultType === 'complete' && cacheable.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {};
+  return {
+    ...result,
+    resultType,
+    ...cache,
+    _meta: { ...(result['_meta'] as Params | undefined), [metaKeys.server]: serverInfo },
+  };
+}

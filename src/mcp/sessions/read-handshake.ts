@@ -1,0 +1,60 @@
+import { isObject } from '../../base/json.ts';
+
+type Params = Record<string, unknown>;
+
+/** What `initialize` must carry; what clients often forget and nothing depends on is filled in. A string names the fault. */
+export function readHandshake(params: Params = {}): Params | string {
+  const { protocolVersion, capabilities = {}, clientInfo } = params;
+  if (typeof protocolVersion !== 'string') return 'protocolVersion must be a string such as "2025-11-25".';
+  if (typeof capabilities !== 'object' || capabilities === null) return 'capabilities must be an object.';
+  if (clientInfo !== undefined && (typeof clientInfo !== 'object' || clientInfo === null)) {
+    return 'clientInfo must be an object with name and version.';
+  }
+  const client = { name: 'unknown', version: '0', ...clientInfo };
+  if (!areCapabilities(capabilities) || !isClient(client)) return 'capabilities or clientInfo is malformed.';
+  return { ...params, capabilities, clientInfo: client };
+}
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isFlag: Check = (value) => typeof value === 'boolean';
+const isListOf =
+  (item: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(item);
+/** Any members, but these as they must be. All may be missing. */
+const isWith =
+  (members: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    isObject(value) &&
+    Object.entries(members).every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]));
+const areObjects: Check = (value) => isObject(value) && Object.values(value).every(isObject);
+
+/** As the specification's schema has them. What it does not know may be anything. */
+const areCapabilities = isWith({
+  experimental: areObjects,
+  extensions: areObjects,
+  sampling: isWith({ context: isObject, tools: isObject }),
+  elicitation: isWith({ form: isWith({ applyDefaults: isFlag }), url: isObject }),
+  roots: isWith({ listChanged: isFlag }),
+  tasks: isWith({
+    list: isObject,
+    cancel: isObject,
+    requests: isWith({ sampling: isWith({ createMessage: isObject }), elicitation: isWith({ create: isObject }) }),
+  }),
+});
+
+const isIcon = (value: unknown): boolean =>
+  isObject(value) &&
+  isText(value['src']) &&
+  isWith({ mimeType: isText, sizes: isListOf(isText), theme: (theme) => theme === 'light' || theme === 'dark' })(value);
+
+const isClient = isWith({
+  name: isText,
+  version: isText,
+  title: isText,
+  websiteUrl: isText,
+  description: isText,
+  icons: isListOf(isIcon),
+});

@@ -1,0 +1,76 @@
+import {
+  type JSONRPCRequest,
+  type Notification,
+  type Result,
+  Server,
+  type ServerContext,
+  type ServerOptions,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server';
+import { clientName, type IncomingRequest, type Params } from '../methods/incoming-call.ts';
+import type { Methods } from '../methods/methods.ts';
+import { introduction, type Offer } from '../offer.ts';
+import { metaKeys, modernRevisions } from '../protocol-versions.ts';
+
+/** The SDK's server for one connection or one request of 2026-07-28, for requests that need its checks. */
+export function createSdkServer(offer: Offer, methods: Methods, about: IncomingRequest['about']): Server {
+  const sdk = new IntroducingServer(offer, {
+    instructions: offer.instructions,
+    supportedProtocolVersions: [...modernRevisions],
+    capabilities: methods.capabilities,
+  });
+  sdk.onerror = (error) => offer.log.debug('protocol', { error });
+  // The SDK must know the methods: it answers an unknown one with HTTP 404 before any handler runs.
+  for (const name of methods.names) {
+    sdk.setRequestHandler(name, { params: anyParams }, (params, context) =>
+      methods.answer(name, params, requestOf(context, about)),
+    );
+  }
+  return sdk;
+}
+
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/** Adds the icons to `server/discover`; the SDK repeats the rest in every answer. */
+class IntroducingServer extends Server {
+  readonly #offer: Offer;
+
+  constructor(offer: Offer, options: ServerOptions) {
+    super(offer.serverInfo, options);
+    this.#offer = offer;
+  }
+
+  /** The SDK's way to change what its own handlers answer; its constructor calls this too. */
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const answer = super._wrapHandler(method, handler);
+    if (method !== 'server/discover') return answer;
+    return async (request, context) => {
+      const result = await answer(request, context);
+      const serverInfo = introduction(this.#offer, modernRevisions[0]);
+      return { ...result, _meta: { ...result._meta, [metaKeys.server]: serverInfo } };
+    };
+  }
+}
+
+/** Accepts anything: each method reads its own parameters and reports what is wrong with them. */
+const anyParams: StandardSchemaV1<Params> = {
+  '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
+};
+
+/** A request that the SDK has read. */
+export function requestOf({ mcpReq }: ServerContext, about: IncomingRequest['about']): IncomingRequest {
+  const { id, signal, inputResponses } = mcpReq;
+  const envelope = (mcpReq.envelope ?? {}) as Params;
+  return {
+    id,
+    about: { ...about, requestId: String(id) },
+    meta: mcpReq._meta as Params | undefined,
+    client: clientName(envelope[metaKeys.client]),
+    capabilities: envelope[metaKeys.capabilities],
+    signal,
+    inputResponses,
+    requestState: mcpReq.requestState<unknown>(),
+    notify: (method, params) => void mcpReq.notify({ method, params } as Notification).catch(() => {}),
+    send: () => Promise.reject(new Error('In this revision servers send no requests.')),
+  };
+}

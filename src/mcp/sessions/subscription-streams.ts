@@ -1,0 +1,127 @@
+import { isObject } from '../../base/json.ts';
+import type { Caller } from '../../tools/call.ts';
+import { errorAnswer, type WireId } from '../messages/messages.ts';
+import { metaKeys } from '../protocol-versions.ts';
+import { takesTasks } from '../tasks/task-methods.ts';
+import { missingTasks, rpcCodes } from '../wire-errors.ts';
+import { type Watches, watchedMax } from './watches.ts';
+
+/** A `subscriptions/listen` of 2026-07-28: the stream of a client that wants to be told of changes. */
+export interface ListenRequest {
+  id: WireId;
+  params: Record<string, unknown>;
+  caller: Caller;
+  send(message: object): void;
+  /** Nothing more will be sent. */
+  end(): void;
+}
+
+export interface Listening {
+  /** Without a word, as when the client has gone. */
+  drop(): void;
+  /** With the result that ends it. */
+  finish(): void;
+}
+
+export interface Listen {
+  /** An error to answer with, or the stream, whose first message has been sent. */
+  open(request: ListenRequest): Promise<{ refusal: object } | { listening: Listening }>;
+  close(): void;
+}
+
+const listensMax = 500;
+const perCallerMax = 20;
+
+/** The SDK's version knows neither tasks nor rights. */
+export function createListen(watches: Watches): Listen {
+  const open = new Map<Listening, string>();
+
+  return {
+    async open({ id, params, caller, send, end }) {
+      const wanted = readWanted(params);
+      if (typeof wanted === 'string') return { refusal: errorAnswer(id, rpcCodes.invalidParams, wanted) };
+      if (wanted.taskIds.length > 0 && !takesTasks(metaOf(params)[metaKeys.capabilities])) {
+        const { code, message, data } = missingTasks();
+        return { refusal: errorAnswer(id, code, message, data) };
+      }
+      const own = [...open.values()].filter((each) => each === caller.owner);
+      if (open.size >= listensMax || own.length >= perCallerMax) {
+        return {
+          refusal: errorAnswer(
+            id,
+            rpcCodes.retryable,
+            'Too many subscriptions are open. Close one, or try again later.',
+          ),
+        };
+      }
+      const _meta = { [metaKeys.subscription]: id.value };
+      const waiting: object[] = [];
+      let acknowledged = false;
+      // Changes during the checks below are sent after the acknowledgement.
+      const watch = watches.open(caller, (method, more = {}) => {
+        const message = { jsonrpc: '2.0', method, params: { ...more, _meta } };
+        if (acknowledged) send(message);
+        else waiting.push(message);
+      });
+      const drop = (): void => {
+        open.delete(listening);
+        watch.close();
+      };
+      const finish = (): void => {
+        if (!open.has(listening)) return;
+        drop();
+        send({ jsonrpc: '2.0', id: id.value, result: { resultType: 'complete', _meta } });
+        end();
+      };
+      const listening: Listening = { drop, finish };
+      open.set(listening, caller.owner);
+
+      const notifications: Record<string, unknown> = {};
+      if (wanted.list && (await watch.wantList())) notifications['resourcesListChanged'] = true;
+      const uris = await filterAsync(wanted.uris, (uri) => watch.wantResource(uri));
+      if (uris.length > 0) notifications['resourceSubscriptions'] = uris;
+      const taskIds = await filterAsync(wanted.taskIds, async (taskId) => (await watch.wantTask(taskId)) !== undefined);
+      if (taskIds.length > 0) notifications['taskIds'] = taskIds;
+      send({ jsonrpc: '2.0', method: 'notifications/subscriptions/acknowledged', params: { notifications, _meta } });
+      acknowledged = true;
+      for (const message of waiting) send(message);
+      if (Object.keys(notifications).length === 0) finish();
+      return { listening };
+    },
+    close() {
+      for (const listening of [...open.keys()]) listening.finish();
+    },
+  };
+}
+
+async function filterAsync(items: readonly string[], keep: (item: string) => Promise<boolean>): Promise<string[]> {
+  const kept: string[] = [];
+  for (const item of items) if (await keep(item)) kept.push(item);
+  return kept;
+}
+
+interface Wanted {
+  list: boolean;
+  uris: string[];
+  taskIds: string[];
+}
+
+/** A string names the fault. */
+function readWanted({ notifications }: Record<string, unknown>): Wanted | string {
+  if (!isObject(notifications)) return 'Invalid params: notifications must be an object.';
+  const { resourcesListChanged, resourceSubscriptions: uris = [], taskIds = [] } = notifications;
+  if (!isTexts(uris)) return `Invalid params: resourceSubscriptions must be at most ${watchedMax} URIs.`;
+  if (!isTexts(taskIds)) return `Invalid params: taskIds must be at most ${watchedMax} ids.`;
+  return { list: resourcesListChanged === true, uris: [...new Set(uris)], taskIds: [...new Set(taskIds)] };
+}
+
+const textUnitsMax = 8_192;
+
+function isTexts(value: unknown): value is string[] {
+  const isText = (item: unknown): boolean => typeof item === 'string' && item.length <= textUnitsMax;
+  return Array.isArray(value) && value.length <= watchedMax && value.every(isText);
+}
+
+function metaOf({ _meta: meta }: Record<string, unknown>): Record<string, unknown> {
+  return isObject(meta) ? meta : {};
+}

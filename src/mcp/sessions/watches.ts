@@ -1,0 +1,167 @@
+import { isCarrelError } from '../../base/errors.ts';
+import type { Logger } from '../../base/log.ts';
+import type { TaskView } from '../../jobs/task.ts';
+import type { Call, Caller } from '../../tools/call.ts';
+
+/** What one client wants to be told of. */
+export interface Watch {
+  /** Resolves when what is there now is known: everything after that is told. False for what can't be watched. */
+  wantList(): Promise<boolean>;
+  wantResource(uri: string): Promise<boolean>;
+  dropResource(uri: string): void;
+  /** Undefined for a task that is not this caller's. */
+  wantTask(taskId: string): Promise<TaskView | undefined>;
+  close(): void;
+}
+
+export type Tell = (method: string, params?: Record<string, unknown>) => void;
+
+/**
+ * Tells clients of changes. While somebody wants to know, everything that is wanted is looked at every few seconds, one thing
+ * after the other, and soon after a write in this process. So changes by other processes are told too, many changes
+ * become one message, and clients without subscriptions cost nothing.
+ */
+export interface Watches {
+  open(caller: Caller, tell: Tell): Watch;
+  /** Something has probably changed. */
+  wake(): void;
+  close(): void;
+}
+
+export interface WatchesOptions {
+  resourcesOf(caller: Caller): { stamp(uri: string | undefined, call: Call): Promise<string | undefined> };
+  taskOf(taskId: string, call: Call): Promise<TaskView>;
+  log: Logger;
+  everyMs?: number;
+}
+
+/** Subscriptions of one client. */
+export const watchedMax = 100;
+const everyMsDefault = 5_000;
+const soonMs = 200;
+
+export function createWatches(options: WatchesOptions): Watches {
+  const { resourcesOf, taskOf, log, everyMs = everyMsDefault } = options;
+  const looks = new Set<() => Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+  let soon = false;
+  let looking = false;
+
+  const schedule = (ms: number): void => {
+    clearTimeout(timer);
+    timer = looks.size === 0 ? undefined : setTimeout(() => void lookAround(), ms).unref();
+  };
+
+  const lookAround = async (): Promise<void> => {
+    looking = true;
+    soon = false;
+    for (const look of [...looks]) await look().catch((error: unknown) => log.debug('watch failed', { error }));
+    looking = false;
+    schedule(soon ? soonMs : everyMs);
+  };
+
+  const wake = (): void => {
+    if (soon || looks.size === 0) return;
+    soon = true;
+    if (!looking) schedule(soonMs);
+  };
+
+  const open = (caller: Caller, tell: Tell): Watch => {
+    const controller = new AbortController();
+    const call: Call = { caller, signal: controller.signal, report() {}, log };
+    const uris = new Map<string, string>();
+    const tasks = new Map<string, string>();
+    let list: string | undefined;
+
+    /** Undefined if it can't be watched, or can't be read right now. */
+    const stampOf = async (uri: string | undefined): Promise<string | undefined> => {
+      try {
+        return await resourcesOf(caller).stamp(uri, call);
+      } catch (error) {
+        return isCarrelError(error) && error.code === 'resource_not_found' ? gone : undefined;
+      }
+    };
+
+    const lookAtTask = async (taskId: string, known: string): Promise<void> => {
+      const view = await taskOf(taskId, call).catch(() => undefined);
+      if (!tasks.has(taskId) || view === undefined) return;
+      const state = stateOf(view);
+      if (isOver(view)) tasks.delete(taskId);
+      else tasks.set(taskId, state);
+      if (state !== known) tell('notifications/tasks', { ...view });
+    };
+
+    const look = async (): Promise<void> => {
+      if (list !== undefined) {
+        const stamp = (await stampOf(undefined)) ?? list;
+        if (stamp !== list && !controller.signal.aborted) tell('notifications/resources/list_changed');
+        list = stamp;
+      }
+      for (const [uri, known] of [...uris]) {
+        const stamp = (await stampOf(uri)) ?? known;
+        if (!uris.has(uri) || stamp === known) continue;
+        uris.set(uri, stamp);
+        tell('notifications/resources/updated', { uri });
+      }
+      for (const [taskId, known] of [...tasks]) await lookAtTask(taskId, known);
+    };
+
+    const start = (): void => {
+      if (controller.signal.aborted || looks.has(look)) return;
+      looks.add(look);
+      if (timer === undefined && !looking) schedule(everyMs);
+    };
+
+    return {
+      async wantList() {
+        list ??= await stampOf(undefined);
+        if (list === undefined) return false;
+        start();
+        return true;
+      },
+      async wantResource(uri) {
+        if (uris.has(uri)) return true;
+        const stamp = uris.size < watchedMax ? await stampOf(uri) : undefined;
+        if (stamp === undefined || stamp === gone) return false;
+        uris.set(uri, stamp);
+        start();
+        return true;
+      },
+      dropResource: (uri) => void uris.delete(uri),
+      async wantTask(taskId) {
+        const view = tasks.size < watchedMax ? await taskOf(taskId, call).catch(() => undefined) : undefined;
+        if (view === undefined) return undefined;
+        // A finished task is reported at once.
+        tasks.set(taskId, isOver(view) ? '' : stateOf(view));
+        start();
+        if (isOver(view)) wake();
+        return view;
+      },
+      close() {
+        controller.abort();
+        looks.delete(look);
+        uris.clear();
+        tasks.clear();
+      },
+    };
+  };
+
+  return {
+    open,
+    wake,
+    close() {
+      looks.clear();
+      clearTimeout(timer);
+    },
+  };
+}
+
+const gone = '(gone)';
+
+function stateOf({ status, lastUpdatedAt, statusMessage, inputRequests = {} }: TaskView): string {
+  return JSON.stringify([status, lastUpdatedAt, statusMessage, Object.keys(inputRequests)]);
+}
+
+function isOver({ status }: TaskView): boolean {
+  return status !== 'working' && status !== 'input_required';
+}

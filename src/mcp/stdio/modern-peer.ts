@@ -1,0 +1,145 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
+import { serveStdio as serveSelfDescribing } from '@modelcontextprotocol/server/stdio';
+import { isObject } from '../../base/json.ts';
+import { errorAnswer, type Incoming } from '../messages/messages.ts';
+import { isModernId } from '../messages/read-envelope.ts';
+import { metaKeys, modernRevisions } from '../protocol-versions.ts';
+import { idKey } from '../sessions/conversation.ts';
+import type { DirectRequest, Modern } from '../sessions/modern-answers.ts';
+import type { Listening } from '../sessions/subscription-streams.ts';
+import { rpcCodes } from '../wire-errors.ts';
+import { createIdleSignal } from './idle-signal.ts';
+import type { ClientLinesOptions, Peer } from './peer.ts';
+
+/** A peer whose messages name their revision: the SDK's entry serves it, over our wire. */
+export function openModernPeer(options: ClientLinesOptions, modern: Modern): Peer {
+  const { output, caller } = options;
+  const idle = createIdleSignal();
+  /** The lines that wait for an answer, by id; two may have the same. */
+  const unanswered = new Map<unknown, number[]>();
+  const takeLine = (id: unknown): number | undefined => {
+    const lines = unanswered.get(id);
+    const line = lines?.shift();
+    if (lines?.length === 0) unanswered.delete(id);
+    return line;
+  };
+  const wire: Transport = {
+    async start() {},
+    async send(message) {
+      if ('method' in message) output.write(message);
+      else output.write(message, takeLine(message.id));
+      idle.check();
+    },
+    async close() {
+      wire.onclose?.();
+    },
+  };
+  const service = serveSelfDescribing(() => modern.serverFor(caller), {
+    transport: wire,
+    legacy: 'reject',
+    onerror: (error) => options.log.debug('protocol', { error }),
+  });
+  const answers = modern.answersFor(caller);
+  /** Whether the SDK has had a request by which it knows the revision: what it says of others depends on that. */
+  let opened = false;
+  /** Requests that went past the SDK, by id. */
+  const running = new Map<unknown, Set<AbortController>>();
+  const answerOne = async (request: DirectRequest): Promise<void> => {
+    const controller = new AbortController();
+    const { value: id } = request.id;
+    const sameId = running.get(id) ?? new Set();
+    running.set(id, sameId.add(controller));
+    const answer = await answers.answer(request, controller.signal, (message) => output.write(message));
+    sameId.delete(controller);
+    if (sameId.size === 0) running.delete(id);
+    if (answer) await wire.send(answer as JSONRPCMessage);
+  };
+  /** Streams that tell of changes, by the keys of their ids, with their lines. */
+  const listening = new Map<string, { line: number; opened: Promise<Listening | undefined> }>();
+  const drop = (key: string): boolean => {
+    const dropped = listening.get(key);
+    if (dropped === undefined) return false;
+    listening.delete(key);
+    output.settle?.(dropped.line);
+    void dropped.opened.then((stream) => stream?.drop());
+    return true;
+  };
+  const openListen = ({ id, params = {} }: Incoming & { kind: 'request' }, line: number): void => {
+    drop(id.key);
+    const send = (message: object): void => output.write(message, 'result' in message ? line : undefined);
+    const end = (): void => void listening.delete(id.key);
+    const opened = options.listen.open({ id, params, caller, send, end }).then((outcome) => {
+      if ('listening' in outcome) return outcome.listening;
+      listening.delete(id.key);
+      output.write(outcome.refusal, line);
+      return undefined;
+    });
+    listening.set(id.key, { line, opened });
+  };
+  const receiveOne = (item: Incoming, message: JSONRPCMessage, line: number): void => {
+    if (item.kind === 'invalid') {
+      output.write(errorAnswer(item.id, item.code, item.problem), line);
+      return;
+    }
+    // What is wrong with its envelope is for the SDK to say.
+    if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
+      openListen(item, line);
+      return;
+    }
+    if (item.kind === 'request') {
+      const { value: id } = item.id;
+      if (!isModernId(id)) {
+        const problem = 'Invalid request: id must be a string, or an integer of at most 2^53 - 1.';
+        output.write(errorAnswer(item.id, rpcCodes.invalidRequest, problem), line);
+        return;
+      }
+      const waiting = unanswered.get(id);
+      if (waiting) waiting.push(line);
+      else unanswered.set(id, [line]);
+      const direct = answers.read(item);
+      if (direct && opened) {
+        answerOne(direct).catch((error: unknown) => options.log.debug('protocol', { error }));
+        return;
+      }
+      opened ||= direct !== undefined;
+    } else {
+      const isCancel = item.kind === 'notification' && item.method === 'notifications/cancelled';
+      const cancelled = isCancel ? takeLine(item.params?.['requestId']) : undefined;
+      if (cancelled !== undefined) output.settle?.(cancelled);
+      if (isCancel) for (const controller of running.get(item.params?.['requestId']) ?? []) controller.abort();
+      output.settle?.(line);
+      if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
+    }
+    wire.onmessage?.(item.kind === 'response' ? message : withoutOthers(message));
+  };
+  return {
+    receive(incoming, batch, parsed, line) {
+      if (batch) {
+        const problem = 'Invalid request: this protocol revision has no batches.';
+        output.write(errorAnswer(null, rpcCodes.invalidRequest, problem), line);
+        return;
+      }
+      for (const item of incoming) receiveOne(item, parsed as JSONRPCMessage, line);
+    },
+    drain: (ms) => idle.wait(() => unanswered.size === 0, ms),
+    async close() {
+      options.listen.close();
+      for (const controller of [...running.values()].flatMap((each) => [...each])) controller.abort();
+      await service.close();
+    },
+  };
+}
+
+function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
+  const meta = params?.['_meta'];
+  if (!isObject(meta) || !isObject(meta[metaKeys.capabilities])) return false;
+  return (modernRevisions as readonly unknown[]).includes(meta[metaKeys.revision]);
+}
+
+const members = new Set(['jsonrpc', 'id', 'method', 'params']);
+
+/** The SDK drops a request that has other members than JSON-RPC's, and its sender would wait for ever. */
+function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
+  const own = Object.entries(message).filter(([name]) => members.has(name));
+  return Object.fromEntries(own) as JSONRPCMessage;
+}

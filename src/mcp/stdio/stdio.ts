@@ -1,0 +1,222 @@
+import type { Readable, Writable } from 'node:stream';
+import { gatherAnswers, refuseInitialize } from '../messages/batch.ts';
+import { errorAnswer, type Incoming, readMessageBytes } from '../messages/messages.ts';
+import { allowsBatches, carriesRevision } from '../protocol-versions.ts';
+import { noopSink } from '../sessions/conversation.ts';
+import { rpcCodes } from '../wire-errors.ts';
+import { createIdleSignal } from './idle-signal.ts';
+import { createLineReader } from './line-reader.ts';
+import type { ClientLinesOptions, LineOutput, Peer } from './peer.ts';
+
+/** What a client writes, line by line, and when it is served. */
+export interface ClientLines {
+  receive(bytes: Buffer, line: number): void;
+  /** A line that exceeds the limit of bytes. */
+  refuse(line: number): void;
+  /** No more lines come: what still runs is answered, or aborted after a while. */
+  finish(): Promise<void>;
+  /** Nobody is left to answer. */
+  abandon(): Promise<void>;
+}
+
+export interface StdioOptions extends Omit<ClientLinesOptions, 'output'> {
+  input: Readable;
+  output: Writable;
+}
+
+export interface StdioService {
+  /** Settles when the client is gone and its requests are answered or aborted. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Serves one client on a pair of streams. */
+export function serveStdio({ input, output, ...options }: StdioOptions): StdioService {
+  const closed = Promise.withResolvers<void>();
+  const lines = serveLines({ ...options, output: createLineWriter(output) });
+  let count = 0;
+  const reader = createLineReader(options.limits.bytesMax, {
+    line: (bytes) => lines.receive(bytes, ++count),
+    tooLong: () => lines.refuse(++count),
+  });
+  const finish = (): Promise<void> => lines.finish().then(closed.resolve);
+  input.on('data', (chunk: Buffer) => reader.push(chunk));
+  input.on('end', () => {
+    reader.end();
+    void finish();
+  });
+  input.on('error', (error) => {
+    options.log.debug('stdin failed', { error });
+    void finish();
+  });
+  // The client stopped reading (EPIPE).
+  output.on('error', () => void lines.abandon().then(closed.resolve));
+  return { closed: closed.promise, close: finish };
+}
+
+/**
+ * Serves the lines of one client. The SDK's own transport drops pending answers when the input ends,
+ * ignores batches and does not answer invalid JSON; this one answers all three.
+ *
+ * The first message decides the era: one that names its revision is served by the SDK's entry for such messages, anything
+ * else by a conversation. A client that has only asked `server/discover` may still fall back to a handshake.
+ */
+export function serveLines(given: ClientLinesOptions): ClientLines {
+  const { limits, output } = given;
+  const options = output.hasRoom ? { ...given, caller: { ...given.caller, hasRoom: output.hasRoom } } : given;
+  let peer: Peer | undefined;
+  let probing = false;
+  let probed: Promise<void> | undefined;
+  let finished: Promise<void> | undefined;
+
+  const choosePeer = (parsed: unknown, first: Incoming | undefined): Peer => {
+    const selfDescribing = options.revisions.modern && carriesRevision(parsed);
+    if (peer === undefined) {
+      peer = selfDescribing ? createModernPeer(options) : createSessionPeer(options);
+      probing = selfDescribing;
+    }
+    if (!probing || first?.kind !== 'request') return peer;
+    if (selfDescribing) {
+      probing = first.method === 'server/discover';
+      return peer;
+    }
+    probing = false;
+    probed = leave(peer);
+    peer = createSessionPeer(options);
+    return peer;
+  };
+
+  const leave = async (left: Peer): Promise<void> => {
+    await left.drain(options.drainMs);
+    await left.close();
+  };
+
+  const finish = async (): Promise<void> => {
+    await Promise.all([probed, peer && leave(peer)]);
+    await output.end();
+  };
+
+  return {
+    receive(bytes, line) {
+      if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) {
+        output.settle?.(line);
+        return;
+      }
+      const outcome = readMessageBytes(bytes, limits);
+      if (!outcome.ok) {
+        output.write(errorAnswer(outcome.id, outcome.code, outcome.problem), line);
+        return;
+      }
+      const { incoming, batch, parsed } = outcome;
+      choosePeer(parsed, incoming[0]).receive(incoming, batch, parsed, line);
+    },
+    refuse(line) {
+      const problem = `Invalid request: a message may have at most ${limits.bytesMax} bytes.`;
+      output.write(errorAnswer(null, rpcCodes.invalidRequest, problem), line);
+    },
+    finish() {
+      finished ??= finish();
+      return finished;
+    },
+    async abandon() {
+      finished ??= Promise.resolve();
+      await Promise.allSettled([peer?.close()]);
+    },
+  };
+}
+
+/** Requests that change the session: a client that has read a list is told when it changes, too. */
+const lastingMethods: ReadonlySet<string> = new Set([
+  'initialize',
+  'resources/list',
+  'resources/subscribe',
+  'resources/unsubscribe',
+]);
+
+function createSessionPeer(options: ClientLinesOptions): Peer {
+  const { output, limits } = options;
+  const idle = createIdleSignal();
+  const tell = (message: object): void => output.write(message);
+  const conversation = options.openConversation(options.caller, { standalone: { tell } });
+
+  const receiveOne = (item: Incoming, line: number): void => {
+    if (item.kind === 'notification' || item.kind === 'response') {
+      void conversation.receive(item, noopSink);
+      if (item.kind === 'notification' && item.method === 'notifications/initialized') output.keep?.(line);
+      output.settle?.(line);
+      return;
+    }
+    const lasts = item.kind === 'request' && lastingMethods.has(item.method);
+    void conversation.receive(item, {
+      answer(message) {
+        if (lasts && 'result' in message) output.keep?.(line);
+        output.write(message, line);
+        idle.check();
+      },
+      tell,
+      dropped() {
+        output.settle?.(line);
+        idle.check();
+      },
+    });
+  };
+
+  const receiveBatch = (incoming: Incoming[], line: number): void => {
+    if (!allowsBatches(conversation.revision)) {
+      const problem = 'Invalid request: this protocol revision has no batches.';
+      output.write(errorAnswer(null, rpcCodes.invalidRequest, problem), line);
+      return;
+    }
+    const settled = (): void => {
+      output.settle?.(line);
+      idle.check();
+    };
+    const gathered = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { tell }, settled);
+    for (const item of incoming) void conversation.receive(refuseInitialize(item), gathered);
+    if (incoming.every(({ kind }) => kind === 'notification' || kind === 'response')) settled();
+  };
+
+  return {
+    receive(incoming, batch, _parsed, line) {
+      if (batch) receiveBatch(incoming, line);
+      else for (const item of incoming) receiveOne(item, line);
+    },
+    drain: (ms) => idle.wait(() => conversation.pending === 0, ms),
+    close: () => conversation.close(),
+  };
+}
+
+/** Loaded when the first such message comes, with the SDK's entry for them. */
+function createModernPeer(options: ClientLinesOptions): Peer {
+  const loaded = Promise.all([options.modern(), import('./modern-peer.ts')]).then(([modern, { openModernPeer }]) =>
+    openModernPeer(options, modern),
+  );
+  return {
+    receive: (...message) => void loaded.then((peer) => peer.receive(...message)),
+    drain: async (ms) => (await loaded).drain(ms),
+    close: async () => (await loaded).close(),
+  };
+}
+
+/** Messages of one turn of the event loop leave in one write. */
+function createLineWriter(output: Writable): LineOutput {
+  let buffer = '';
+  const flush = (): void => {
+    const text = buffer;
+    buffer = '';
+    if (text !== '' && !output.destroyed) output.write(text);
+  };
+  return {
+    write(message) {
+      if (buffer === '') setImmediate(flush);
+      buffer += `${JSON.stringify(message)}\n`;
+    },
+    end() {
+      flush();
+      return new Promise((resolve) => {
+        if (output.destroyed) resolve();
+        else output.write('', () => resolve());
+      });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { IncomingCall } from '../methods/incoming-call.ts';
+
+/** Work that may go on after its call was answered. */
+export interface Running<Result> {
+  readonly result: Promise<Result>;
+  /** Aborted when the call is cancelled, before or after its answer. */
+  readonly signal: AbortSignal;
+  cancel(): void;
+}
+
+/**
+ * Runs work for a call. If it is not done after `slowMs`, or has said that it will not be, `continueAs` makes something of it
+ * that goes on, and the caller gets that instead. Undefined from there: the caller waits for the result.
+ */
+export async function runOrContinue<Result, Handle>(
+  call: Pick<IncomingCall, 'signal'>,
+  slowMs: number,
+  begin: (running: Omit<Running<Result>, 'result'>, beSlow: () => void) => Promise<Result>,
+  continueAs: (running: Running<Result>) => Promise<Handle | undefined>,
+): Promise<{ result: Result } | { handle: Handle }> {
+  const controller = new AbortController();
+  const cancel = (): void => controller.abort();
+  call.signal.addEventListener('abort', cancel, { once: true });
+  const slow = Promise.withResolvers<void>();
+  const timer = setTimeout(slow.resolve, slowMs);
+  try {
+    const { signal } = controller;
+    const result = begin({ signal, cancel }, slow.resolve);
+    const first = await Promise.race([result.then((value) => ({ result: value })), slow.promise]);
+    if (first) return first;
+    const handle = await continueAs({ result, signal, cancel });
+    return handle === undefined ? { result: await result } : { handle };
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener('abort', cancel);
+  }
+}

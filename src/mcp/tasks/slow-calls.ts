@@ -1,0 +1,67 @@
+import type { CallJob, CallJobs } from '../../jobs/call-jobs.ts';
+import type { Call, Progress } from '../../tools/call.ts';
+import type { IncomingCall } from '../methods/incoming-call.ts';
+import { describeFailure, ownError } from '../wire-errors.ts';
+import { type Running, runOrContinue } from './run-or-continue.ts';
+
+export interface JobHandle {
+  jobId: string;
+  state: 'queued' | 'running';
+  message: string;
+}
+
+/** `begun` is called when the work has left the queue. */
+export type Work<Result> = (call: Call, begun: () => void) => Promise<Result>;
+
+export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
+
+/**
+ * Runs work that may take long. If it is not done after `slowMs`, it becomes a job: the caller gets a handle, the work and
+ * its progress continue, and the job keeps what the call would have answered. Without `slowMs`, it waits for the end.
+ */
+export async function runOrBecomeJob<Result>(
+  work: Work<Result>,
+  call: IncomingCall,
+  slowMs: number | undefined,
+  jobs: CallJobs,
+): Promise<SlowOutcome<Result>> {
+  if (slowMs === undefined) return { result: await work(call, () => {}) };
+
+  let latest: Progress = { progress: 0 };
+  let job: CallJob | undefined;
+  let state: JobHandle['state'] = 'queued';
+  const begun = (): void => {
+    state = 'running';
+    job?.begin();
+  };
+  const report = (progress: Progress): void => {
+    latest = progress;
+    job?.report(progress);
+    call.report(progress);
+  };
+  return runOrContinue(
+    call,
+    slowMs,
+    ({ signal }) => work({ ...call, signal, report }, begun),
+    async (running) => {
+      job = jobs.start(call.caller.owner, latest, state);
+      await job.known;
+      const forget = call.keepCancellable(running.cancel);
+      void settle(running, job, call).finally(forget);
+      const message = 'This takes longer and continues as a job. Get its result with the job_get tool and this jobId.';
+      return { jobId: job.id, state, message };
+    },
+  );
+}
+
+async function settle({ result, signal }: Running<unknown>, job: CallJob, { log }: Call): Promise<void> {
+  try {
+    job.finish(await result);
+  } catch (thrown) {
+    if (signal.aborted) job.cancelled();
+    else {
+      const { message, data, code } = describeFailure(ownError(thrown, log));
+      job.fail({ ...data, code, message });
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import type { Task, TaskView } from '../../jobs/task.ts';
+import type { Progress } from '../../tools/call.ts';
+import type { LastingWork, Tool } from '../../tools/tool.ts';
+import { readAnswers, toInputRequests } from '../methods/asking.ts';
+import type { IncomingCall, TaskFactory } from '../methods/incoming-call.ts';
+import { runOrContinue } from './run-or-continue.ts';
+
+/** Instead of an answer: the call goes on as this task. */
+export class StartedTask {
+  readonly view: TaskView;
+
+  constructor(view: TaskView) {
+    this.view = view;
+  }
+}
+
+export interface TaskCallOptions {
+  tool: Tool;
+  /** After this time the call goes on as a task. */
+  afterMs: number;
+  tasks: TaskFactory;
+}
+
+/** What the work gets in addition to its call. */
+export interface TaskedCall extends IncomingCall {
+  /** Names the rest of the work, which goes on by itself. */
+  lasts(name: string): Promise<void>;
+  /** Says how it stands. */
+  tell(text: string): void;
+}
+
+/**
+ * Runs work for a client that takes tasks. If it is not done after a while, or if the tool wants it so, the client gets a
+ * task: the work continues, and the task keeps what the call would have answered. Where no task can be kept, the client
+ * waits.
+ */
+export async function runOrBecomeTask(
+  work: (call: TaskedCall) => Promise<object>,
+  call: IncomingCall,
+  { tool, afterMs, tasks }: TaskCallOptions,
+): Promise<object> {
+  const { begins, required } = tool.task ?? {};
+  let task: Task | undefined;
+  let lasting: string | undefined;
+  let message: string | undefined;
+  let becoming: Promise<void> | undefined;
+  const become = (cancel: () => void): Promise<void> => {
+    becoming ??= tasks.start(tool.name, cancel, lasting).then((started) => {
+      task = started;
+      if (message !== undefined) task?.report(message);
+    });
+    return becoming;
+  };
+
+  const outcome = await runOrContinue<object, StartedTask>(
+    call,
+    afterMs,
+    async ({ signal, cancel }, beSlow) => {
+      if (begins === 'at once') await become(cancel);
+      if (begins === 'at once' || (tool.task && call.ask === undefined)) beSlow();
+      return work({
+        ...call,
+        signal,
+        report(progress) {
+          message = inWords(progress);
+          // A task has no progress, only its status.
+          if (task === undefined) call.report(progress);
+          else task.report(message);
+        },
+        tell(text) {
+          message = text;
+          task?.report(text);
+        },
+        async lasts(name) {
+          lasting = name;
+          await task?.lasts(name);
+        },
+        ...(call.ask && {
+          ask: async (questions) => {
+            await becoming;
+            const answers = task
+              ? readAnswers(questions, await task.ask(toInputRequests(questions)))
+              : await call.ask?.(questions);
+            if (begins === 'after questions') beSlow();
+            return answers;
+          },
+        }),
+      });
+    },
+    async ({ result, cancel }) => {
+      await become(cancel);
+      if (task !== undefined) {
+        const started = new StartedTask(task.view());
+        void settle(result, task, tool.name, tasks);
+        return started;
+      }
+      if (!required) return undefined;
+      cancel();
+      result.catch(() => {});
+      throw new CarrelError('too_many_in_flight', 'Too many tasks are kept. Try again later.', {
+        retryAfterSeconds: 60,
+      });
+    },
+  );
+  return 'handle' in outcome ? outcome.handle : outcome.result;
+}
+
+async function settle(running: Promise<object>, task: Task, tool: string, { render }: TaskFactory): Promise<void> {
+  // A result that can't be rendered counts as a failure: nobody waits here who could be told otherwise.
+  const outcome = await running
+    .then((result) => render(tool, { result }))
+    .catch((failure: unknown) => render(tool, { failure }));
+  await task.end(outcome);
+}
+
+function inWords({ progress, total, message }: Progress): string {
+  const count = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return message === undefined ? count : `${message} (${count})`;
+}
+
+const firstLookMs = 50;
+const looksMs = 1_000;
+
+/** Waits for work that goes on by itself. */
+export async function followLasting(
+  lasting: LastingWork,
+  name: string,
+  first: object,
+  call: TaskedCall,
+): Promise<object> {
+  for (let waitMs = firstLookMs; ; waitMs = Math.min(waitMs * 2, looksMs)) {
+    const state = await lookAt(lasting, name, call, first).catch((error: unknown) => {
+      // Not everybody who does such work tells of it. Then the first answer is all there is.
+      if (waitMs === firstLookMs && isCarrelError(error) && error.kind === 'not_found') return { answer: first };
+      throw error;
+    });
+    if ('answer' in state) return state.answer;
+    call.tell(state.message);
+    await delay(waitMs, undefined, { signal: call.signal });
+  }
+}
+
+/** The state of such work. A service that is away for a while does not end it. */
+export async function lookAt(
+  lasting: LastingWork,
+  name: string,
+  call: Pick<IncomingCall, 'signal'>,
+  first?: object,
+): Promise<{ message: string } | { answer: object }> {
+  try {
+    return await lasting.check(name, call, first);
+  } catch (error) {
+    if (isCarrelError(error) && (error.kind === 'upstream' || error.kind === 'timeout')) {
+      return { message: error.message };
+    }
+    throw error;
+  }
+}

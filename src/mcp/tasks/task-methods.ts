@@ -1,0 +1,102 @@
+import { CarrelError } from '../../base/errors.ts';
+import { isObject } from '../../base/json.ts';
+import type { TaskOutcome, Tasks, TaskView } from '../../jobs/task.ts';
+import type { Call, Caller } from '../../tools/call.ts';
+import type { IncomingCall, TaskFactory } from '../methods/incoming-call.ts';
+import type { LinksTo } from '../methods/resource-links.ts';
+import { failedResult, toolResult } from '../methods/tool-result.ts';
+import type { Offer } from '../offer.ts';
+import { tasksExtension } from '../protocol-versions.ts';
+import { methodNotFound, missingTasks, toRpcError } from '../wire-errors.ts';
+import { lookAt } from './task-calls.ts';
+
+/** Whether a client that declares these capabilities takes a task instead of an answer. */
+export function takesTasks(capabilities: unknown): boolean {
+  const extensions = isObject(capabilities) ? capabilities['extensions'] : undefined;
+  return isObject(extensions) && isObject(extensions[tasksExtension]);
+}
+
+export function createTaskFactory(
+  offer: Offer,
+  tasks: Tasks,
+  { owner }: Caller,
+  linksTo: LinksTo | undefined,
+): TaskFactory {
+  // The result is a whole one, as the call itself would have had it.
+  const completed = (result: object): TaskOutcome => ({
+    status: 'completed',
+    result: { ...result, resultType: 'complete' },
+  });
+  const failed = (failure: unknown): TaskOutcome => {
+    try {
+      return completed(failedResult(failure));
+    } catch (thrown) {
+      const { code, message, data } = toRpcError(thrown, 'modern', offer.log);
+      return { status: 'failed', error: { code, message, data } };
+    }
+  };
+  return {
+    start: (tool, cancel, work) => tasks.start({ owner, tool, cancel, work }),
+    render: (tool, outcome) =>
+      'failure' in outcome ? failed(outcome.failure) : completed(toolResult(offer, tool, outcome.result, linksTo)),
+  };
+}
+
+/** The methods of the tasks extension. Every one checks that the task is the caller's own. */
+export interface TaskMethods {
+  get(taskId: unknown, call: Call): Promise<TaskView>;
+  update(taskId: unknown, responses: unknown, call: Call): Promise<object>;
+  cancel(taskId: unknown, call: Call): Promise<object>;
+}
+
+export function taskMethodsOf(offer: Offer, call: IncomingCall): TaskMethods {
+  if (offer.tasks === undefined) throw methodNotFound();
+  if (call.tasks === undefined) throw missingTasks();
+  return createTaskMethods(offer, offer.tasks, call.tasks);
+}
+
+/** A task as its owner sees it when a stream tells of its changes. */
+export async function lookAtTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
+  if (offer.tasks === undefined) throw methodNotFound();
+  const factory = createTaskFactory(offer, offer.tasks, call.caller, undefined);
+  return createTaskMethods(offer, offer.tasks, factory).get(taskId, call);
+}
+
+function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskFactory): TaskMethods {
+  /** Work that an earlier process began: nobody here follows it, so each request looks how it stands. */
+  const lookAtLeft = async (tool: string, work: string, call: Call): Promise<{ message: string } | TaskOutcome> => {
+    try {
+      const lasting = catalogue.find(tool)?.tool.lasting;
+      if (lasting === undefined) return { message: 'This server no longer has the tool.' };
+      const state = await lookAt(lasting, work, call);
+      return 'message' in state ? state : render(tool, { result: state.answer });
+    } catch (failure) {
+      return render(tool, { failure });
+    }
+  };
+
+  return {
+    async get(taskId, call) {
+      const { view, tool, leftWork } = await tasks.get(taskId, call.caller.owner);
+      if (leftWork === undefined) return view;
+      const state = await lookAtLeft(tool, leftWork, call);
+      if (!('status' in state)) return { ...view, statusMessage: state.message };
+      await tasks.endLeft(view.taskId, state);
+      return (await tasks.get(taskId, call.caller.owner)).view;
+    },
+    async update(taskId, responses, { caller }) {
+      if (!isObject(responses)) {
+        throw new CarrelError('invalid_arguments', 'inputResponses must be an object, by the keys of inputRequests.');
+      }
+      await tasks.answer(taskId, caller.owner, responses);
+      return {};
+    },
+    async cancel(taskId, { caller }) {
+      const { tool, leftWork } = await tasks.cancel(taskId, caller.owner);
+      const lasting = leftWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
+      // Work that has ended meanwhile need not be stopped.
+      if (leftWork !== undefined) await lasting?.stop(leftWork).catch(() => {});
+      return {};
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { WindowVector } from '../../storage/vectors/vector.ts';
+import type { Span } from '../chunking/chunk.ts';
+import { looksLikeCode, wordsOfCode } from '../chunking/code-shape.ts';
+import { sentencesOf } from '../chunking/sentences.ts';
+import { type EmbeddingProvider, type EmbedOptions, normalised } from '../models/embedding-provider.ts';
+
+export interface PassageToEmbed {
+  text: string;
+  /** Title and headings above the passage, outermost first, embedded with each of its windows. Undefined for a message. */
+  titlePath?: readonly string[];
+  /** The previous passage in the same thread: what a short answer refers to. Not for passages of a document. */
+  before?: string;
+}
+
+/** Long prose has a vector per window, so that single sentences are found. Under three windows, a text is embedded whole. */
+const windowUnits = 200;
+const windowsMin = 3;
+
+/** A message up to this long is also embedded behind the previous one, if that is as short. */
+const threadUnitsMax = 400;
+/** The weight of the vector that was made behind the previous passage. */
+const behindShare = 0.3;
+
+/** Of many windows one is near to any question, so windows of a message are scaled down by their number. */
+const crowdWindowsMax = 30;
+const crowdLoss = 0.03;
+
+/** The weight of a window in its vector; the rest is the mean of the passage, which tells what it is about. */
+const windowShare = 0.6;
+
+/**
+ * Embeds passages so that a question finds the part that answers it:
+ * - Long prose has a vector per window, mixed with the mean of all.
+ * - Code is embedded whole, as words, with the name of its language.
+ * - A short message is embedded alone and behind the one before it; the weighted mean is not normalised.
+ * - Messages with many windows have shorter vectors.
+ * So ranking is by dot product: an index must not normalise the vectors.
+ */
+export async function embedPassages(
+  passages: readonly PassageToEmbed[],
+  provider: EmbeddingProvider,
+  options: EmbedOptions = {},
+): Promise<WindowVector[][]> {
+  const plans = passages.map((passage) => planOf(passage, provider.windowUnits ?? windowUnits));
+  const vectors = await provider.embed(
+    plans.flatMap(({ texts }) => texts),
+    options,
+  );
+  let taken = 0;
+  return plans.map(({ windows, texts, isMessage }) => {
+    const own = vectors.slice(taken, taken + texts.length);
+    taken += texts.length;
+    const [first = new Float32Array(), behind] = own;
+    if (windows.length === 1) {
+      const vector = behind ? sumOf(first, 1 - behindShare, behind, behindShare) : first;
+      return windows.map((window) => ({ ...window, vector }));
+    }
+    const mean = meanOf(own);
+    return windows.map((window, index) => {
+      const vector = normalised(sumOf(own[index] ?? mean, windowShare, mean, 1 - windowShare));
+      return { ...window, vector: scaled(vector, isMessage ? crowding(windows.length) : 1) };
+    });
+  });
+}
+
+interface Plan {
+  windows: Span[];
+  texts: string[];
+  isMessage: boolean;
+}
+
+/** The windows of a passage, and the texts to embed: one for each window, or two for a short passage of a thread. */
+function planOf({ text, titlePath, before }: PassageToEmbed, units: number): Plan {
+  const isMessage = titlePath === undefined;
+  const heading = titlePath && titlePath.length > 0 ? `${titlePath.join(' / ')}\n` : '';
+  const windows = windowsOf(text, units);
+  if (looksLikeCode(text)) return { windows, texts: [heading + wordsOfCode(text)], isMessage };
+  const texts = windows.map(({ start, end }) => heading + text.slice(start, end));
+  if (before && before.length <= threadUnitsMax && windows.length === 1 && text.length <= threadUnitsMax) {
+    texts.push(`${heading}${before}\n${text}`);
+  }
+  return { windows, texts, isMessage };
+}
+
+/** Parts of about equal length, split between sentences. */
+function windowsOf(text: string, units: number): Span[] {
+  const whole: Span = { start: 0, end: text.length };
+  if (text.length < windowsMin * units || looksLikeCode(text)) return [whole];
+  const count = Math.round(text.length / units);
+  const target = text.length / count;
+  const windows: Span[] = [];
+  for (const { start, end } of sentencesOf(text, whole)) {
+    const last = windows.at(-1);
+    const lengthWithHalf = last ? (start + end) / 2 - last.start : 0;
+    if (last && (lengthWithHalf <= target || windows.length === count)) last.end = end;
+    else windows.push({ start, end });
+  }
+  return windows.length > 0 ? windows : [whole];
+}
+
+function meanOf(vectors: readonly Float32Array[]): Float32Array {
+  const [first = new Float32Array()] = vectors;
+  return first.map((_, column) => vectors.reduce((sum, vector) => sum + (vector[column] ?? 0), 0) / vectors.length);
+}
+
+function sumOf(left: Float32Array, leftShare: number, right: Float32Array, rightShare: number): Float32Array {
+  return left.map((component, column) => leftShare * component + rightShare * (right[column] ?? 0));
+}
+
+function crowding(windows: number): number {
+  return 1 - crowdLoss * Math.log(Math.min(windows, crowdWindowsMax));
+}
+
+/** How near a message is to a question, by its nearest window: how many others it has matters to the order only. */
+export function uncrowded(cosine: number, text: string, window: Span): number {
+  const windows = Math.round(text.length / Math.max(1, window.end - window.start));
+  return Math.min(1, cosine / crowding(Math.max(1, windows)));
+}
+
+/** With so many characters a message counts as if it had all of them. */
+export const crowdChars = crowdWindowsMax * windowUnits;
+
+function scaled(vector: Float32Array, scale: number): Float32Array {
+  return scale === 1 ? vector : vector.map((component) => component * scale);
+}

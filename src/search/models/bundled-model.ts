@@ -1,0 +1,14 @@
+import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../base/program-files.ts';
+
+export const bundledModelName = 'carrel-embedding-1';
+
+/** The model that comes with the package. */
+export function bundledModelFolder(): string {
+  return fileURLToPath(packageFile(`models/${bundledModelName}`));
+}
+
+/** Cosines this far below the best count nothing. Undefined for models that nobody has measured. */
+export function cosineSpanOf(model: string): number | undefined {
+  return model === `local:${bundledModelName}` ? 0.25 : undefined;
+}

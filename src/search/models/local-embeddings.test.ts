@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { makeFolder } from '../../../test/support/child-program.ts';
+import { pause } from '../../../test/support/pause.ts';
+import { watchText } from '../../../test/support/watch-text.ts';
+import { isCarrelError } from '../../base/errors.ts';
+import { dotProduct } from '../../storage/vectors/quantise.ts';
+import { bundledModelFolder } from './bundled-model.ts';
+import { createLocalEmbeddings } from './local-embeddings.ts';
+
+const config = { modelFolder: bundledModelFolder(), threads: 1, queuedTextsMax: 100, textTimeoutMs: 60_000 };
+const hasCode = (code: string) => (error: unknown) => isCarrelError(error) && error.code === code;
+
+test('the bundled model is the one that its README names', () => {
+  const readme = readFileSync(join(config.modelFolder, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| (\S+) \| (\d+) \| ([0-9a-f]{64}) \|$/gm)];
+  assert.equal(rows.length, 5);
+  for (const [, name = '', bytes, sum] of rows) {
+    const content = readFileSync(join(config.modelFolder, name));
+    assert.equal(content.length, Number(bytes), name);
+    assert.equal(createHash('sha256').update(content).digest('hex'), sum, name);
+  }
+  assert.match(readFileSync(join(config.modelFolder, 'LICENSE'), 'utf8'), /MIT License/);
+});
+
+describe('the local model', () => {
+  const provider = createLocalEmbeddings(config);
+  after(() => provider.close());
+
+  test('gives unit vectors that are nearer for what means the same', async () => {
+    const [question, answer, other] = await provider.embed([
+      'How do I reset my password?',
+      'To choose new credentials, open the account page and press "Forgotten".',
+      'The whale is the largest mammal in the sea.',
+    ]);
+    assert.ok(question && answer && other);
+    assert.equal(question.length, provider.dimensions);
+    for (const vector of [question, answer, other]) assert.ok(Math.abs(dotProduct(vector, vector) - 1) < 1e-5);
+    assert.ok(dotProduct(question, answer) > dotProduct(question, other) + 0.02);
+  });
+
+  test('gives a text the same vector in whatever company it is embedded', async () => {
+    const [alone] = await provider.embed(['a short text']);
+    const [, among] = await provider.embed(['word '.repeat(900), 'a short text', '']);
+    assert.deepEqual(among, alone);
+  });
+
+  test('takes texts of any length and content', async () => {
+    const vectors = await provider.embed([
+      '',
+      '\u0000\ud800',
+      'x'.repeat(1_000_000),
+      '[SEP] [MASK] 漢字 🦊',
+      ' '.repeat(5000),
+    ]);
+    for (const vector of vectors) assert.ok(vector.every(Number.isFinite));
+  });
+
+  test('puts a query before passages that wait', async () => {
+    const order: string[] = [];
+    const passages = provider.embed(Array.from({ length: 12 }, (_, index) => `passage number ${index}`));
+    const query = provider.embed(['query'], { purpose: 'query' });
+    await Promise.all([passages.then(() => order.push('passages')), query.then(() => order.push('query'))]);
+    assert.deepEqual(order, ['query', 'passages']);
+  });
+
+  test('refuses more texts than may wait, at once and with a time to come back', async () => {
+    const full = provider.embed(Array.from({ length: 100 }, () => 'text'));
+    await assert.rejects(provider.embed(['one more']), hasCode('too_many_in_flight'));
+    assert.equal((await full).length, 100);
+  });
+
+  test('forgets a cancelled call and goes on with the others', async () => {
+    const controller = new AbortController();
+    const cancelled = provider.embed(
+      Array.from({ length: 50 }, () => 'long '.repeat(500)),
+      { signal: controller.signal },
+    );
+    const kept = provider.embed(['kept']);
+    controller.abort();
+    await assert.rejects(cancelled, hasCode('cancelled'));
+    assert.equal((await kept).length, 1);
+    await assert.rejects(provider.embed(['late'], { signal: controller.signal }), hasCode('cancelled'));
+  });
+
+  test('can be killed while it works, and starts again when it is asked again', async () => {
+    const working = provider.embed(['text '.repeat(500)]);
+    await Promise.all([assert.rejects(working, hasCode('unavailable')), provider.close()]);
+    assert.equal((await provider.embed(['again'])).length, 1);
+  });
+});
+
+test('several threads give the vectors of one, in the order of the texts', async () => {
+  const texts = Array.from({ length: 40 }, (_, index) => `${'word '.repeat(index * 5)}number ${index}`);
+  const [one, three] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, threads: 3 })];
+  const [expected, found] = await Promise.all([one.embed(texts), three.embed(texts)]);
+  assert.deepEqual(found, expected);
+  await Promise.all([one.close(), three.close()]);
+});
+
+test('a text that takes too long is given up, and its thread ends after its native code, not within', async () => {
+  const slow = createLocalEmbeddings({ ...config, textTimeoutMs: 20 });
+  await assert.rejects(slow.embed(['text '.repeat(500)]), hasCode('unavailable'));
+  await slow.close();
+});
+
+/** A process of its own, which embeds until it is asked for the end, and then prints how many vectors it has. */
+function startEmbedding(atEnd: string, textTimeoutMs: number) {
+  const script = `
+    import { createLocalEmbeddings } from './src/search/models/local-embeddings.ts';
+    const local = createLocalEmbeddings({ ...${JSON.stringify(config)}, textTimeoutMs: ${textTimeoutMs} });
+    await local.embed(['text']);
+    const texts = Array.from({ length: 12 }, (_, number) => 'text '.repeat(500) + number);
+    const embedded = local.embed(texts);
+    ${atEnd}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: new URL('../../../', import.meta.url),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return { child, exited: once(child, 'exit'), said: watchText(child.stdout) };
+}
+
+test('a process that ends while native code runs does not crash', async () => {
+  const { exited } = startEmbedding(`embedded.catch(() => {}); setTimeout(() => process.exit(0), 50);`, 60_000);
+  assert.deepEqual(await exited, [0, null]);
+});
+
+test('the time in which the process is stopped, as on a machine that sleeps, does not count', async () => {
+  const textTimeoutMs = 800;
+  const end = `console.log('embedding'); console.log((await embedded).length, 'vectors'); await local.close();`;
+  const { child, exited, said } = startEmbedding(end, textTimeoutMs);
+  await said.said(/embedding/);
+  child.kill('SIGSTOP');
+  await pause(1.5 * textTimeoutMs);
+  child.kill('SIGCONT');
+  await said.said(/12 vectors/);
+  assert.deepEqual(await exited, [0, null]);
+});
+
+test('a missing model is said so, not crashed on', async () => {
+  const missing = createLocalEmbeddings({ ...config, modelFolder: '/nowhere/model' });
+  await assert.rejects(missing.embed(['text']), hasCode('unavailable'));
+  assert.throws(() => missing.dimensions, hasCode('invalid_config'));
+  assert.deepEqual(await missing.embed([]), []);
+});
+
+test('WebAssembly gives the vectors of native code, where that cannot be loaded', async () => {
+  const [native, wasm] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, device: 'wasm' })];
+  const [expected, found] = await Promise.all([native.embed(sentences), wasm.embed(sentences)]);
+  assert.deepEqual([native.device, wasm.device], ['cpu', 'wasm']);
+  // Sums of floats in another order now and then round an activation to the next byte, so single texts differ a little.
+  const cosines = expected.map((vector, place) => dotProduct(vector, found[place] ?? new Float32Array()));
+  const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
+  assert.ok(mean >= 0.999, `mean ${mean}`);
+  assert.ok(Math.min(...cosines) >= 0.99, `least ${Math.min(...cosines)}`);
+  await Promise.all([native.close(), wasm.close()]);
+});
+
+const sentences = [
+  'How do I reset my password?',
+  'Ein kurzer deutscher Satz über Katzen.',
+  'const total = items.reduce((sum, item) => sum + item.price, 0);',
+  'The whale is the largest mammal in the sea, and it feeds on the smallest animals there are.',
+  'Rolling updates replace one machine at a time, so that the service answers all the while.',
+  'She moved to Lisbon in March and started to learn to play the cello.',
+  '',
+];
+
+test('the runtime of the model keeps no record of its use for its maker', async (context) => {
+  const folder = makeFolder(context);
+  const home = join(folder, 'home');
+  mkdirSync(home);
+  const program = join(folder, 'embed.mjs');
+  writeFileSync(
+    program,
+    `import { createLocalEmbeddings } from '${new URL('./local-embeddings.ts', import.meta.url)}';
+    const provider = createLocalEmbeddings(${JSON.stringify(config)});
+    await provider.embed(['a text']);
+    await provider.close();`,
+  );
+  // An environment of its own: the runtime is silent by itself where a variable names a build server.
+  await promisify(execFile)(process.execPath, [program], { env: { HOME: home } });
+  assert.deepEqual(readdirSync(home), []);
+});

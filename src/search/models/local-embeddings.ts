@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { CarrelError } from '../../base/errors.ts';
+import type { EmbeddingProvider } from './embedding-provider.ts';
+import type { EmbeddedText } from './embedding-worker.ts';
+import { createModelThreads } from './model-threads.ts';
+import type { OnnxDevice } from './onnx-runtime.ts';
+
+export interface LocalEmbeddingsConfig {
+  /** Holds model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
+  modelFolder: string;
+  /** Cores that the model may keep busy, with a thread and about 90 MB each. */
+  threads: number;
+  queuedTextsMax: number;
+  /** A text takes 5 to 100 ms. A worker that takes longer than this is terminated and restarted. */
+  textTimeoutMs: number;
+  device?: OnnxDevice;
+}
+
+/** A local model on its own threads; queries go before passages. */
+export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingProvider {
+  const threads = createModelThreads<string, EmbeddedText>({
+    from: import.meta.url,
+    file: 'embedding-worker',
+    name: 'carrel-embeddings',
+    workerData: { modelFolder: config.modelFolder, device: config.device },
+    threads: config.threads,
+    queuedMax: config.queuedTextsMax,
+    timeoutMs: config.textTimeoutMs,
+    failures: { failed: modelFailed, full: tooManyTexts, closed: modelClosed },
+  });
+  let device: OnnxDevice | undefined;
+  return {
+    name: `local:${basename(config.modelFolder)}`,
+    get dimensions() {
+      return modelDimensions(config.modelFolder);
+    },
+    get device() {
+      return device;
+    },
+    async embed(texts, { signal, purpose } = {}) {
+      const embedded = await threads.run(texts, { signal, urgent: purpose === 'query' });
+      device = embedded[0]?.device ?? device;
+      return embedded.map(({ vector }) => vector);
+    },
+    close: () => threads.close(),
+  };
+}
+
+function tooManyTexts(): CarrelError {
+  const message = 'Too many texts wait for the local embedding model. Repeat the call in a few seconds.';
+  return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
+}
+
+function modelClosed(): CarrelError {
+  return new CarrelError('unavailable', 'The embedding model is closed.');
+}
+
+function modelFailed(cause: unknown): CarrelError {
+  const message =
+    'The local embedding model could not be run. Install Carrel again with its folder models/, ' +
+    'or choose another EMBEDDING_PROVIDER.';
+  return new CarrelError('unavailable', message, { cause });
+}
+
+function modelDimensions(folder: string): number {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')).hidden_size;
+  } catch (cause) {
+    const message = `There is no embedding model in ${folder}. Install the package again or set another folder.`;
+    throw new CarrelError('invalid_config', message, { cause });
+  }
+}

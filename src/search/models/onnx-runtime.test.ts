@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { bundledRerankerFolder } from '../rerank/bundled-reranker.ts';
+import { loadOnnxRuntime } from './onnx-runtime.ts';
+
+/** Reranking takes at most 120 MB: no thread has a copy of the weights. */
+test('weights are mapped from their file', { skip: process.platform !== 'linux' }, async () => {
+  const modelFolder = bundledRerankerFolder();
+  const runtime = await loadOnnxRuntime({ modelFolder, device: 'cpu' });
+  assert.equal((await runtime.run({ pieces: [101, 2043, 2515, 102] })).length, 1);
+  assert.ok(readFileSync('/proc/self/maps', 'utf8').includes(join(modelFolder, 'model.onnx.data')));
+});
+
+// Int8 products are rounded differently there.
+test('WebAssembly gives about what native code gives', async () => {
+  const modelFolder = bundledRerankerFolder();
+  const pieces = [101, 2043, 2515, 1996, 9278, 102, 9278, 2003, 2349, 102];
+  const [native, wasm] = await Promise.all(
+    (['cpu', 'wasm'] as const).map(async (device) => (await loadOnnxRuntime({ modelFolder, device })).run({ pieces })),
+  );
+  assert.ok(Math.abs((native?.[0] ?? 0) - (wasm?.[0] ?? 9)) < 0.1, `${native} ${wasm}`);
+});

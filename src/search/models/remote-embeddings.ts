@@ -1,0 +1,138 @@
+import * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+import { type EmbeddingProvider, type EmbedOptions, normalised } from './embedding-provider.ts';
+import { createRemoteCalls, embeddingServer, unavailable } from './remote-calls.ts';
+
+export interface RemoteEmbeddingsConfig {
+  /** The server's default model if undefined. */
+  model?: string | undefined;
+  ollamaHost: string;
+  openaiBase: string;
+  openaiKey?: string | undefined;
+  /** Timeout of one request. */
+  timeoutMs: number;
+  /** How long a search waits for the vector of its query. */
+  queryMs: number;
+  attemptsMax: number;
+  concurrencyMax: number;
+}
+
+/** Keeps a request within the limits of servers (OpenAI: 2,048 texts, 300,000 tokens). */
+const textsPerRequestMax = 64;
+
+/** Max dimensions of a vector, and bytes of one number as text. */
+const [dimensionsMax, numberBytes] = [8_192, 32];
+
+/** The longest answer to a request with so many texts. */
+function answerTo(texts: number) {
+  const elementsMax = 1000 + texts * (dimensionsMax + 100);
+  return { bytesMax: 64 * 1024 + texts * dimensionsMax * numberBytes, elementsMax };
+}
+
+/** After a search has waited in vain, the next ones don't wait for this long, unless the server answers somebody. */
+const silenceMs = 30_000;
+
+const vectorSchema = z.array(z.number()).min(1);
+
+/** Vectors from an Ollama server, or from any server that speaks OpenAI's POST /embeddings. */
+export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: RemoteEmbeddingsConfig): EmbeddingProvider {
+  const { model, url, headers, bodyOf, answerSchema } = kind === 'ollama' ? ollama(config) : openai(config);
+  const { queryMs } = config;
+  const calls = createRemoteCalls(config);
+  let dimensions: number | undefined;
+  let silentUntil = 0;
+
+  function checked(answer: unknown, count: number): Float32Array[] {
+    const parsed = answerSchema.safeParse(answer);
+    if (!parsed.success) throw wrongAnswer('something else than vectors', parsed.error);
+    if (parsed.data.length !== count) throw wrongAnswer(`${parsed.data.length} vectors for ${count} texts`);
+    return parsed.data.map((numbers) => {
+      dimensions ??= numbers.length;
+      if (numbers.length !== dimensions) throw wrongAnswer(`${numbers.length} dimensions instead of ${dimensions}`);
+      return normalised(Float32Array.from(numbers));
+    });
+  }
+
+  async function embedAll(
+    texts: readonly string[],
+    signal: AbortSignal | undefined,
+    isUrgent: boolean,
+  ): Promise<Float32Array[]> {
+    const requests: Promise<Float32Array[]>[] = [];
+    for (let start = 0; start < texts.length; start += textsPerRequestMax) {
+      const part = texts.slice(start, start + textsPerRequestMax);
+      const answered = calls
+        .post(url, bodyOf(part), headers, signal, { answer: answerTo(part.length), isUrgent })
+        .then((answer) => {
+          silentUntil = 0;
+          return checked(answer, part.length);
+        });
+      requests.push(answered);
+    }
+    return (await Promise.all(requests)).flat();
+  }
+
+  /** Fails if the answer takes too long. The request goes on: the server may be loading its model. */
+  async function embedInTime(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
+    const leftMs = silentUntil - performance.now();
+    if (leftMs > 0) throw unavailable(embeddingServer, new Error('silent'), leftMs);
+    const { promise: tooLate, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      silentUntil = performance.now() + silenceMs;
+      reject(unavailable(embeddingServer, new Error(`no answer in ${queryMs} ms`), silenceMs));
+    }, queryMs);
+    try {
+      return await Promise.race([embedAll(texts, signal, true), tooLate]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    name: `${kind}:${model}`,
+    device: 'remote',
+    get dimensions() {
+      return dimensions;
+    },
+    embed: (texts, { signal, purpose }: EmbedOptions = {}) =>
+      purpose === 'query' ? embedInTime(texts, signal) : embedAll(texts, signal, false),
+    close: async () => {},
+  };
+}
+
+interface Server {
+  readonly model: string;
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  bodyOf(texts: readonly string[]): object;
+  /** The vectors in the answer, in the order of the texts. */
+  readonly answerSchema: z.ZodType<number[][]>;
+}
+
+function ollama({ model = 'nomic-embed-text', ollamaHost }: RemoteEmbeddingsConfig): Server {
+  return {
+    model,
+    url: `${ollamaHost.replace(/\/+$/, '')}/api/embed`,
+    headers: {},
+    bodyOf: (input) => ({ model, input, truncate: true }),
+    answerSchema: z.object({ embeddings: z.array(vectorSchema) }).transform(({ embeddings }) => embeddings),
+  };
+}
+
+function openai({ model = 'text-embedding-3-small', openaiBase, openaiKey }: RemoteEmbeddingsConfig): Server {
+  return {
+    model,
+    url: `${openaiBase.replace(/\/+$/, '')}/embeddings`,
+    headers: openaiKey ? { authorization: `Bearer ${openaiKey}` } : {},
+    bodyOf: (input) => ({ model, input, encoding_format: 'float' }),
+    answerSchema: z
+      .object({ data: z.array(z.object({ index: z.int(), embedding: vectorSchema })) })
+      // The order of the answer is not guaranteed, but each item has its index.
+      .transform(({ data }) => data.sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)),
+  };
+}
+
+function wrongAnswer(what: string, cause?: unknown): CarrelError {
+  const message = `The embedding server answered with ${what}. Check the model's name and its dimensions.`;
+  return new CarrelError('unavailable', message, { cause });
+}

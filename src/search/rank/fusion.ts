@@ -1,0 +1,182 @@
+import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
+
+/** A match found by words. */
+export interface WordMatch {
+  id: number;
+  /** BM25 as a share of the highest possible score for the query: 0 to 1. */
+  share: number;
+  /** How much of the query's words the passage has, each by its rarity: 1 with every word. Not known far down a list. */
+  coverage?: number | undefined;
+  /** The terms of the query in the passage. Only for matches that are shown: it costs reading them. */
+  terms?: readonly TermShare[];
+}
+
+export interface TermShare {
+  /** As in the query: a stem, a "phrase" or a prefix*. */
+  term: string;
+  /** What it adds to the passage's share. */
+  share: number;
+  /** The words of the passage that are near to a misspelt one, which no passage has. */
+  near?: readonly string[];
+}
+
+/** A passage that at least one leg found, with the scores of both. */
+export interface Candidate {
+  id: number;
+  words: (WordMatch & Listed) | undefined;
+  meaning: (MeaningMatch & Listed) | undefined;
+}
+
+interface Listed {
+  /** Position in the leg's list, from 1; undefined if the leg only scored what the other one found. */
+  rank: number | undefined;
+}
+
+export interface FusionSettings {
+  order: 'weighted' | 'rrf';
+  /** The constant of reciprocal rank fusion (RRF): rank r counts 1 / (rrfK + r). */
+  rrfK: number;
+  /** Cosines this far below the best count nothing. Undefined if it is not known for the model; see `spanOf`. */
+  span: number | undefined;
+  /** How much of the nearest matches is program code, from 0 to 1. */
+  codeShare: number;
+}
+
+export interface FusedMatch {
+  id: number;
+  /** Position in the fused order, from 1. */
+  rank: number;
+  /** What is sorted by: the weighted sum (0 to 1) or the RRF score. */
+  score: number;
+  explanation: RankExplanation;
+}
+
+/** Why a passage ranks where it does. Ranks are those within a leg, from 1, and absent if the leg did not list it. */
+export interface RankExplanation {
+  words?: { rank?: number; share: number; weight: number; terms?: readonly TermShare[] };
+  meaning?: {
+    rank?: number;
+    cosine: number;
+    nearness: number;
+    weight: number;
+    window: MeaningMatch['window'];
+  };
+  /** Used as nearness for a passage that is not embedded yet: its share divided by the highest share. */
+  assumedNearness?: number;
+  rrf: number;
+  /** The higher-ranked passage that has the same text; see `copyShare`. */
+  copyOf?: number;
+}
+
+/** Candidates from each leg. With fewer than 50, the weights could not be determined. */
+export const legCandidates = 100;
+
+/** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
+const meaningWeightBase = 0.3;
+const meaningWeightPerFlatness = 0.6;
+const meaningWeightForCode = 0.35;
+const meaningWeightPerMissingShare = 0.8;
+const shareExpected = 0.4;
+const meaningWeightForFewMatches = 0.2;
+const meaningWeightMin = 0.05;
+const meaningWeightMax = 0.95;
+const flatnessRank = 50;
+
+/** Factor on the score of a passage that repeats a higher-ranked one: versions of a document must not fill the page. */
+const copyShare = 0.5;
+
+/**
+ * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank (RRF), which ranks worse.
+ * Meaning weighs more if the words hardly distinguish passages, if few passages have them, and for code.
+ */
+export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
+  const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
+  const cosines = sortedDown(candidates.flatMap((each) => (each.meaning ? [each.meaning.cosine] : [])));
+  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight(shares, settings.codeShare) : 1;
+  const span = settings.span ?? spanOf(cosines);
+  const best = cosines[0] ?? 0;
+
+  const fused = candidates.map(({ id, words, meaning }) => {
+    const share = words?.share ?? 0;
+    // A passage that is not embedded yet must not sink: the best match by words counts as the nearest.
+    const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : share / (shares[0] || 1);
+    const rrf = reciprocal(words?.rank, settings.rrfK) + reciprocal(meaning?.rank, settings.rrfK);
+    const sum = (1 - weight) * share + weight * nearness;
+    const explanation: RankExplanation = { rrf };
+    if (words && (words.share > 0 || words.rank !== undefined)) {
+      const { rank, terms } = words;
+      explanation.words = { ...rankField(rank), share, weight: 1 - weight, ...(terms ? { terms } : {}) };
+    }
+    if (meaning) {
+      const { rank, cosine, window } = meaning;
+      explanation.meaning = { ...rankField(rank), cosine, nearness, weight, window };
+    } else if (weight > 0) explanation.assumedNearness = nearness;
+    return { id, rank: 0, score: settings.order === 'rrf' ? rrf : sum, explanation };
+  });
+  fused.sort(byScore);
+  if (settings.order === 'weighted') {
+    setBackCopies(fused);
+    fused.sort(byScore);
+  }
+  fused.forEach((match, index) => {
+    match.rank = index + 1;
+  });
+  return fused;
+}
+
+/** Beyond the span nearness is 0 for all, so the cosine breaks ties. */
+function byScore(left: FusedMatch, right: FusedMatch): number {
+  return right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id;
+}
+
+/** Two passages get exactly the same scores from both legs only if they have the same text. */
+function setBackCopies(ordered: readonly FusedMatch[]): void {
+  const firsts = new Map<string, number>();
+  for (const match of ordered) {
+    const { words, meaning } = match.explanation;
+    if (!words || !meaning) continue;
+    const figures = `${words.share} ${meaning.cosine}`;
+    const first = firsts.get(figures);
+    if (first === undefined) firsts.set(figures, match.id);
+    else {
+      match.score *= copyShare;
+      match.explanation.copyOf = first;
+    }
+  }
+}
+
+function cosineOf({ explanation }: FusedMatch): number {
+  return explanation.meaning?.cosine ?? -1;
+}
+
+/** Lowest when one passage clearly matches the words best, highest when many match about equally or hardly any does. */
+function meaningWeight(sharesDown: readonly number[], codeShare: number): number {
+  const best = sharesDown[0] ?? 1;
+  const flatness = (sharesDown[flatnessRank - 1] ?? 0) / best;
+  const matches = sharesDown.filter((share) => share > 0).length;
+  const weight =
+    meaningWeightBase +
+    meaningWeightPerFlatness * flatness +
+    meaningWeightForCode * codeShare +
+    meaningWeightPerMissingShare * Math.max(0, shareExpected - best) +
+    meaningWeightForFewMatches * Math.max(0, 1 - matches / legCandidates);
+  return Math.min(meaningWeightMax, Math.max(meaningWeightMin, weight));
+}
+
+/** The span for models that nobody has measured, estimated from the query's own cosines. */
+function spanOf(cosinesDown: readonly number[]): number {
+  const last = cosinesDown[Math.min(cosinesDown.length, flatnessRank) - 1] ?? 0;
+  return Math.max(3.6 * ((cosinesDown[0] ?? 0) - last), 1e-6);
+}
+
+function reciprocal(rank: number | undefined, k: number): number {
+  return rank === undefined ? 0 : 1 / (k + rank);
+}
+
+function rankField(rank: number | undefined): { rank?: number } {
+  return rank === undefined ? {} : { rank };
+}
+
+function sortedDown(values: number[]): number[] {
+  return values.sort((left, right) => right - left);
+}

@@ -1,0 +1,186 @@
+import type { CarrelError } from '../../base/errors.ts';
+import { analyse } from '../../words/analyse.ts';
+import type { CorrectedWord } from '../../words/ranking/word-index.ts';
+import { quotedIn } from '../../words/word-query.ts';
+import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
+import type { RerankingState } from '../rerank/reranker.ts';
+import { type CompletedMeaning, missing, type SearchCorpus } from './corpus.ts';
+import { type Candidate, type FusedMatch, type FusionSettings, fuse, legCandidates, type WordMatch } from './fusion.ts';
+import { type Cut, type JudgeDeps, type JudgedPage, judgePage, type RankedHit } from './judging.ts';
+import type { Evidence } from './relevance.ts';
+
+export interface HybridQuery {
+  text: string;
+  limit: number;
+  offset?: number;
+  /** How many candidates to take from each leg, whichever page is asked for; 100 by default. Bounds what paging can reach. */
+  depth?: number;
+  /** What to leave out; nothing by default. */
+  cut?: Cut | undefined;
+  signal?: AbortSignal;
+}
+
+export type HybridSettings = Pick<FusionSettings, 'order' | 'rrfK'>;
+
+export interface HybridDeps {
+  corpus: SearchCorpus;
+  /** Undefined: matches have no relevance, and their order is that of the fusion. */
+  judging?: JudgeDeps | undefined;
+}
+
+export interface HybridMatch extends FusedMatch {
+  relevance?: number;
+  evidence?: Evidence;
+  /** The part of its text that the reranking model read, if it read any. */
+  range?: readonly [start: number, end: number] | undefined;
+  replaces?: number | undefined;
+  replacedBy?: number | undefined;
+}
+
+export interface HybridResult {
+  matches: HybridMatch[];
+  /** Candidates that were ranked and not left out: what paging can reach. Those not looked at yet count, too. */
+  ranked: number;
+  candidates: number;
+  /** Matches that would be on the page if nothing were left out. */
+  omitted: number;
+  reranking?: RerankingState;
+  /** What each leg listed, in its order. `meaning` is undefined if that leg was not asked or failed. */
+  listed: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
+  pending: number;
+  /** Why search by meaning failed. The order is then that of the words alone. */
+  failure?: CarrelError;
+}
+
+/**
+ * 1. Find: the best of both legs. If search by meaning is unavailable, the words continue alone. If a word was misspelt, again
+ *    with the likeliest one.
+ * 2. Complete: each leg scores what the other found; the nearest passages tell whether code is searched.
+ * 3. Fuse: normalise, weight, add up and sort (fusion.ts).
+ * 4. Judge: rerank the best, show what replaces others first and leave out what is weak, if asked (judging.ts).
+ * 5. Take the page. The order does not depend on it, so pages neither overlap nor leave gaps.
+ */
+export async function searchHybrid(
+  query: HybridQuery,
+  settings: HybridSettings,
+  deps: HybridDeps,
+): Promise<HybridResult> {
+  const { text, signal, depth = legCandidates, offset = 0 } = query;
+  const { words: byWords, failure, corrected = [], complete } = await deps.corpus.find(text, depth, signal);
+  const meant = withWords(text, corrected);
+  // The models should not read misspelt words.
+  if (meant !== text) return searchHybrid({ ...query, text: meant }, settings, deps);
+
+  const { words: weighed, meaning: nearest } = await complete();
+  const isExact = weighed !== undefined && quotedIn(text).phrases.length > 0;
+  const meaning = nearest && isExact ? among(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
+  const near = meaning?.listed ?? [];
+  const scored = byWords.filter(({ share }) => share > 0);
+  // What stands far down the list of words alone stays in its order.
+  const unscored = new Set(missing(meaning ? [...near, ...byWords] : [], scored));
+  const moreWords = weighed?.filter(({ id }) => unscored.has(id)) ?? [];
+
+  const candidates = joinLegs(
+    { listed: withTerms(byWords, weighed), more: moreWords },
+    { listed: near, more: meaning?.more ?? [] },
+  );
+  const fused = fuse(candidates, { ...settings, span: meaning?.span, codeShare: meaning?.codeShare ?? 0 });
+
+  const coverage = new Map(weighed ? [...unscored].map((id) => [id, 0]) : []);
+  for (const { id, coverage: told } of [...scored, ...moreWords]) if (told !== undefined) coverage.set(id, told);
+  const hits = fused.map((match) => hitOf(match, coverage, meaning?.span !== undefined));
+  const judged = await judgedPage({ ...query, offset }, hits, deps.judging);
+
+  return {
+    matches: judged.page.map(({ hit, ...verdict }, index) => ({ ...hit.match, ...verdict, rank: offset + index + 1 })),
+    ranked: judged.kept + judged.unseen,
+    candidates: fused.length,
+    omitted: judged.omitted,
+    ...(deps.judging ? { reranking: judged.reranking } : {}),
+    listed: { words: byWords, meaning: meaning?.listed },
+    pending: meaning?.pending ?? 0,
+    ...(failure ? { failure } : {}),
+  };
+}
+
+/** Of what is near, only what has the words in quotes. */
+function among(meaning: CompletedMeaning, ids: ReadonlySet<number>): CompletedMeaning {
+  const isIn = ({ id }: MeaningMatch) => ids.has(id);
+  return { ...meaning, listed: meaning.listed.filter(isIn), more: meaning.more.filter(isIn) };
+}
+
+/** The text with the likeliest words in place of misspelt ones. */
+function withWords(text: string, corrected: readonly CorrectedWord[]): string {
+  const meant = new Map(corrected.map(({ word, terms: [likeliest = word] }) => [word, likeliest]));
+  if (meant.size === 0) return text;
+  let [result, done] = ['', 0];
+  analyse(text, (term, start, end, isExtra) => {
+    const word = isExtra ? undefined : meant.get(term);
+    if (word === undefined || start < done) return;
+    result += text.slice(done, start) + word;
+    done = end;
+  });
+  return result + text.slice(done);
+}
+
+interface FusedHit extends RankedHit {
+  readonly match: FusedMatch;
+}
+
+/** Cosines of models that nobody has measured tell nothing about relevance. */
+function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCosines: boolean): FusedHit {
+  const { id, score, explanation } = match;
+  const { cosine, window } = explanation.meaning ?? {};
+  return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
+}
+
+/** A hit that neither leg found: it replaces one that was. */
+function unfound(id: number, { score }: FusedHit): FusedHit {
+  return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
+}
+
+type Page = Omit<JudgedPage<FusedHit>, 'page'> & {
+  page: readonly ({ hit: FusedHit } & Pick<
+    HybridMatch,
+    'relevance' | 'evidence' | 'range' | 'replaces' | 'replacedBy'
+  >)[];
+};
+
+async function judgedPage(
+  query: HybridQuery & { offset: number },
+  hits: readonly FusedHit[],
+  judging: JudgeDeps | undefined,
+): Promise<Page> {
+  const { text, limit, offset, cut, signal } = query;
+  if (judging) {
+    return judgePage({ text, limit, offset, cut, signal }, hits, judging, unfound);
+  }
+  const page = hits.slice(offset, offset + limit).map((hit) => ({ hit }));
+  return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };
+}
+
+/** What a leg listed, and its scores for passages that it did not list or listed without a score. */
+interface LegMatches<Match> {
+  readonly listed: readonly Match[];
+  readonly more: readonly Match[];
+}
+
+function joinLegs(words: LegMatches<WordMatch>, meaning: LegMatches<MeaningMatch>): Candidate[] {
+  const [byWords, byMeaning] = [ranked(words), ranked(meaning)];
+  const ids = new Set([...byWords.keys(), ...byMeaning.keys()]);
+  return [...ids].map((id) => ({ id, words: byWords.get(id), meaning: byMeaning.get(id) }));
+}
+
+function ranked<Match extends { id: number }>({ listed, more }: LegMatches<Match>) {
+  const ranks = new Map(listed.map(({ id }, index) => [id, index + 1]));
+  return new Map([...listed, ...more].map((match) => [match.id, { ...match, rank: ranks.get(match.id) }]));
+}
+
+/** Matches keep the shares by which they were listed. */
+function withTerms(listed: readonly WordMatch[], weighed: readonly WordMatch[] = []): WordMatch[] {
+  const terms = new Map(weighed.map((match) => [match.id, match.terms]));
+  return listed.map((match) => {
+    const own = terms.get(match.id);
+    return own === undefined ? match : { ...match, terms: own };
+  });
+}

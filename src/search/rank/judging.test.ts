@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CarrelError } from '../../base/errors.ts';
+import type { RerankingProvider } from '../rerank/reranker.ts';
+import { createReranker, type RerankerDeps } from '../rerank/reranker.ts';
+import { type JudgeDeps, type JudgeRequest, judgePage, type RankedHit } from './judging.ts';
+
+/** A hit's text is its logit, and long. */
+function provider(score?: RerankingProvider['score']): RerankingProvider & { scored: string[] } {
+  const scored: string[] = [];
+  return {
+    name: 'test',
+    device: undefined,
+    scored,
+    async score(query, passages, signal) {
+      scored.push(...passages);
+      return score ? score(query, passages, signal) : passages.map(Number);
+    },
+    close: async () => {},
+  };
+}
+
+const calibration: RerankerDeps['calibration'] = [
+  { features: ['logit'], intercept: 0, weights: [1], cut: 0.5 },
+  { features: ['words'], intercept: 0, weights: [1], cut: 0 },
+];
+
+interface Row {
+  logit: number;
+  words?: number;
+}
+
+function corpus(
+  rows: readonly Row[],
+  of: RerankingProvider | undefined,
+  chars = 400,
+): { hits: RankedHit[]; deps: JudgeDeps } {
+  return {
+    hits: rows.map((_, id) => ({ id, score: 1 - id / rows.length })),
+    deps: {
+      reranker: createReranker({ provider: of, weight: 1, calibration }),
+      texts: async (ids) => new Map(ids.map((id) => [id, { text: String(rows[id]?.logit).padEnd(chars) }])),
+      words: {
+        score: async (_, ids) => ids.map((id) => ({ id, share: 0, coverage: rows[id]?.words ?? 0 })),
+      },
+    },
+  };
+}
+
+const asked = { text: 'which animals live in forests', limit: 10, offset: 0 } satisfies JudgeRequest;
+const rows = (count: number, logit: (id: number) => number): Row[] =>
+  Array.from({ length: count }, (_, id) => ({ logit: logit(id) }));
+
+test('the order is the same whichever page is asked for, and a page costs no more than it needs', async () => {
+  const model = provider();
+  const { hits, deps } = corpus(
+    rows(90, (id) => (id * 37) % 91),
+    model,
+  );
+  const idsOf = async (request: Partial<JudgeRequest>) =>
+    (await judgePage({ ...asked, ...request }, hits, deps)).page.map(({ hit }) => hit.id);
+  const first = await idsOf({});
+  assert.equal(model.scored.length, 20);
+  const whole = await idsOf({ limit: 90 });
+  assert.deepEqual(first, whole.slice(0, 10));
+  assert.notDeepEqual(
+    first,
+    hits.slice(0, 10).map(({ id }) => id),
+  );
+  for (const limit of [3, 7, 10, 25]) {
+    const pages: number[] = [];
+    for (let offset = 0; offset < 90; offset += limit) pages.push(...(await idsOf({ limit, offset })));
+    assert.deepEqual(pages, whole, `pages of ${limit}`);
+  }
+  assert.deepEqual(
+    whole.slice(50),
+    hits.slice(50).map(({ id }) => id),
+    'what is not reranked keeps its order',
+  );
+});
+
+test('of short texts fifty are read at once', async () => {
+  for (const [chars, read] of [
+    [300, 50],
+    [301, 20],
+  ] as const) {
+    const model = provider();
+    const { hits, deps } = corpus(
+      rows(90, (id) => id),
+      model,
+      chars,
+    );
+    const { page } = await judgePage(asked, hits, deps);
+    assert.deepEqual([page[0]?.hit.id, model.scored.length], [read - 1, read]);
+  }
+});
+
+test('weak hits are left out and counted, but never one with every word of the query', async () => {
+  const all = rows(30, () => -9)
+    .with(7, { logit: -9, words: 1 })
+    .with(9, { logit: 5 })
+    .with(25, { logit: -9, words: 1 });
+  const { hits, deps } = corpus(all, provider());
+  const { page, omitted, kept } = await judgePage({ ...asked, cut: 'weak' }, hits, deps);
+  assert.deepEqual(
+    page.map(({ hit }) => hit.id),
+    [9, 7, 25],
+  );
+  assert.deepEqual([omitted, kept], [7, 3]);
+  const without = await judgePage(asked, hits, deps);
+  assert.deepEqual([without.page.length, without.omitted], [10, 0]);
+  const above = await judgePage({ ...asked, cut: { below: 0.9 } }, hits, deps);
+  assert.deepEqual(
+    above.page.map(({ hit }) => hit.id),
+    [9],
+    'a threshold spares nothing',
+  );
+});
+
+test('a query of one or two words keeps hits with any of them, and those that are near', async () => {
+  const all = rows(6, () => -9).with(2, { logit: -9, words: 0.1 });
+  const { hits, deps } = corpus(all, provider());
+  const near = hits.map((hit) => ({ ...hit, cosine: hit.id === 4 ? 0.9 : 0.1, window: { start: 0, end: 1 } }));
+  const fits = [...calibration.slice(0, 1), { features: ['cosine'] as const, intercept: 0, weights: [1], cut: 0.6 }];
+  const reranker = createReranker({ provider: provider(), weight: 1, calibration: fits });
+  const shown = async (text: string) =>
+    (await judgePage({ ...asked, text, cut: 'weak' }, near, { ...deps, reranker })).page.map(({ hit }) => hit.id);
+  assert.deepEqual(await shown('okra'), [2, 4]);
+  assert.deepEqual(await shown('the okra-lectin effect'), [2, 4]);
+  assert.deepEqual(await shown('how does one cook okra'), []);
+});
+
+test('where everything is weak, the model is not asked further', async () => {
+  const model = provider();
+  const { hits, deps } = corpus(
+    rows(100, () => -9),
+    model,
+  );
+  const { page, omitted } = await judgePage({ ...asked, cut: 'weak' }, hits, deps);
+  assert.deepEqual([page.length, omitted, model.scored.length], [0, 10, 20]);
+});
+
+test('a model that fails or is off leaves the order as it is, and the answer says so', async () => {
+  const failing = provider(() =>
+    Promise.reject(new CarrelError('unavailable', 'The reranking server does not answer.')),
+  );
+  for (const [of, state] of [
+    [failing, { state: 'failed', reason: 'The reranking server does not answer.' }],
+    [undefined, { state: 'off', reason: 'Reranking is switched off here.' }],
+  ] as const) {
+    const { hits, deps } = corpus(
+      rows(40, (id) => id),
+      of,
+    );
+    const { page, reranking } = await judgePage({ ...asked, limit: 40 }, hits, deps);
+    assert.deepEqual(reranking, state);
+    assert.deepEqual(
+      page.map(({ hit }) => hit.id),
+      hits.map(({ id }) => id),
+    );
+    assert.ok(page.every(({ relevance }) => relevance === 0.5));
+  }
+  assert.equal(failing.scored.length, 20, 'it is not asked again for the same search');
+});
+
+test('what the model did not reach in time comes behind what it did, in its own order', async () => {
+  const { hits, deps } = corpus(
+    rows(20, (id) => id),
+    provider(async (_, passages) => passages.map((passage, place) => (place < 3 ? Number(passage) : undefined))),
+  );
+  const { page, reranking } = await judgePage({ ...asked, limit: 6 }, hits, deps);
+  assert.deepEqual(
+    page.map(({ hit }) => hit.id),
+    [2, 1, 0, 3, 4, 5],
+  );
+  assert.equal(reranking.state, 'applied');
+});
+
+test('a call that is cancelled, and a fault of our own, end the search', async () => {
+  for (const error of [new CarrelError('cancelled', 'cancelled'), new TypeError('a fault')]) {
+    const { hits, deps } = corpus(
+      rows(5, () => 0),
+      provider(() => Promise.reject(error)),
+    );
+    await assert.rejects(judgePage(asked, hits, deps), error);
+  }
+});
+
+test('hits that were deleted meanwhile have no text: they stay, without a logit', async () => {
+  const { hits, deps } = corpus(
+    rows(3, (id) => id),
+    provider(),
+  );
+  const texts: JudgeDeps['texts'] = async (ids, signal) => {
+    const known = new Map(await deps.texts(ids, signal));
+    known.delete(1);
+    return known;
+  };
+  const { page } = await judgePage(asked, hits, { ...deps, texts });
+  assert.deepEqual(
+    page.map(({ hit, evidence }) => [hit.id, evidence.logit]),
+    [
+      [2, 2],
+      [0, 0],
+      [1, undefined],
+    ],
+  );
+});
+
+/** The vectors of a message with many windows are scaled down, so that it does not hide short ones: passage-vectors.ts. */
+test('a long message is as near as its nearest window, and without the model its text is read no further than needed', async () => {
+  const { deps } = corpus([], undefined);
+  const read: (number | undefined)[] = [];
+  const judged = async (isMessage: boolean, hit: Omit<RankedHit, 'id' | 'score'>) => {
+    const { page } = await judgePage(asked, [{ id: 1, score: 1, ...hit }], {
+      ...deps,
+      async texts(_, __, charsMax) {
+        read.push(charsMax);
+        return new Map([[1, { text: 'x'.repeat(4_000), isMessage }]]);
+      },
+    });
+    return page[0]?.evidence;
+  };
+  const window = { start: 400, end: 600 };
+  const { cosine = 0, length } = (await judged(true, { cosine: 0.77, window })) ?? {};
+  assert.ok(Math.abs(cosine - 0.846) < 0.001, String(cosine));
+  assert.equal(length, 4_000);
+  const whole = { cosine: 0.77, window: { start: 0, end: 4_000 } };
+  assert.equal((await judged(true, whole))?.cosine, 0.77, 'with a single vector');
+  assert.equal((await judged(false, { cosine: 0.77, window }))?.cosine, 0.77, 'a part of a document');
+  assert.deepEqual(read, [6_000, 6_000, 6_000]);
+  await judged(true, {});
+  assert.equal(read.length, 3, 'found by words alone');
+});

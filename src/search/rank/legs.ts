@@ -1,0 +1,167 @@
+import type { ReadOptions } from '../../storage/read-options.ts';
+import { coverageOf } from '../../words/ranking/rank-pool.ts';
+import type { CorrectedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import { plainQuery, type WordQuery } from '../../words/word-query.ts';
+import { looksLikeCode } from '../chunking/code-shape.ts';
+import type { Meaning, MeaningAnswer } from '../meaning/meaning.ts';
+import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
+import { cosineSpanOf } from '../models/bundled-model.ts';
+import { failureOf, missing, type SearchCorpus } from './corpus.ts';
+import type { WordMatch } from './fusion.ts';
+
+/** Search by words, over the passages that pass the caller's filter. Both legs filter before they rank. */
+export interface WordLeg {
+  /** The best first. Far down a long list the share may be 0: found, but not scored. */
+  search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
+  /** Scores given passages, with terms. Passages without any of the terms may be left out. */
+  score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
+}
+
+export interface MeaningLeg {
+  search(text: string, limit: number, signal?: AbortSignal): Promise<MeaningFound>;
+  /** Scores passages that the other leg found. Passages that are not embedded yet are left out. */
+  score(found: MeaningFound, ids: readonly number[], signal?: AbortSignal): Promise<readonly MeaningMatch[]>;
+  /** How much of the nearest matches is program code, from 0 to 1. */
+  codeShare(found: MeaningFound, signal?: AbortSignal): Promise<number>;
+}
+
+/** Of `text`, with the nearest first. */
+interface MeaningFound extends Pick<MeaningAnswer, 'vector' | 'pending'> {
+  readonly text: string;
+  readonly matches: readonly MeaningMatch[];
+  readonly span: number | undefined;
+}
+
+/** A corpus whose legs are searched separately. If one is undefined, the other one decides alone. */
+export function createLegCorpus(legs: {
+  readonly words: WordLeg | undefined;
+  readonly meaning: MeaningLeg | undefined;
+  /** See Found; asked after a search. */
+  readonly corrected?: () => readonly CorrectedWord[];
+}): SearchCorpus {
+  const { words: wordLeg, meaning: meaningLeg, corrected = () => [] } = legs;
+  return {
+    async find(text, depth, signal) {
+      const search = async () => ({ found: await meaningLeg?.search(text, depth, signal), failure: undefined });
+      // The query is embedded while the words are searched.
+      const [words = [], { found, failure }] = await Promise.all([
+        wordLeg?.search(text, depth, signal),
+        search().catch((error: unknown) => ({ found: undefined, failure: failureOf(error) })),
+      ]);
+      return {
+        words,
+        failure,
+        corrected: corrected(),
+        async complete() {
+          const scored = words.filter(({ share }) => share > 0);
+          const unweighed = found ? missing([...found.matches, ...words], scored) : [];
+          const [weighed, more = [], codeShare = 0] = await Promise.all([
+            wordLeg?.score(text, unweighed, signal),
+            found && meaningLeg?.score(found, missing(words, found.matches), signal),
+            found && meaningLeg?.codeShare(found, signal),
+          ]);
+          const { matches: listed = [], pending = 0, span } = found ?? {};
+          return { words: weighed, meaning: found && { listed, more, codeShare, pending, span } };
+        },
+      };
+    },
+  };
+}
+
+type Weigh = (request: WeighRequest, options: ReadOptions) => Promise<WeighedWords>;
+
+/** A store of passages or entries, with the caller's filter built in. */
+interface WordSource {
+  search(
+    request: { readonly query: WordQuery; readonly limit: number; readonly offset: number },
+    options: ReadOptions,
+  ): Promise<{ readonly hits: readonly WordHit[]; readonly scoreMax: number }>;
+  readonly weigh: Weigh;
+}
+
+interface WordHit {
+  readonly id: number;
+  readonly score: number;
+  readonly coverage?: number | undefined;
+}
+
+/** Search by words over one store, with scores as shares of the highest possible one. */
+export function createWordLeg(source: WordSource): WordLeg {
+  return {
+    async search(text, limit, signal) {
+      const { hits, scoreMax } = await source.search({ query: plainQuery(text), limit, offset: 0 }, { signal });
+      return matchesOf(hits, scoreMax);
+    },
+    ...createWordScores((request, options) => source.weigh(request, options)),
+  };
+}
+
+/** Scores passages that were found in another way. */
+export function createWordScores(
+  weigh: Weigh,
+  parse: (text: string) => WordQuery = plainQuery,
+): Pick<WordLeg, 'score'> {
+  return {
+    score: async (text, ids, signal) =>
+      ids.length === 0 ? [] : wordMatches(await weigh({ query: parse(text), keys: ids }, { signal })),
+  };
+}
+
+export function matchesOf(hits: readonly WordHit[], scoreMax: number): WordMatch[] {
+  return hits.map(({ id, score, coverage }) => ({ id, share: shareOf(score, scoreMax), coverage }));
+}
+
+/** Passages that were weighed, with their terms. */
+export function wordMatches({ weighed, scoreMax }: WeighedWords): WordMatch[] {
+  return weighed.map(({ key, score, terms }) => {
+    const shares = terms.map(({ term, score: own, near }) => ({
+      term,
+      share: shareOf(own, scoreMax),
+      ...(near ? { near } : {}),
+    }));
+    const covered = terms.reduce((sum, { highest }) => sum + highest, 0);
+    return { id: key, share: shareOf(score, scoreMax), coverage: coverageOf(covered, scoreMax), terms: shares };
+  });
+}
+
+function shareOf(score: number, scoreMax: number): number {
+  return score / Math.max(scoreMax, Number.EPSILON);
+}
+
+interface MeaningSource<Filter> {
+  readonly meaning: Pick<Meaning<Filter>, 'search'>;
+  readonly filter: Filter | undefined;
+  /** See `MeaningRequest`. */
+  readonly waitMs?: number | undefined;
+  /** The texts of these passages, in any order; deleted ones are left out. */
+  texts(ids: readonly number[], signal: AbortSignal): Promise<readonly string[]>;
+}
+
+const never = new AbortController().signal;
+
+/** Search by meaning over one corpus, for passages that pass the caller's filter. */
+export function createMeaningLeg<Filter>({ meaning, filter, waitMs, texts }: MeaningSource<Filter>): MeaningLeg {
+  return {
+    async search(text, limit, signal = never) {
+      const { matches, vector, pending, model } = await meaning.search({ text, limit, filter, waitMs, signal });
+      return { text, vector, pending, matches, span: cosineSpanOf(model) };
+    },
+    async score({ text, vector }, ids, signal = never) {
+      if (ids.length === 0) return [];
+      return (await meaning.search({ text, vector, limit: ids.length, allowed: [...ids], signal })).matches;
+    },
+    async codeShare({ matches }, signal = never) {
+      const sample = codeSample(matches);
+      return codeShareOf(sample.length === 0 ? [] : await texts(sample, signal));
+    },
+  };
+}
+
+/** The nearest passages, which stand for the rest when code is looked for. */
+export function codeSample(matches: readonly MeaningMatch[]): number[] {
+  return matches.slice(0, 10).map(({ id }) => id);
+}
+
+export function codeShareOf(texts: readonly string[]): number {
+  return texts.filter(looksLikeCode).length / Math.max(1, texts.length);
+}

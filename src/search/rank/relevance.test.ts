@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bundledRerankerFolder, readRerankerFacts } from '../rerank/bundled-reranker.ts';
+import { type Evidence, judge, leadsOf } from './relevance.ts';
+
+type Known = keyof Evidence;
+
+const { calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+
+test('every search has a fit for the evidence it may have, and more evidence means more relevance', () => {
+  const strong: Required<Evidence> = { logit: 4, lead: 4, words: 1, cosine: 0.92, length: 300 };
+  const faint: Required<Evidence> = { logit: -5, lead: -4, words: 0, cosine: 0.7, length: 300 };
+  const judged: Known[] = ['logit', 'lead'];
+  const read: Known[][] = [['cosine'], ['words', 'cosine'], [...judged, 'cosine'], [...judged, 'words', 'cosine']];
+  const some: Known[][] = [
+    judged,
+    ['words'],
+    [...judged, 'words'],
+    ...read.map((each) => [...each, 'length' as const]),
+  ];
+  for (const features of some) {
+    const of = (evidence: Required<Evidence>) =>
+      judge(Object.fromEntries(features.map((feature) => [feature, evidence[feature]])), calibration).relevance;
+    assert.ok(of(strong) > of(faint), `${features}: ${of(strong)}, ${of(faint)}`);
+  }
+});
+
+test('relevance is a number from 0 to 1 with three digits, whatever the evidence', () => {
+  const values = [undefined, Number.NaN, Number.POSITIVE_INFINITY, -1e9, -1, 0, 1e-9, 0.5, 1, 1e9];
+  for (const logit of values) {
+    for (const words of values) {
+      for (const cosine of values) {
+        for (const length of values) {
+          const { relevance } = judge({ logit, lead: logit, words, cosine, length }, calibration);
+          assert.ok(relevance >= 0 && relevance <= 1, `${relevance} of ${[logit, words, cosine, length]}`);
+          assert.equal(relevance, Number(relevance.toFixed(3)));
+        }
+      }
+    }
+  }
+  assert.equal(judge({}, []).relevance, 0);
+});
+
+test('without the model and without cosines that are known, nothing is weak: words alone are a poor judge', () => {
+  assert.equal(judge({ words: 0 }, calibration).isWeak, false);
+});
+
+/** To reach: what is off topic disappears, while at most 2 % of relevant hits are lost. */
+test('a hit is weak if neither the model nor its nearness speaks for it: one of them may be mistaken', () => {
+  const isWeak = (logit: number, words: number, cosine: number) =>
+    judge({ logit, lead: logit + 2, words, cosine, length: 300 }, calibration).isWeak;
+  assert.equal(isWeak(-5.5, 0, 0.66), true);
+  assert.equal(isWeak(-5.5, 0.2, 0.86), false);
+  assert.equal(isWeak(1, 0, 0.7), false);
+});
+
+test('of a long text some part is near to any question: it is weak where a short one, as near, is not', () => {
+  const isWeak = (cosine: number, length: number) => judge({ words: 0, cosine, length }, calibration).isWeak;
+  assert.deepEqual([isWeak(0.7, 120), isWeak(0.7, 1_000), isWeak(0.8, 1_000)], [false, true, false]);
+  assert.equal(isWeak(0.7, 100), isWeak(0.7, 2), 'what is shorter than anything that was judged');
+});
+
+test('among unlike texts the one that stands out leads, and one that is alone', () => {
+  const [right = 0, ...wrong] = leadsOf([-1, -6, -7, -6.5]);
+  assert.ok(right > 3.5 && right < 5);
+  assert.ok(wrong.every((lead) => lead < -4));
+  assert.deepEqual(leadsOf([2, 2]), [0, 0]);
+  assert.deepEqual([leadsOf([-4]), leadsOf([])], [[5], []]);
+});

@@ -1,0 +1,90 @@
+/** What is known of how well a hit fits a question. Whatever is not known is undefined. */
+export interface Evidence {
+  readonly logit?: number | undefined;
+  /** How far its logit is above those of the other hits together; see `leadsOf`. */
+  readonly lead?: number | undefined;
+  /** How much of the question's words it has, each by its rarity: 0 to 1. */
+  readonly words?: number | undefined;
+  /** Of the bundled embedding model; those of other models mean something else. */
+  readonly cosine?: number | undefined;
+  /** Characters of its text. Of a long one some part is near to any question, so its nearness tells less. */
+  readonly length?: number | undefined;
+}
+
+/** `doubt`: how far the logit is below what right answers have, from −5 to 0. Above that, the lead tells more. */
+export type Feature = keyof Evidence | 'doubt';
+
+const [sureLogit, doubtMax] = [-3, 5];
+
+/** Beyond these, a length counts as if it were this one: few judged texts are shorter or longer. */
+export const lengthSpan = { min: 100, max: 1_000 } as const;
+
+export interface Logistic {
+  readonly intercept: number;
+  readonly weights: readonly number[];
+}
+
+/** A logistic model of some of the evidence, fitted on judged questions. */
+export interface Fit extends Logistic {
+  readonly features: readonly Feature[];
+  /** Whether a hit is about the question at all. Without it, the relevance stands for that. */
+  readonly about?: Logistic | undefined;
+  /** A hit with a smaller chance to be about the question is weak. */
+  readonly cut: number;
+}
+
+export type Calibration = readonly Fit[];
+
+export interface Verdict {
+  /** The share of hits with such evidence that are relevant: 0 to 1, three digits. */
+  readonly relevance: number;
+  readonly isWeak: boolean;
+}
+
+/** Uses the fit with the most of the known evidence. */
+export function judge(evidence: Evidence, calibration: Calibration): Verdict {
+  const fit = calibration
+    .filter(({ features }) => features.every((feature) => Number.isFinite(featureValue(evidence, feature))))
+    .reduce<Fit | undefined>((best, each) => (best && worth(best) >= worth(each) ? best : each), undefined);
+  if (fit === undefined) return { relevance: 0, isWeak: true };
+  const values = fit.features.map((feature) => featureValue(evidence, feature) ?? 0);
+  return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
+}
+
+/** What a fit counts. Lengths count by their logarithm. */
+export function featureValue(evidence: Evidence, feature: Feature): number | undefined {
+  if (feature === 'doubt') {
+    const { logit } = evidence;
+    return logit === undefined ? undefined : Math.max(-doubtMax, Math.min(0, logit - sureLogit));
+  }
+  const value = evidence[feature];
+  if (feature !== 'length' || value === undefined) return value;
+  return Math.log(Math.min(lengthSpan.max, Math.max(lengthSpan.min, value)));
+}
+
+function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): number {
+  const sum = values.reduce((total, value, place) => total + (weights[place] ?? 0) * value, intercept);
+  return threeDigits(1 / (1 + Math.exp(-sum)));
+}
+
+/** A hit that is alone, or far ahead of all others, is surer by no more than this, and one far behind less sure by no more. */
+const leadMax = 5;
+
+/** The log odds of each logit among all of them. An answer stands out among unlike texts, even if the model is unsure of it. */
+export function leadsOf(logits: readonly number[]): number[] {
+  const highest = Math.max(...logits);
+  const total = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
+  return logits.map((logit) => {
+    const others = Math.log(Math.max(0, total - Math.exp(logit - highest))) + highest;
+    return Math.max(-leadMax, Math.min(leadMax, logit - others));
+  });
+}
+
+/** The model that reads both texts tells more than everything else together. */
+function worth({ features }: Fit): number {
+  return features.length + (features.includes('doubt') || features.includes('logit') ? 10 : 0);
+}
+
+export function threeDigits(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { findReplacements, newerFirst, type Stated } from './replacements.ts';
+
+interface Case {
+  readonly older: string;
+  readonly newer: string;
+}
+
+const file = new URL('../../../test/support/replaced-statements.json', import.meta.url);
+const { pairs, traps }: Record<'pairs' | 'traps', Case[]> = JSON.parse(readFileSync(file, 'utf8'));
+
+const at = (id: number, text: string, replaces?: number): Stated => ({
+  ...{ id, text, replaces },
+  time: `2026-01-01T00:00:00.${String(id).padStart(3, '0')}Z`,
+});
+const isReplaced = ({ older, newer }: Case) => findReplacements([at(1, older), at(2, newer)]).replacedBy.get(1) === 2;
+
+test('tells nine of ten texts that replace another, and takes hardly any other for one', () => {
+  const missed = pairs.filter((each) => !isReplaced(each));
+  const wrong = traps.filter(isReplaced);
+  assert.ok(missed.length <= pairs.length / 10, JSON.stringify(missed, null, 1));
+  assert.ok(wrong.length <= traps.length / 20, JSON.stringify(wrong, null, 1));
+});
+
+test('time decides which one replaces, and a long text replaces nothing unless it says so outright', () => {
+  const [older = '', newer = ''] = [pairs[0]?.older, pairs[0]?.newer];
+  assert.deepEqual([...findReplacements([at(1, newer), at(2, older)]).replacedBy], []);
+  assert.deepEqual([...findReplacements([at(1, older), at(2, newer + ' word'.repeat(300))]).replacedBy], []);
+  assert.deepEqual([...findReplacements([at(1, older), at(2, 'Make it more.', 1)]).replacedBy], [[1, 2]]);
+});
+
+test('of a chain the last one is current, and a circle ends', () => {
+  const chain = findReplacements([at(1, 'First.'), at(2, 'Second.', 1), at(3, 'Third.', 2)]);
+  assert.deepEqual(Object.fromEntries(chain.replacedBy), { 1: 3, 2: 3 });
+  assert.deepEqual(Object.fromEntries(chain.replaces), { 2: 1, 3: 2 });
+  const circle = findReplacements([at(1, 'First.', 2), at(2, 'Second.', 1)]);
+  assert.deepEqual(Object.fromEntries(circle.replacedBy), { 1: 2, 2: 1 });
+  assert.deepEqual(
+    newerFirst([1, 2], Number, circle.newer, (newer) => newer),
+    [2, 1],
+  );
+});
+
+test('a newer one comes right before the older, and those between move down', () => {
+  const { newer } = findReplacements([
+    at(1, 'The launch is on 6 May.'),
+    at(2, 'Lunch is at noon.'),
+    at(3, 'The launch is on 20 May.'),
+    at(4, 'The launch was moved to 3 June.'),
+  ]);
+  assert.deepEqual(
+    newerFirst([2, 1, 3, 4], Number, newer, (hit) => hit),
+    [2, 4, 1, 3],
+    'a statement with another value stays where it is',
+  );
+  assert.deepEqual(
+    newerFirst([4, 3, 2, 1], Number, newer, (hit) => hit),
+    [4, 3, 2, 1],
+  );
+  const told = findReplacements([at(1, 'The launch is on 6 May.'), at(3, 'The launch is on 20 May.')]);
+  assert.deepEqual([...told.replacedBy], [], 'the texts do not say that anything changed');
+});
+
+test('a hit that was not found is made where it belongs', () => {
+  const { newer } = findReplacements([at(1, 'First.'), at(9, 'Second.', 1)]);
+  assert.deepEqual(
+    newerFirst([5, 1], Number, newer, (hit, _, id) => hit ?? id),
+    [5, 9, 1],
+  );
+  assert.deepEqual(
+    newerFirst([5, 1], Number, newer, (hit) => hit),
+    [5, 1],
+  );
+});

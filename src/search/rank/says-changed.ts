@@ -1,0 +1,81 @@
+/** Verbs of change, in forms that report one. A bare "change" or "to change" is an instruction or a topic. */
+const reported = `changed changes moved moves switched switches replaced replaces renamed raised lowered cut reduced
+  decreased increased extended shortened doubled halved bumped upgraded downgraded migrated rescheduled postponed delayed
+  cancelled canceled slipped pushed brought deprecated superseded supersedes overruled retired left resigned reset reverted
+  reverts rolled dropped abandoned lifted tightened relaxed relicensed handed hands taken takes took swapped corrected revised
+  amended withdrawn rescinded discontinued removed stopped started turned disabled enabled reassigned transferred relocated
+  phased sunset scrapped ditched killed adjusted tuned expanded closed ended expired finished completed resolved fixed granted
+  approved rejected passed renewed stepped returned`;
+const planned = `change move switch replace rename raise lower cut reduce increase extend shorten bump upgrade downgrade migrate
+  reschedule postpone delay cancel push drop deprecate revert hand stop start`;
+const [verbs, plans] = [reported, planned].map((words) => words.trim().split(/\s+/).join('|'));
+
+/** Words that report a change. */
+export const changeWords: ReadonlySet<string> = new Set(`${reported} ${planned}`.trim().split(/\s+/));
+
+/** What says that something is otherwise than before. */
+const signs = [
+  // Of time: what holds today did not hold before.
+  'now|nowadays|no longer|no more|any ?more|any longer|from (?:this|next|now|today|tomorrow|\\p{L}+day|january|february|march|april|may|june|july|august|september|october|november|december)|these days|used to|instead|rather than',
+  'as of|since|effective|going forward|starting|until further notice|formerly|previously',
+  '(?:with|in|from) (?:the )?(?:new |latest |next )?(?:version|release|patch|update)',
+  '(?:is|are) (?:history|gone|out|over|dead|obsolete|outdated)|went from|(?:up|down) (?:from|to)',
+  // Of an error.
+  'correction|revision|corrigendum|erratum|actually|scratch that|disregard|(?:was|were|is) wrong|mistaken',
+  String.raw`change of \p{L}+|changed my mind`,
+  String.raw`update(?=\s*(?::|$)|\s+(?:to|on)\b)|decided against|updated(?=\s+(?:to|from)\b)|(?:I|we) set`,
+  "(?:is|are|am|['’]re|['’]m) (?:now )?(?:moving|switching|changing|dropping|replacing|migrating|retiring)",
+  `(?:agreed|decided|going|wants?) to (?:${plans})`,
+  // "A changed text" reports no change; "takes place" and "took part" report no change, "takes over" does.
+  String.raw`(?<!\ban?\s)(?:${verbs})(?!\s+(?:place|part|care)\b)`,
+];
+const changed = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${signs.join('|')})(?![\p{L}\p{N}])`, 'iu');
+
+const forms = `(?:change|move|update|updated|switch|replace|${verbs})`;
+/** What says of a clause that nothing has changed, or that something was added. */
+const unchanged = new RegExp(
+  [
+    String.raw`\b(?:not|never|nobody|no one|n['’]t|nothing|without|should|could|would|might|must|may)\s+(?:\p{L}+\s+){0,4}?${forms}\p{L}*`,
+    String.raw`\bstill\b|\bunchanged\b|\b(?:stays?|remains?) (?:as|at|the same|in place)\b`,
+    String.raw`\b(?:also|as well|too(?=\s*(?:[.,;!]|$))|additional(?:ly)?|in addition|besides|on top|an? (?:second|third|further|extra))\b`,
+    String.raw`\bnow (?:supports?|includes?|offers?|accepts?|reads?|handles?|provides?|contains?)\b(?!.*\d)`,
+  ].join('|'),
+  'iu',
+);
+/** What says of a sentence that nothing was decided, or that it adds something. */
+const undecided =
+  /\b(?:if|whether|maybe|perhaps|propos\p{L}+|suggest\p{L}*|consider(?:s|ed|ing)?|discuss\p{L}*)\b|,?\s+too\s*[.!]?\s*$|\?\s*$/iu;
+
+const quoted = /"[^"]*"|“[^”]*”|«[^»]*»|`[^`]*`/gu;
+/** Dots inside names and numbers end none. */
+export const sentence = /[^.!?;\n]+(?:[.](?=\S)[^.!?;\n]*)*[.!?;]?/gu;
+const clauseEnd = /[,:;](?=\s)|\s[-–—]\s|\b(?:and|so|but|because|after|when|that)\b/u;
+/** Of "the price was cut" or "the list is now shared", what the price and the list are: the subject was changed. */
+const passive = new RegExp(
+  String.raw`(?<![\p{L}\p{N}])(?:is|are|was|were|(?:has|have|had) been|gets?|got)\s+(?:\p{L}+\s+)?(?:now|updated|${verbs})(?![\p{L}\p{N}])`,
+  'iu',
+);
+/** "A new number" replaces a number. */
+const renewed = /\bnew\s+(\p{L}+)/iu;
+const former = /\b(?:old|former|previous)\b/i;
+
+/**
+ * For each report of a change in a sentence, the words in front of "was changed": its subject. Empty where the subject does
+ * what is said ("Daniel takes over …"). Quotes, questions, plans and additions report none.
+ */
+export function changedThings(text: string): string[] {
+  if (!changed.test(text) && !renewed.test(text)) return [];
+  const told = text.replace(quoted, ' ');
+  if (undecided.test(told)) return [];
+  const clauses = told.split(clauseEnd).filter((clause) => !unchanged.test(clause));
+  return clauses.flatMap((clause) => [
+    ...(changed.test(clause) ? [thingOf(clause)] : []),
+    ...(renewed.exec(clause)?.slice(1) ?? []),
+  ]);
+}
+
+function thingOf(clause: string): string {
+  const at = clause.search(passive);
+  const thing = at === -1 ? '' : clause.slice(0, at);
+  return former.test(thing) ? '' : thing;
+}

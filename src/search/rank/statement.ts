@@ -1,0 +1,325 @@
+import { analyse } from '../../words/analyse.ts';
+import { stemOf } from '../../words/language.ts';
+import { questionWords } from '../../words/question-words.ts';
+import { changedThings, changeWords, sentence } from './says-changed.ts';
+
+/** A text in words that tell what it is about: without values, times and words that any statement has. */
+export interface Statement {
+  readonly words: ReadonlySet<string>;
+  /** Names among them: of what is spoken of, or of what is said of it. */
+  readonly names: ReadonlySet<string>;
+  readonly numbers: ReadonlySet<string>;
+  readonly hasTime: boolean;
+  /** The first words side by side. */
+  readonly lead: readonly string[];
+  /** What is in front of its verb or colon, if that is found. */
+  readonly subject: Subject | undefined;
+  /** By word, those right in front of it, those right behind, and names or numbers right behind. */
+  readonly before: Neighbours;
+  readonly after: Neighbours;
+  /** Words that somewhere have none in front. */
+  readonly bare: ReadonlySet<string>;
+  readonly namesAfter: Neighbours;
+  readonly isPreference: boolean;
+  /** It tells what happened once, which stays true. */
+  readonly isEvent: boolean;
+  /** It speaks of "I" or "me"; of "he" or "she". */
+  readonly isOfMe: boolean;
+  readonly isOfOthers: boolean;
+  /** What it calls "my". */
+  readonly mine: readonly string[];
+}
+
+/** What a text states, and what it reports as changed. */
+export interface Statements {
+  /** Its first sentence, and all of it if it is short. */
+  readonly stated: readonly Statement[];
+  /** One for each sentence that reports a change, with the sentences beside it. */
+  readonly reports: readonly Report[];
+}
+
+interface Report {
+  readonly statement: Statement;
+  /** What was changed, or undefined if that is not told. */
+  readonly changed: readonly (string | undefined)[];
+}
+
+type Neighbours = ReadonlyMap<string, ReadonlySet<string>>;
+
+interface Subject {
+  /** Words side by side. */
+  readonly runs: readonly (readonly string[])[];
+  readonly numbers: readonly string[];
+  /** Names and owners: "the office in Oslo", "John's number". */
+  readonly names: readonly string[];
+  /** It ends at "is" or a colon, not at a verb that may be a noun. */
+  readonly isSure: boolean;
+}
+
+interface Token {
+  readonly term: string;
+  /** Its stem, if it tells what the text is about. */
+  readonly word: string | undefined;
+  /** Nothing but a space or a joining sign is between it and the token before. */
+  readonly isBeside: boolean;
+  /** Of what is between them. */
+  readonly isAfterColon: boolean;
+  readonly isAfterSentence: boolean;
+  readonly isName: boolean;
+  readonly isNumber: boolean;
+  readonly isOwner: boolean;
+}
+
+const listOf = (words: string) =>
+  new Set(
+    words
+      .trim()
+      .split(/\s+/)
+      .flatMap((word) => [word, stemOf(word)]),
+  );
+
+/** Times, amounts and units: what a change changes. */
+const times =
+  listOf(`monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+  september october november december today yesterday tomorrow morning afternoon evening night noon midnight am pm utc
+  minute hour day week month year daily weekly monthly yearly weekday weekend every o'clock`);
+const values = new Set([
+  ...times,
+  ...listOf(`zero one two three four five six seven eight nine ten twelve fifteen twenty thirty fifty hundred thousand million first
+    second third last next half each per time percent euro dollar pound eur usd kb mb gb tb ms degree`),
+]);
+
+/** Words that say how something is said, done by anything or done to anything. */
+const general =
+  listOf(`decision decide decided update updated change changed correction note info fyi reminder agreed agree new
+  old now longer instead anymore again please use used using get got gets take taken make made have keep kept set need want
+  like prefer place above below within between since than least start stop back let say said tell told go goes going come give
+  put yes no ok okay plan planned currently current former previous btw heads another different other actually turn out good
+  far best happen happens hey hi hello wow yeah thanks thank glad really`);
+
+const preference = /\b(?:prefers?|likes?|loves?|hates?|favou?rites?|would rather|['’]d rather|wants?)\b/i;
+const event = /\b(?:yesterday|ago|last (?:week|weekend|night|morning|month|year|\w+day))\b/i;
+const firstPerson = /\b(?:I|me|mine)\b/;
+const mine = /\bmy\s+(\p{L}+)/giu;
+const thirdPerson = /\b(?:he|she|his|her)\b/i;
+const auxiliary = /^(?:is|are|was|were|has|have|had|can|will|must|does|did)$/;
+const pronoun = /^(?:i|we|you|they|he|she)$/;
+const thirdPersonVerb = /[^s]s$/;
+const beside = /^(?:\s|[-_.@/]|['’]s?\s?)$/;
+const sentenceStart = /(?:^|[.!?:;\n]\s*)$/;
+/** Names of machines, addresses and versions: acme.test, eu-central-1, B12. */
+const joined = /\p{L}[.@_]\p{L}|\p{L}-\p{N}|\p{L}\p{N}/u;
+const capital = /^(?:\p{Lu}\p{Ll}|(?!I$)\p{Lu}$|\p{N})/u;
+/** "Mel: Hey!", as chats are written down. */
+const speaker = /^\s*\p{Lu}\p{Ll}+:\s+(?=\p{Lu})/u;
+const number = /^\p{N}/u;
+
+/** Longer texts are conversation or prose: nothing in them is the one statement that another replaces. */
+const sentencesMax = 4;
+
+export function statementsOf(given: string): Statements {
+  const text = given.replace(speaker, '');
+  const sentences =
+    text
+      .match(sentence)
+      ?.map((each) => each.trim())
+      .filter((each) => each !== '') ?? [];
+  if (sentences.length > sentencesMax) return { stated: [], reports: [] };
+  const [first = '', ...others] = sentences;
+  const whole = statementOf(text);
+  const lead = others.length > 0 && !/[?!]$/.test(first) ? statementOf(first) : undefined;
+  return {
+    stated: [...(others.length < 2 && !text.includes('?') ? [whole] : []), ...(lead?.subject ? [lead] : [])],
+    reports: sentences.flatMap((each, place) => {
+      const things = changedThings(each);
+      if (things.length === 0) return [];
+      const statement = statementOf(sentences.slice(Math.max(0, place - 1), place + 2).join(' '));
+      return [{ statement, changed: things.map((thing) => tokensOf(thing).at(-1)?.word) }];
+    }),
+  };
+}
+
+function statementOf(text: string): Statement {
+  const tokens = tokensOf(text);
+  const told = tokens.flatMap(({ word }) => word ?? []);
+  const besides = tokens.flatMap((token, place) => {
+    const left = tokens[place - 1]?.word;
+    return token.isBeside && left !== undefined ? [{ left, token }] : [];
+  });
+  const pairs = besides.flatMap(({ left, token: { word } }) => (word === undefined ? [] : [{ left, right: word }]));
+  const first = tokens.findIndex((_, place) => isSubjectWord(tokens, place));
+  const gap = tokens.findIndex(({ word, isBeside }, place) => place > first && (word === undefined || !isBeside));
+  return {
+    words: new Set(told),
+    names: new Set(tokens.flatMap(({ word, isName }) => (isName && word !== undefined ? [word] : []))),
+    numbers: new Set(tokens.flatMap(({ term, isNumber }) => (isNumber ? [term] : []))),
+    hasTime: tokens.some(({ term }) => times.has(term) || times.has(stemOf(term))),
+    lead: tokens.slice(Math.max(0, first), gap === -1 ? undefined : gap).flatMap(({ word }) => word ?? []),
+    subject: subjectOf(tokens),
+    before: neighbours(pairs.map(({ left, right }) => [right, left])),
+    after: neighbours(pairs.map(({ left, right }) => [left, right])),
+    bare: new Set(
+      tokens.flatMap(({ word, isBeside }, place) =>
+        word !== undefined && !(isBeside && tokens[place - 1]?.word !== undefined) ? [word] : [],
+      ),
+    ),
+    namesAfter: neighbours(
+      besides.flatMap(({ left, token }) =>
+        token.isName || token.isNumber ? [[left, token.word ?? token.term] as const] : [],
+      ),
+    ),
+    isPreference: preference.test(text),
+    isEvent: event.test(text),
+    isOfMe: firstPerson.test(text),
+    isOfOthers: thirdPerson.test(text),
+    mine: Array.from(text.matchAll(mine), ([, word = '']) => stemOf(word.toLowerCase())),
+  };
+}
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  let lastEnd = 0;
+  analyse(text, (term, start, end, isExtra) => {
+    if (isExtra) return;
+    const gap = text.slice(lastEnd, start);
+    const written = text.slice(start, end);
+    const isStart = sentenceStart.test(text.slice(Math.max(0, start - 5), start));
+    tokens.push({
+      term,
+      word: subjectWord(term),
+      isBeside: lastEnd > 0 && beside.test(gap),
+      isAfterColon: /:\s/.test(gap),
+      isAfterSentence: /[.;!?\n]\s/.test(gap),
+      isName: (capital.test(written) && !isStart) || joined.test(chunkAround(text, start, end)),
+      isNumber: number.test(term),
+      isOwner: /^['’]s\b|^s['’]\s/.test(text.slice(end, end + 3)),
+    });
+    lastEnd = end;
+  });
+  return tokens;
+}
+
+/** The whole of what is written without spaces. */
+function chunkAround(text: string, start: number, end: number): string {
+  const head = /\S*$/.exec(text.slice(Math.max(0, start - 40), start))?.[0] ?? '';
+  return head + (/^\S*/.exec(text.slice(start, end + 40))?.[0] ?? '');
+}
+
+function subjectWord(term: string): string | undefined {
+  const stem = stemOf(term);
+  const tells = /\p{L}/u.test(term) && term.length > 1 && !questionWords.has(term) && !changeWords.has(term);
+  return tells && ![term, stem].some((form) => values.has(form) || general.has(form)) ? stem : undefined;
+}
+
+/** Behind a pronoun stands a verb. */
+function isSubjectWord(tokens: readonly Token[], place: number): boolean {
+  return tokens[place]?.word !== undefined && !pronoun.test(tokens[place - 1]?.term ?? '');
+}
+
+function subjectOf(tokens: readonly Token[]): Subject | undefined {
+  const first = tokens.findIndex((_, place) => isSubjectWord(tokens, place));
+  const end = tokens.findIndex(
+    (token, place) => place > first && (token.isAfterSentence || endsSubject(tokens, place)),
+  );
+  if (first === -1 || end === -1 || tokens[end]?.isAfterSentence) return undefined;
+  const inside = tokens.slice(0, end);
+  const runs: string[][] = [];
+  for (const [place, { word, isBeside }] of inside.entries()) {
+    if (word === undefined || !isSubjectWord(tokens, place)) continue;
+    const run = isBeside && isSubjectWord(tokens, place - 1) ? runs.at(-1) : undefined;
+    if (run) run.push(word);
+    else runs.push([word]);
+  }
+  const numbers = inside.flatMap(({ term, isNumber }) => (isNumber ? [term] : []));
+  const { isAfterColon = false, term = '' } = tokens[end] ?? {};
+  const names = inside.flatMap(({ word, isName, isOwner }) =>
+    (isName || isOwner) && word !== undefined ? [word] : [],
+  );
+  return { runs, numbers, names, isSure: isAfterColon || auxiliary.test(term) };
+}
+
+/** At "is" or alike, behind a colon, or at a verb such as "runs", unless it is a noun in front of a verb. */
+function endsSubject(tokens: readonly Token[], place: number): boolean {
+  const [token, next] = [tokens[place], tokens[place + 1]];
+  if (token === undefined || token.isAfterColon || auxiliary.test(token.term)) return true;
+  const isPlural =
+    next === undefined || next.isAfterColon || auxiliary.test(next.term) || (next.word !== undefined && !next.isName);
+  const isVerb = thirdPersonVerb.test(token.term) && !values.has(token.term) && !values.has(stemOf(token.term));
+  return token.isBeside && !token.isName && isVerb && !isPlural;
+}
+
+function neighbours(pairs: readonly (readonly [word: string, neighbour: string])[]): Neighbours {
+  const sets = Map.groupBy(pairs, ([word]) => word);
+  return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
+}
+
+/** Of the words of the shorter statement both must have more than this part, and of the older one's words this part. */
+const sharedMin = 0.5;
+const coveredMin = 0.4;
+
+/** Whether a newer text says that what an older one states has changed. */
+export function replaces(newer: Statements, older: Statements): boolean {
+  return newer.reports.some(({ statement, changed }) =>
+    older.stated.some(
+      (stated) =>
+        changed.some((thing) => thing === undefined || stated.words.has(thing)) && areOneSubject(stated, statement),
+    ),
+  );
+}
+
+/**
+ * The newer text has what the older one is about and most of its words, and names nothing otherwise: not the "rate limit"
+ * instead of the "upload limit", not the office in another city.
+ */
+function areOneSubject(older: Statement, newer: Statement): boolean {
+  if (older.isEvent) return false;
+  const { subject } = older;
+  const shared = [...older.words].filter((word) => newer.words.has(word));
+  if (!shared.some((word) => !older.names.has(word) && !newer.names.has(word))) return false;
+  const [ownSize, newSize] = [subjectSize(older, newer), subjectSize(newer, older)];
+  if (shared.length / Math.min(ownSize, newSize) <= sharedMin || shared.length / ownSize < coveredMin) return false;
+  if (isOfAnother(older, newer) || (ownSize === 1 && newSize > 1 && !haveAlikeValues(older, newer))) return false;
+  const lead = older.lead.filter((word) => newer.words.has(word));
+  const isNamed = subject ? subject.runs.every((run) => isNamedIn(run, newer)) : lead.length > 0;
+  if (!isNamed || subject?.names.some((each) => !newer.words.has(each))) return false;
+  if (subject?.numbers.some((each) => !newer.numbers.has(each))) return false;
+  const isIn = (word: string) => newer.words.has(word) && !older.names.has(word);
+  const compared = subject?.isSure ? subject.runs.flat() : older.isPreference ? lead : shared.filter(isIn);
+  if (compared.some((word) => differ(older.before.get(word), newer.before.get(word), older, newer))) return false;
+  const first = subject?.runs[0]?.at(-1) ?? older.lead[0] ?? '';
+  if (differ(older.namesAfter.get(first), newer.namesAfter.get(first), older, newer)) return false;
+  return newer.bare.has(first) || ![...(newer.before.get(first) ?? [])].some((word) => !older.words.has(word));
+}
+
+/** Of a subject of one word many things are told: only a time replaces a time. */
+function haveAlikeValues(older: Statement, newer: Statement): boolean {
+  return older.hasTime ? newer.hasTime : older.numbers.size > 0 && newer.numbers.size > 0;
+}
+
+/** "The kickoff meeting" is named by "the kickoff" and by "the meeting", but not by "the kickoff agenda". */
+function isNamedIn(run: readonly string[], { words, after }: Statement): boolean {
+  if (words.has(run.at(-1) ?? '')) return true;
+  return run.some((word) => words.has(word) && after.get(word) === undefined);
+}
+
+function isOfAnother(older: Statement, newer: Statement): boolean {
+  if (!older.isOfMe || newer.isOfMe) return false;
+  return newer.isOfOthers || newer.mine.some((word) => !older.words.has(word));
+}
+
+/** Names that the other one does not have are what is said, not what it is said of. */
+function subjectSize({ words, names }: Statement, other: Statement): number {
+  return Math.max(1, [...words].filter((word) => !names.has(word) || other.words.has(word)).length);
+}
+
+/** Both have neighbours there, and neither text knows those of the other. */
+function differ(
+  left: ReadonlySet<string> | undefined,
+  right: ReadonlySet<string> | undefined,
+  older: Statement,
+  newer: Statement,
+): boolean {
+  if (left === undefined || right === undefined) return false;
+  const isKnown = [...left].some((word) => newer.words.has(word) || right.has(word));
+  return !isKnown && ![...right].some((word) => older.words.has(word));
+}

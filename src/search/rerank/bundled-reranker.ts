@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+import { packageFile } from '../../base/program-files.ts';
+import type { Calibration } from '../rank/relevance.ts';
+import type { ReadBefore } from './reranker.ts';
+
+const bundledRerankerName = 'reranker-int8';
+
+export function bundledRerankerFolder(): string {
+  return fileURLToPath(packageFile(`models/${bundledRerankerName}`));
+}
+
+/** What belongs to a model besides its weights: model.json in its folder. */
+export interface RerankerFacts {
+  readonly queryPiecesMax: number;
+  readonly passagePiecesMax: number;
+  readonly tokenizerFolder: string;
+  readonly weight: number;
+  /** Undefined for a model that was not trained to read an answer behind its question. */
+  readonly before: ReadBefore | undefined;
+  /** Undefined for a model that nobody has calibrated. */
+  readonly calibration: Calibration | undefined;
+}
+
+/** Behind anything but a question, a message is read as well alone: notes of a team lose by it. */
+const questionMark = /[?\uFF1F\u061F]/;
+
+const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);
+const logistic = z.object({ intercept: z.number(), weights: z.array(z.number()) });
+const fitSchema = logistic.extend({ features: z.array(feature), about: logistic.optional(), cut: z.number() });
+const factsSchema = z.object({
+  questionPieces: z.int().min(1).default(64),
+  passagePieces: z.int().min(1).default(256),
+  tokenizer: z.string().min(1).default('.'),
+  weight: z.number().default(0.1),
+  before: z.object({ charsMax: z.int().min(1), charsRead: z.int().min(1), separator: z.string() }).optional(),
+  calibration: z.object({ fits: z.array(fitSchema).min(1) }).optional(),
+});
+
+export function readRerankerFacts(folder: string): RerankerFacts {
+  const facts = factsSchema.parse(readFacts(folder));
+  const { questionPieces, passagePieces, tokenizer, weight, before, calibration } = facts;
+  return {
+    queryPiecesMax: questionPieces,
+    passagePiecesMax: passagePieces,
+    tokenizerFolder: join(folder, tokenizer),
+    weight,
+    before: before && {
+      charsMax: before.charsMax,
+      leadOf(text) {
+        const read = text.slice(-before.charsRead);
+        return questionMark.test(read) ? read + before.separator : undefined;
+      },
+    },
+    calibration: calibration?.fits,
+  };
+}
+
+/** Of a folder with somebody else's model, everything is as usual. */
+function readFacts(folder: string): unknown {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new CarrelError('invalid_config', `model.json in ${folder} can't be read.`, { cause: error });
+  }
+}

@@ -1,0 +1,119 @@
+import * as z from 'zod';
+import { CarrelError } from '../../base/errors.ts';
+import { createRemoteCalls, Refusal } from '../models/remote-calls.ts';
+import type { RerankingProvider } from './reranker.ts';
+
+export interface HttpRerankingConfig {
+  readonly url: string;
+  /** Some servers have only one model and need no name. */
+  readonly model: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly timeoutMs: number;
+  readonly attemptsMax: number;
+  readonly concurrencyMax: number;
+  readonly backOffMs?: number;
+}
+
+/** Text Embeddings Inference takes `texts`; Cohere, Jina, llama.cpp and vLLM take `documents`. */
+type Shape = 'texts' | 'documents';
+
+const scored = z.object({ index: z.int().min(0) }).loose();
+const answerSchema = z.union([
+  z.array(scored.extend({ score: z.number() })),
+  z
+    .object({ results: z.array(scored.extend({ relevance_score: z.number() })) })
+    .transform(({ results }) => results.map(({ index, relevance_score: score }) => ({ index, score }))),
+]);
+
+/** Statuses of a server that did not understand the request, as it may be of the other kind. */
+const notUnderstood = [400, 404, 405, 415, 422];
+
+/** Far below 1 and above 0, so that a probability has a logit. */
+const probabilityMin = 1e-6;
+
+/** A model behind HTTP: POST …/rerank. The first request tells which of two shapes it takes; probabilities become logits. */
+export function createHttpReranking(config: HttpRerankingConfig): RerankingProvider {
+  const { model, apiKey } = config;
+  const calls = createRemoteCalls({
+    ...config,
+    server: { name: 'The reranking server', withoutIt: 'Searches keep working, in the order without reranking.' },
+  });
+  const url = addressOf(config.url);
+  const headers: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
+  let shape: Shape | undefined;
+  let givesLogits = false;
+
+  function request(as: Shape, query: string, passages: readonly string[], signal: AbortSignal | undefined) {
+    const body =
+      as === 'texts'
+        ? { query, texts: passages, raw_scores: true, truncate: true }
+        : { ...(model ? { model } : {}), query, documents: passages, top_n: passages.length };
+    const textBytes = passages.reduce((sum, passage) => sum + 6 * passage.length, 0);
+    const answer = {
+      bytesMax: 64 * 1024 + 1024 * passages.length + textBytes,
+      elementsMax: 1000 + 32 * passages.length,
+    };
+    return calls.post(url, body, headers, signal, { answer, isUrgent: true });
+  }
+
+  async function ask(query: string, passages: readonly string[], signal: AbortSignal | undefined): Promise<number[]> {
+    const first = shape ?? 'documents';
+    try {
+      const logits = checked(await request(first, query, passages, signal), passages.length);
+      shape = first;
+      return logits;
+    } catch (error) {
+      if (shape !== undefined || !isMisunderstanding(error)) throw error;
+      const logits = checked(await request('texts', query, passages, signal), passages.length);
+      shape = 'texts';
+      givesLogits = true;
+      return logits;
+    }
+  }
+
+  function checked(answer: unknown, count: number): number[] {
+    const parsed = answerSchema.safeParse(answer);
+    if (!parsed.success) throw wrongAnswer('something else than scores', parsed.error);
+    const scores = new Map(parsed.data.map(({ index, score }) => [index, score]));
+    if (scores.size !== count || parsed.data.length !== count || [...scores.keys()].some((index) => index >= count)) {
+      throw wrongAnswer(`${parsed.data.length} scores for ${count} passages`);
+    }
+    return Array.from({ length: count }, (_, index) => scores.get(index) ?? 0);
+  }
+
+  /** A server that has once given a score outside 0 to 1 gives logits. */
+  function logitsOf(scores: readonly number[]): number[] {
+    givesLogits ||= scores.some((score) => score < 0 || score > 1);
+    return givesLogits ? [...scores] : scores.map(logitOfProbability);
+  }
+
+  return {
+    name: `http:${model ?? new URL(url).host}`,
+    device: 'remote',
+    score: async (query, passages, signal) =>
+      passages.length === 0 ? [] : logitsOf(await ask(query, passages, signal)),
+    close: async () => {},
+  };
+}
+
+/** `…/rerank` as it is; to any other address it is added. */
+function addressOf(configured: string): string {
+  const url = new URL(configured);
+  if (!/\/rerank\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/+$/, '')}/rerank`;
+  return url.href;
+}
+
+function isMisunderstanding(error: unknown): boolean {
+  const cause = error instanceof CarrelError ? error.cause : undefined;
+  return cause instanceof Refusal && notUnderstood.includes(cause.status);
+}
+
+function logitOfProbability(probability: number): number {
+  const inside = Math.min(1 - probabilityMin, Math.max(probabilityMin, probability));
+  return Math.log(inside / (1 - inside));
+}
+
+function wrongAnswer(what: string, cause?: unknown): CarrelError {
+  const message = `The reranking server answered with ${what}. Check its address and the model's name.`;
+  return new CarrelError('unavailable', message, { cause });
+}

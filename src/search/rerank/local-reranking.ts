@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { CarrelError, isCarrelError } from '../../base/errors.ts';
+import { createModelThreads } from '../models/model-threads.ts';
+import type { OnnxDevice } from '../models/onnx-runtime.ts';
+import type { RerankingProvider } from './reranker.ts';
+import type { RerankingModelConfig } from './reranking-model.ts';
+import type { Pair, ScoredPair } from './reranking-worker.ts';
+
+/** The model's folder holds model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
+export interface LocalRerankingConfig extends RerankingModelConfig {
+  /** Cores that the model may keep busy, with a thread each. */
+  readonly threads: number;
+  readonly queuedPairsMax: number;
+  /** A pair takes 2 to 50 ms. A worker that takes longer than this is terminated and restarted. */
+  readonly pairTimeoutMs: number;
+  /** CPU time for one call. Loading the model does not count. */
+  readonly budgetMs: number;
+}
+
+/** On a busy machine CPU time passes slowly: a call ends after so many times its budget, too. */
+const patience = 2;
+
+/** A local model on threads of its own, loaded when it is first needed. */
+export function createLocalReranking(config: LocalRerankingConfig): RerankingProvider {
+  const { modelFolder, budgetMs } = config;
+  const threads = createModelThreads<Pair, ScoredPair>({
+    from: import.meta.url,
+    file: 'reranking-worker',
+    name: 'carrel-reranking',
+    workerData: config,
+    threads: config.threads,
+    queuedMax: config.queuedPairsMax,
+    timeoutMs: config.pairTimeoutMs,
+    failures: { failed: modelFailed, full: tooManyPairs, closed: modelClosed },
+  });
+  let device: OnnxDevice | undefined;
+
+  async function score(
+    query: string,
+    passages: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<(number | undefined)[]> {
+    // A thread would only find out the same.
+    if (!existsSync(join(modelFolder, 'model.onnx'))) throw modelFailed(new Error('there is no model.onnx'));
+    const budget = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    let spentMs = 0;
+    const within = signal ? AbortSignal.any([signal, budget.signal]) : budget.signal;
+    const scoreOne = async (passage: string): Promise<number | undefined> => {
+      try {
+        const [scored] = await threads.run([{ query, passage }], { signal: within, urgent: true });
+        if (scored === undefined) return undefined;
+        timer ??= setTimeout(() => budget.abort(), patience * budgetMs);
+        device = scored.device;
+        spentMs += scored.cpuMs;
+        if (spentMs >= budgetMs) budget.abort();
+        return scored.logit;
+      } catch (error) {
+        if (budget.signal.aborted && !signal?.aborted && isCarrelError(error) && error.code === 'cancelled') return;
+        // The others of this call are not worth the time any more.
+        budget.abort();
+        throw error;
+      }
+    };
+    const outcomes = await Promise.allSettled(passages.map(scoreOne));
+    clearTimeout(timer);
+    return outcomes.map((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value;
+    });
+  }
+
+  return {
+    name: `local:${basename(modelFolder)}`,
+    get device() {
+      return device;
+    },
+    score,
+    close: () => threads.close(),
+  };
+}
+
+function tooManyPairs(): CarrelError {
+  const message = 'Too many searches wait for the local reranking model. Repeat the call in a few seconds.';
+  return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
+}
+
+function modelClosed(): CarrelError {
+  return new CarrelError('unavailable', 'The reranking model is closed.');
+}
+
+function modelFailed(cause: unknown): CarrelError {
+  const message =
+    'The local reranking model could not be run. Install Carrel again with its folder models/, ' +
+    'or choose another RERANKING_PROVIDER.';
+  return new CarrelError('unavailable', message, { cause });
+}

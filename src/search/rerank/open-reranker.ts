@@ -1,0 +1,74 @@
+import { CarrelError } from '../../base/errors.ts';
+import type { SliceValues } from '../../config/field.ts';
+import { modelThreadsOf } from '../models/model-threads.ts';
+import type { Calibration } from '../rank/relevance.ts';
+import { bundledRerankerFolder, readRerankerFacts } from './bundled-reranker.ts';
+import { createHttpReranking } from './http-reranking.ts';
+import { createLocalReranking } from './local-reranking.ts';
+import { createReranker, type OnScored, type Reranker } from './reranker.ts';
+import type { rerankingSlice } from './reranking-slice.ts';
+
+export type RerankingSettings = SliceValues<typeof rerankingSlice>;
+
+/** A server may be far away. */
+const serverTimeoutMs = 2_000;
+
+/** A model of which nothing is known is taken at its word. */
+const cutOfOthers = 0.05;
+
+/** Starts nothing: a model is loaded, or a server asked, with the first search. */
+export function openReranker(settings: RerankingSettings, onScored?: OnScored): Reranker {
+  if (!reranks(settings)) return unrankedReranker();
+  const bundled = readRerankerFacts(bundledRerankerFolder());
+  const { weight, calibration = [] } = bundled;
+  if (settings.provider === 'http') {
+    const provider = createHttpReranking({
+      url: serverOf(settings),
+      model: settings.model,
+      apiKey: settings.apiKey?.reveal(),
+      timeoutMs: Math.max(serverTimeoutMs, settings.budgetMs),
+      attemptsMax: 2,
+      concurrencyMax: 4,
+    });
+    return createReranker({ provider, weight, calibration: ofOtherModel(calibration), onScored });
+  }
+  const facts = settings.model === undefined ? bundled : readRerankerFacts(settings.model);
+  const provider = createLocalReranking({
+    modelFolder: settings.model ?? bundledRerankerFolder(),
+    threads: modelThreadsOf(settings.threads),
+    queuedPairsMax: 5_000,
+    pairTimeoutMs: 30_000,
+    budgetMs: settings.budgetMs,
+    queryPiecesMax: facts.queryPiecesMax,
+    passagePiecesMax: facts.passagePiecesMax,
+    tokenizerFolder: facts.tokenizerFolder,
+  });
+  return createReranker({
+    provider,
+    weight: facts.weight,
+    before: facts.before,
+    calibration: facts.calibration ?? ofOtherModel(calibration),
+    onScored,
+  });
+}
+
+/** Judges by words and nearness only. */
+export function unrankedReranker(): Reranker {
+  const { weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
+  return createReranker({ provider: undefined, weight, calibration });
+}
+
+export function reranks({ enabled, provider }: RerankingSettings): boolean {
+  return enabled !== 'false' && provider !== 'none';
+}
+
+/** Its logits are those of a probability; without them, everything is as with our own. */
+function ofOtherModel(calibration: Calibration): Calibration {
+  const own = calibration.filter(({ features }) => !features.includes('doubt'));
+  return [{ features: ['logit'], intercept: 0, weights: [1], cut: cutOfOthers }, ...own];
+}
+
+function serverOf({ url }: RerankingSettings): string {
+  if (url !== undefined) return url;
+  throw new CarrelError('invalid_config', 'RERANKING_PROVIDER=http needs RERANKING_URL, the address of the server.');
+}

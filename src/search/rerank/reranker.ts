@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { isCarrelError } from '../../base/errors.ts';
+import { type Calibration, type Evidence, judge, type Verdict } from '../rank/relevance.ts';
+
+/** Reads a question and a passage together and tells how relevant the passage is. */
+export interface RerankingProvider {
+  /** Identifies provider and model. */
+  readonly name: string;
+  /** What computes: native code (`cpu`) or `wasm` here, or another machine (`remote`). Unknown until the first use. */
+  readonly device: 'cpu' | 'wasm' | 'remote' | undefined;
+  /** A logit per passage, in the same order: higher is more relevant; undefined if not reached within the time. */
+  score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<(number | undefined)[]>;
+  close(): Promise<void>;
+}
+
+export interface RerankingState {
+  readonly state: 'applied' | 'off' | 'failed';
+  /** Why it was not applied, in our words. */
+  readonly reason?: string;
+}
+
+/** Said in an answer where its order is not the model's. */
+export function rerankingField(reranking: RerankingState | undefined): { reranking?: RerankingState } {
+  return reranking === undefined || reranking.state === 'applied' ? {} : { reranking };
+}
+
+export interface Scored {
+  readonly state: RerankingState;
+  /** In the order of the passages; undefined where there is none. */
+  readonly logits: readonly (number | undefined)[];
+}
+
+/** Judges how relevant hits are. Without a model, by their words and their nearness. */
+export interface Reranker {
+  readonly provider: RerankingProvider | undefined;
+  /** How much a logit counts beside the fused score. */
+  readonly weight: number;
+  /** How it reads a short answer behind its question; undefined if it can't. */
+  readonly before: ReadBefore | undefined;
+  /** A model that fails fails no search. */
+  score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
+  judge(evidence: Evidence): Verdict;
+  close(): Promise<void>;
+}
+
+export interface ReadBefore {
+  /** Neither message may be longer. */
+  readonly charsMax: number;
+  /** What to read in front of a message; undefined if it is better read alone. */
+  leadOf(before: string): string | undefined;
+}
+
+export interface RerankerDeps {
+  readonly provider: RerankingProvider | undefined;
+  readonly weight: number;
+  readonly before?: ReadBefore | undefined;
+  readonly calibration: Calibration;
+  /** Told of each scoring, for the metrics. */
+  readonly onScored?: OnScored | undefined;
+}
+
+export type OnScored = (scoring: { state: RerankingState['state']; candidates: number; ms: number }) => void;
+
+export const rerankingOff: RerankingState = { state: 'off', reason: 'Reranking is switched off here.' };
+
+/** Max cached logits, about 100 bytes each; the oldest go first. */
+const logitsMax = 20_000;
+
+export function createReranker({ provider, weight, before, calibration, onScored }: RerankerDeps): Reranker {
+  /** By query and passage. A model always gives the same logit, so nothing goes stale. */
+  const cache = new Map<string, number>();
+
+  async function logitsOf(model: RerankingProvider, query: string, passages: readonly string[], signal?: AbortSignal) {
+    const keys = passages.map((passage) => keyOf(query, passage));
+    const unknown = passages.filter((_, place) => !cache.has(keys[place] ?? ''));
+    const scored = unknown.length === 0 ? [] : await model.score(query, unknown, signal);
+    const logits = keys.map((key) => cache.get(key) ?? scored.shift());
+    logits.forEach((logit, place) => {
+      if (logit !== undefined) cache.set(keys[place] ?? '', logit);
+    });
+    for (const key of cache.keys()) {
+      if (cache.size <= logitsMax) break;
+      cache.delete(key);
+    }
+    return logits;
+  }
+
+  async function score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored> {
+    if (provider === undefined) return { state: rerankingOff, logits: [] };
+    if (passages.length === 0) return { state: { state: 'applied' }, logits: [] };
+    try {
+      return { state: { state: 'applied' }, logits: await logitsOf(provider, query, passages, signal) };
+    } catch (error) {
+      // A cancelled call must end, but a model that is down or busy must not fail the search.
+      const isOurs = isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind);
+      if (!isOurs) throw error;
+      return { state: { state: 'failed', reason: error.message }, logits: [] };
+    }
+  }
+
+  return {
+    provider,
+    weight,
+    before,
+    async score(query, passages, signal) {
+      const start = performance.now();
+      const scored = await score(query, passages, signal);
+      const candidates = passages.length;
+      if (candidates > 0) onScored?.({ state: scored.state.state, candidates, ms: performance.now() - start });
+      return scored;
+    },
+    judge: (evidence) => judge(evidence, calibration),
+    close: async () => provider?.close(),
+  };
+}
+
+function keyOf(query: string, passage: string): string {
+  return createHash('sha256').update(`${query.length} `).update(query).update(passage).digest('base64');
+}

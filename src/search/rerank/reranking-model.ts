@@ -1,0 +1,100 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Tokenizer } from '@huggingface/tokenizers';
+import { loadTokenizer, tokenisedUnitsMax } from '../models/load-tokenizer.ts';
+import {
+  loadOnnxRuntime,
+  type OnnxDevice,
+  type OnnxRuntimeConfig,
+  type TokenisedText,
+} from '../models/onnx-runtime.ts';
+
+/** A cross-encoder on ONNX Runtime. Lives in the reranking worker. */
+export interface RerankingModel {
+  readonly device: OnnxDevice;
+  score(query: string, passage: string): Promise<number>;
+}
+
+export interface RerankingModelConfig extends OnnxRuntimeConfig {
+  readonly queryPiecesMax: number;
+  readonly passagePiecesMax: number;
+  readonly tokenizerFolder?: string | undefined;
+}
+
+/** Pairs are run one by one: in a batch, a quantised model's logit depends on its neighbours, and it is no faster. */
+export async function loadRerankingModel(config: RerankingModelConfig): Promise<RerankingModel> {
+  const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
+  const tokenizer = await loadTokenizer(config.tokenizerFolder ?? config.modelFolder);
+  const template = pairTemplate(tokenizer);
+  const runtime = await loadOnnxRuntime(config);
+  const piecesMax: number = settings.max_position_embeddings ?? 512;
+  const room = piecesMax - template.first.length - template.between.length - template.last.length;
+  let known: { query: string; pieces: readonly number[] } | undefined;
+  return {
+    device: runtime.device,
+    async score(query, passage) {
+      // The passages of one search come one after another.
+      if (known?.query !== query) {
+        known = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryPiecesMax, room)) };
+      }
+      const passageMax = Math.min(config.passagePiecesMax, room - known.pieces.length);
+      const pieces = plainPieces(tokenizer, passage).slice(0, Math.max(0, passageMax));
+      return logitOf(await runtime.run(joined(template, known.pieces, pieces)));
+    },
+  };
+}
+
+/** The special pieces around a pair, which differ from one kind of model to another. */
+interface PairTemplate {
+  readonly first: readonly number[];
+  readonly between: readonly number[];
+  readonly last: readonly number[];
+  /** The types of the second text and of what stands between and behind. */
+  readonly types: { between: number; second: number };
+}
+
+/** Found by tokenising a pair of known words. */
+function pairTemplate(tokenizer: Tokenizer): PairTemplate {
+  const encoded = tokenizer.encode('a', { text_pair: 'b', return_token_type_ids: true });
+  const [ids, types]: number[][] = [encoded.ids, encoded.token_type_ids];
+  if (ids === undefined || types === undefined) throw new Error('the tokenizer does not take pairs');
+  const [a, b] = [plainPieces(tokenizer, 'a'), plainPieces(tokenizer, 'b')];
+  const at = ids.findIndex((_, place) => a.every((piece, index) => ids[place + index] === piece));
+  const second = ids.findIndex((_, place) => place > at && b.every((piece, index) => ids[place + index] === piece));
+  if (at < 0 || second < 0) throw new Error('the tokenizer does not take pairs');
+  return {
+    first: ids.slice(0, at),
+    between: ids.slice(at + a.length, second),
+    last: ids.slice(second + b.length),
+    types: { between: types[at + a.length] ?? 0, second: types[second] ?? 1 },
+  };
+}
+
+function joined(
+  { first, between, last, types }: PairTemplate,
+  query: readonly number[],
+  passage: readonly number[],
+): TokenisedText {
+  const head = [...first, ...query];
+  return {
+    pieces: [...head, ...between, ...passage, ...last],
+    types: [
+      ...head.map(() => 0),
+      ...between.map(() => types.between),
+      ...passage.map(() => types.second),
+      ...last.map(() => types.second),
+    ],
+  };
+}
+
+function plainPieces(tokenizer: Tokenizer, text: string): number[] {
+  return tokenizer.encode(text.slice(0, tokenisedUnitsMax), { add_special_tokens: false }).ids;
+}
+
+/** One number, or one for "irrelevant" and one for "relevant". */
+function logitOf(output: Float32Array): number {
+  const [first = Number.NaN, second] = output;
+  const logit = second === undefined ? first : second - first;
+  if (output.length > 2 || !Number.isFinite(logit)) throw new Error('the model is not a cross-encoder');
+  return logit;
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { type IdPages, type IdSet, idSetOf } from '../../storage/id-set.ts';
+import { blockRows, type Segment, segmentRows } from './segment.ts';
+
+/** One search, for all threads that share the work. */
+export interface ScanTask {
+  readonly query: Int8Array;
+  readonly limit: number;
+  readonly rowsUsed: number;
+  /** The groups that pass the filter; without it all live rows are scored. */
+  readonly allowed: IdPages | undefined;
+}
+
+export interface ScoredRow {
+  readonly row: number;
+  readonly score: number;
+}
+
+/** The best rows that one thread found. Their scores lack the scale of the query. */
+export interface ScanPart {
+  readonly blocks: number;
+  readonly best: readonly ScoredRow[];
+}
+
+/** Everything is kept until there is a threshold, so the first scan is of a few rows. */
+const firstWords = 8;
+
+const blocksPerSegment = segmentRows / blockRows;
+
+/** Scans blocks until `take` returns the number of one that does not exist. The numbers must ascend. */
+export function scanBlocks(segments: readonly Segment[], task: ScanTask, take: () => number): ScanPart {
+  const allowed = task.allowed && idSetOf(task.allowed);
+  let best: ScoredRow[] = [];
+  let threshold = Number.NEGATIVE_INFINITY;
+  let queried: Segment | undefined;
+  let wordsAtOnce = firstWords;
+  let blocks = 0;
+  for (let block = take(); block * blockRows < task.rowsUsed; block = take()) {
+    blocks += 1;
+    const segment = segments[Math.floor(block / blocksPerSegment)];
+    assert(segment, 'a segment that was not added');
+    if (queried !== segment) segment.query.set(task.query);
+    queried = segment;
+    const firstRow = (block % blocksPerSegment) * blockRows;
+    const offset = block * blockRows - firstRow;
+    const rows = Math.min(blockRows, task.rowsUsed - block * blockRows);
+    const words = Math.ceil(rows / 32);
+    fillMask(segment, firstRow, rows, allowed);
+    for (let word = 0; word < words; word += wordsAtOnce) {
+      if (word > 0) wordsAtOnce *= 2;
+      const kept = segment.scan(firstRow, word, Math.min(word + wordsAtOnce, words), threshold);
+      for (let at = 0; at < kept; at += 1) {
+        best.push({ row: offset + (segment.rows[at] ?? 0), score: segment.scores[at] ?? 0 });
+      }
+      if (best.length >= 2 * task.limit) {
+        best = bestOf(best, task.limit);
+        threshold = best.at(-1)?.score ?? Number.POSITIVE_INFINITY;
+      }
+    }
+  }
+  return { blocks, best: bestOf(best, task.limit) };
+}
+
+/** Best first. Of equal scores the lower row wins. */
+export function bestOf(rows: readonly ScoredRow[], limit: number): ScoredRow[] {
+  return rows.toSorted((left, right) => right.score - left.score || left.row - right.row).slice(0, limit);
+}
+
+/** The filter is applied before anything is scored: a filtered search ranks only what it may return. */
+function fillMask({ live, groups, mask }: Segment, firstRow: number, rows: number, allowed: IdSet | undefined): void {
+  const alive = live.subarray(firstRow / 32, Math.ceil((firstRow + rows) / 32));
+  if (allowed === undefined) {
+    mask.set(alive);
+    return;
+  }
+  allowed.mark(groups.subarray(firstRow, firstRow + rows), mask);
+  for (let word = 0; word < alive.length; word += 1) mask[word] = (mask[word] ?? 0) & (alive[word] ?? 0);
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { scanKernelBase64 } from './scan-kernel-bytes.ts';
+
+/** Rows that the kernel scores in one call, at most. */
+export const blockRows = 4096;
+
+/** Untouched pages of a segment take no memory, so a small index stays small. */
+export const segmentRows = 65_536;
+
+/** Threads that may scan a segment at the same time, each with a scratch of its own. The first one is the writer's. */
+const scannersMax = 5;
+
+/** Byte offsets in the memory of a segment. All are multiples of 16. */
+export interface SegmentLayout {
+  readonly dimensions: number;
+  /** Bytes per row of codes: the dimensions, rounded up to what the kernel reads in one step. */
+  readonly stride: number;
+  readonly scales: number;
+  /** What a filter selects by: eight bytes per row. */
+  readonly groups: number;
+  /** A bit per row that holds a vector. Set after the row was written, cleared before it is reused. */
+  readonly live: number;
+  readonly scratches: number;
+  readonly scratchBytes: number;
+  readonly bytes: number;
+}
+
+export function segmentLayout(dimensions: number): SegmentLayout {
+  const stride = Math.ceil(dimensions / 16) * 16;
+  const scales = segmentRows * stride;
+  const groups = scales + segmentRows * 4;
+  const live = groups + segmentRows * 8;
+  const scratches = live + segmentRows / 8;
+  const scratchBytes = stride * 2 + blockRows / 8 + blockRows * 8;
+  const bytes = scratches + scannersMax * scratchBytes;
+  return { dimensions, stride, scales, groups, live, scratches, scratchBytes, bytes };
+}
+
+/** A segment as one thread sees it. All threads share the memory; only one writes rows. */
+export interface Segment {
+  readonly memory: WebAssembly.Memory;
+  readonly groups: Float64Array;
+  readonly live: Int32Array;
+  /** The query of the next scans, and the rows of the block that they score, a bit each. */
+  readonly query: Int16Array;
+  readonly mask: Int32Array;
+  readonly rows: Uint32Array;
+  readonly scores: Float32Array;
+  /** Scores the masked rows of words `word` to `wordEnd`, counted from `firstRow`; returns how many are above the threshold. */
+  scan(firstRow: number, word: number, wordEnd: number, threshold: number): number;
+  /** Consecutive rows. The codes are concatenated. */
+  writeRows(row: number, rows: SegmentRows): void;
+  clearRow(row: number): void;
+}
+
+export interface SegmentRows {
+  readonly codes: Int8Array;
+  readonly scales: ArrayLike<number>;
+  readonly groups: ArrayLike<number>;
+}
+
+export function createMemory({ bytes }: SegmentLayout): WebAssembly.Memory {
+  const pages = Math.ceil(bytes / 65_536);
+  return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+}
+
+export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, scanner: number): Segment {
+  const { dimensions, stride } = layout;
+  const { buffer } = memory;
+  const allCodes = new Int8Array(buffer, 0, segmentRows * stride);
+  const allScales = new Float32Array(buffer, layout.scales, segmentRows);
+  const groups = new Float64Array(buffer, layout.groups, segmentRows);
+  const live = new Int32Array(buffer, layout.live, segmentRows / 32);
+  const query = layout.scratches + scanner * layout.scratchBytes;
+  const mask = query + stride * 2;
+  const rowsOut = mask + blockRows / 8;
+  const scoresOut = rowsOut + blockRows * 4;
+  compiled ??= new WebAssembly.Module(Buffer.from(scanKernelBase64, 'base64'));
+  const { scan } = new WebAssembly.Instance(compiled, { segment: { memory } }).exports;
+  assert(scan, 'the kernel exports it');
+  return {
+    ...{ memory, groups, live },
+    query: new Int16Array(buffer, query, stride),
+    mask: new Int32Array(buffer, mask, blockRows / 32),
+    rows: new Uint32Array(buffer, rowsOut, blockRows),
+    scores: new Float32Array(buffer, scoresOut, blockRows),
+    scan: (firstRow, word, wordEnd, threshold) =>
+      scan(
+        ...[mask, word, wordEnd, firstRow + 32 * word, 0, stride, layout.scales, query],
+        ...[threshold, rowsOut, scoresOut],
+      ),
+    writeRows(row, { codes, scales, groups: own }) {
+      for (let at = 0; at < scales.length; at += 1) {
+        allCodes.set(codes.subarray(at * dimensions, (at + 1) * dimensions), (row + at) * stride);
+      }
+      allScales.set(scales, row);
+      groups.set(own, row);
+      for (let at = row; at < row + scales.length; at += 1) Atomics.or(live, at >>> 5, 1 << (at & 31));
+    },
+    clearRow: (row) => void Atomics.and(live, row >>> 5, ~(1 << (row & 31))),
+  };
+}
+
+let compiled: WebAssembly.Module | undefined;

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { CarrelError } from '../../base/errors.ts';
+import type { IdSet } from '../../storage/id-set.ts';
+import { quantise } from '../../storage/vectors/quantise.ts';
+import { createScanPool } from './scan-pool.ts';
+import { createMemory, openSegment, type Segment, segmentLayout, segmentRows } from './segment.ts';
+
+export interface VectorIndexConfig {
+  dimensions: number;
+  /** Worker threads for the scan, four at most. Up to 4,096 vectors are scanned without any. */
+  threads: number;
+  /** Limits the memory: 396 bytes for a vector of 384 dimensions, and about 50 for its id. */
+  vectorsMax: number;
+}
+
+export interface VectorSearchOptions {
+  limit: number;
+  /** Only vectors of these groups, such as the texts that they are of. */
+  groups?: IdSet | undefined;
+}
+
+export interface VectorCandidate {
+  id: number;
+  group: number;
+  score: number;
+}
+
+/** Vectors that were stored with their codes, which saves the quantising when an index is loaded. */
+export interface QuantisedVectors {
+  readonly ids: ArrayLike<number>;
+  readonly groups: Float64Array;
+  readonly codes: Int8Array;
+  readonly scales: Float32Array;
+}
+
+/** An in-memory copy of the stored vectors, quantised to bytes, that is scanned completely for each query. */
+export interface VectorIndex {
+  readonly size: number;
+  readonly bytes: number;
+  /** Known ids are skipped. Searches that begin after this call see the vectors. */
+  add(vectors: QuantisedVectors): void;
+  delete(id: number): boolean;
+  /** The ids of all vectors of some groups, if neither are more than `max`. */
+  idsOf(groups: IdSet, max: number): number[] | undefined;
+  /** What the scan finds, best first. Whoever wants the exact order scores some more of them exactly. */
+  candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
+  close(): Promise<void>;
+}
+
+export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
+  const layout = segmentLayout(config.dimensions);
+  const pool = createScanPool(layout, config.threads);
+  const segments: Segment[] = [];
+  const rowOfId = new Map<number, number>();
+  /** -1 for a free row. */
+  const idOfRow: number[] = [];
+  const freeRows: number[] = [];
+  let rowsUsed = 0;
+
+  /** Rows that follow one another in a segment, as many as are wanted or there is room for. */
+  function takeRows(wanted: number): { row: number; count: number } {
+    const free = freeRows.pop();
+    if (free !== undefined) return { row: free, count: 1 };
+    const row = rowsUsed;
+    if (row >= config.vectorsMax) {
+      const message = `The index of meanings is full (${config.vectorsMax} vectors). Raise its limit or use PostgreSQL.`;
+      throw new CarrelError('unavailable', message);
+    }
+    if (row >= segments.length * segmentRows) {
+      const segment = openSegment(createMemory(layout), layout, 0);
+      segments.push(segment);
+      pool.addSegment(segment);
+    }
+    const count = Math.min(wanted, segments.length * segmentRows - row, config.vectorsMax - row);
+    rowsUsed = row + count;
+    return { row, count };
+  }
+
+  function add({ ids, groups, codes, scales }: QuantisedVectors): void {
+    assert.equal(codes.length, ids.length * config.dimensions, 'vectors of another model');
+    for (let place = 0; place < ids.length; ) {
+      if (rowOfId.has(ids[place] ?? 0)) {
+        place += 1;
+        continue;
+      }
+      let end = place + 1;
+      while (end < ids.length && !rowOfId.has(ids[end] ?? 0)) end += 1;
+      const { row, count } = takeRows(end - place);
+      for (let at = 0; at < count; at += 1) {
+        const id = ids[place + at] ?? 0;
+        rowOfId.set(id, row + at);
+        idOfRow[row + at] = id;
+      }
+      segmentOf(row).writeRows(row % segmentRows, {
+        codes: codes.subarray(place * config.dimensions, (place + count) * config.dimensions),
+        scales: scales.subarray(place, place + count),
+        groups: groups.subarray(place, place + count),
+      });
+      place += count;
+    }
+  }
+
+  function remove(id: number): boolean {
+    const row = rowOfId.get(id);
+    if (row === undefined) return false;
+    // Hidden first: a scan that runs now must not take what comes next for the old id.
+    segmentOf(row).clearRow(row % segmentRows);
+    rowOfId.delete(id);
+    idOfRow[row] = -1;
+    freeRows.push(row);
+    return true;
+  }
+
+  function segmentOf(row: number): Segment {
+    const segment = segments[Math.floor(row / segmentRows)];
+    assert(segment);
+    return segment;
+  }
+
+  function groupOf(row: number): number {
+    return segmentOf(row).groups[row % segmentRows] ?? 0;
+  }
+
+  async function candidates(query: Float32Array, { limit, groups }: VectorSearchOptions): Promise<VectorCandidate[]> {
+    assert.equal(query.length, config.dimensions, 'a query of another model');
+    if (rowOfId.size === 0) return [];
+    const rows = await pool.scan({ query: quantise(query), limit, rowsUsed, allowed: groups?.pages });
+    // A row may have been given to another id while the scan ran, so the filter is asked once more.
+    return rows
+      .map(({ row, score }) => ({ id: idOfRow[row] ?? -1, group: groupOf(row), score }))
+      .filter(({ id, group }) => id >= 0 && (!groups || groups.has(group)));
+  }
+
+  return {
+    get size() {
+      return rowOfId.size;
+    },
+    get bytes() {
+      return segments.length * layout.bytes;
+    },
+    add,
+    delete: remove,
+    idsOf(groups, max) {
+      const list = groups.list(max);
+      if (list === undefined) return undefined;
+      const wanted = new Set(list);
+      const ids = idOfRow.filter((id, row) => id >= 0 && wanted.has(groupOf(row)));
+      return ids.length <= max ? ids : undefined;
+    },
+    candidates,
+    close: () => pool.close(),
+  };
+}

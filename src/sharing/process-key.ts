@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { version } from '../base/package-info.ts';
+import { fileBeside } from '../base/program-files.ts';
+
+/** What the build knows of the settings, so that a relay need not load them all. */
+export interface SharingFacts {
+  /** Every variable that a setting may come from. */
+  variables: readonly string[];
+  roles: Readonly<Record<string, SharedRole>>;
+}
+
+/** A role whose clients on stdio share a process. */
+export interface SharedRole {
+  /** How it is reached by default, and the variables that may say otherwise. */
+  transport: string;
+  transportVariables: readonly string[];
+}
+
+export function readSharingFacts(): SharingFacts {
+  return JSON.parse(readFileSync(new URL('./sharing.json', import.meta.url), 'utf8'));
+}
+
+/** Variables that libraries and the system read. */
+const otherVariables =
+  /^(CARREL_|NODE_|PG|OTEL_|SSL_|UV_|OMP_|ORT_|LC_|MALLOC_|LD_)|^(HOME|LANG|LANGUAGE|TZ|TMPDIR|USERPROFILE)$|_PROXY$/i;
+
+export interface KeyParts {
+  facts: SharingFacts;
+  command: string;
+  /** Everything after the command. */
+  args: readonly string[];
+  /** Paths from the command line, which mean something else in another folder. */
+  paths: readonly (string | undefined)[];
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Clients share a process if nothing that could change an answer differs: the program, its settings, and what the system lets
+ * it see and do. It is a hash, because some of these are secrets.
+ */
+export function processKey({ facts, command, args, paths, env }: KeyParts): string {
+  const known = new Set(facts.variables);
+  const variables = Object.entries(env)
+    .filter(([name]) => known.has(name) || otherVariables.test(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const program = realpathSync(fileURLToPath(fileBeside(import.meta.url, 'main')));
+  const { mtimeMs, size } = statSync(program);
+  const parts = [
+    [version, program, mtimeMs, size],
+    [process.version, process.execPath, process.execArgv],
+    [command, args, paths],
+    variables,
+    [process.getuid?.(), process.geteuid?.(), process.getgid?.(), process.getegid?.()],
+    surroundings(),
+  ];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** Containers and sandboxes: what one client may reach must not depend on who started the process first. */
+function surroundings(): unknown[] {
+  if (process.platform !== 'linux') return [];
+  const spaces = ['mnt', 'net', 'pid', 'user', 'uts', 'cgroup', 'ipc', 'time'].map((name) => {
+    try {
+      return readlinkSync(`/proc/self/ns/${name}`);
+    } catch {
+      return '';
+    }
+  });
+  return [...spaces, ...rights()];
+}
+
+function rights(): string[] {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8');
+    return status.split('\n').filter((line) => /^(Groups|Cap\w+|NoNewPrivs|Seccomp):/.test(line));
+  } catch {
+    return [];
+  }
+}

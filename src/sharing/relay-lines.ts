@@ -1,0 +1,187 @@
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { exitCodes } from '../base/exit-codes.ts';
+import { isRunning } from '../base/is-running.ts';
+import { createLineReader, type LineReader } from '../mcp/stdio/line-reader.ts';
+import type { Link, OwnerFinder } from './find-owner.ts';
+import { encodeFrame, type Frame, frameKinds } from './frames.ts';
+import { type Unanswered, whatToDo } from './lost-lines.ts';
+import { createSessionLines } from './session-lines.ts';
+
+export interface Relaying {
+  /** The exit code, when there is nothing left to relay. */
+  readonly ended: Promise<number>;
+  /** As if the client had closed its end. */
+  end(): void;
+}
+
+/** Owners may be lost this often, within this time: what ends them each time would end the next one as well. */
+const lossesMax = 5;
+const lossesMs = 60_000;
+/** Lines that may wait for their answers: a client that reads none must not fill the memory of a process that others use. */
+const unansweredMax = 1_000;
+/** From an owner's last system call to its end. */
+const endingMs = 100;
+const endingPollMs = 2;
+/** An owner ends in less, once its last client has gone. */
+const farewellMs = 6_000;
+
+/**
+ * Carries a client's lines to the owner, and its answers back. It keeps every line that is not answered: when the owner
+ * is lost, it finds the next one, opens the session there again, repeats what may be repeated and answers the rest itself.
+ */
+export function relayLines(
+  first: Link,
+  finder: Pick<OwnerFinder, 'find'>,
+  input: Readable,
+  output: Writable,
+  errors: Writable,
+): Relaying {
+  const ended = Promise.withResolvers<number>();
+  const unanswered = new Map<number, Unanswered>();
+  /** Lines that made the session what it is: as soon as they are answered, they are for replaying. */
+  const marked = new Set<number>();
+  const session = createSessionLines();
+  let losses: number[] = [];
+  let link: Link | undefined;
+  let count = 0;
+  let inputEnded = false;
+  /** All that the client wanted is answered, and the owner stays for others or ends as well. */
+  let farewell: 'stays' | 'ends' | undefined;
+  /** The last line that an owner which is about to leave has taken. */
+  let takenUpTo = Number.POSITIVE_INFINITY;
+
+  const finish = (code: number): void => void output.write('', () => ended.resolve(code));
+
+  const send = (kind: number, line = 0, bytes?: Buffer): void =>
+    void link?.socket.write(encodeFrame(kind, line, bytes));
+
+  /** Reads on only while somebody takes what is read. */
+  const keepPace = (): void => {
+    const isBehind = link === undefined || link.socket.writableNeedDrain || unanswered.size >= unansweredMax;
+    if (isBehind) input.pause();
+    else input.resume();
+  };
+
+  const sendLine = (line: number, { bytes }: Unanswered): void =>
+    send(bytes === undefined ? frameKinds.tooLong : frameKinds.line, line, bytes);
+
+  const takeLine = (bytes: Buffer | undefined): void => {
+    count += 1;
+    const line = { bytes, repeated: false };
+    unanswered.set(count, line);
+    if (takenUpTo === Number.POSITIVE_INFINITY) sendLine(count, line);
+    keepPace();
+  };
+
+  const settle = (line: number): void => {
+    const bytes = unanswered.get(line)?.bytes;
+    if (marked.delete(line) && bytes !== undefined) session.add(bytes);
+    if (unanswered.delete(line)) keepPace();
+  };
+
+  const takeFrame = ({ kind, line, bytes }: Frame): void => {
+    switch (kind) {
+      case frameKinds.message:
+        if (!output.write(bytes)) link?.socket.pause();
+        settle(line);
+        return;
+      case frameKinds.settled:
+        settle(line);
+        return;
+      case frameKinds.keep:
+        marked.add(line);
+        return;
+      case frameKinds.stderr:
+        errors.write(bytes);
+        return;
+      case frameKinds.leaving:
+        takenUpTo = line;
+        return;
+      case frameKinds.bye:
+        farewell = line === 1 ? 'ends' : 'stays';
+        setTimeout(() => finish(exitCodes.fine), farewellMs).unref();
+    }
+  };
+
+  const attach = (next: Link): void => {
+    link = next;
+    takenUpTo = Number.POSITIVE_INFINITY;
+    marked.clear();
+    next.socket.on('drain', keepPace);
+    for (const bytes of session.all()) send(frameKinds.replay, 0, bytes);
+    for (const [line, each] of unanswered) sendLine(line, each);
+    if (inputEnded) send(frameKinds.end);
+    keepPace();
+    next.listen(takeFrame, () => void lost(next));
+  };
+
+  const lost = async ({ welcome }: Link): Promise<void> => {
+    link = undefined;
+    keepPace();
+    if (farewell !== undefined) {
+      if (farewell === 'ends') await ending(welcome.pid);
+      finish(exitCodes.fine);
+      return;
+    }
+    const now = Date.now();
+    losses = [...losses.filter((time) => now - time < lossesMs), now];
+    for (const [number, line] of unanswered) {
+      if (number > takenUpTo) continue;
+      const { repeat, answer } = whatToDo(line, welcome);
+      if (answer !== undefined) output.write(`${JSON.stringify(answer)}\n`);
+      if (repeat) line.repeated = true;
+      else unanswered.delete(number);
+    }
+    if (inputEnded && unanswered.size === 0) {
+      finish(exitCodes.fine);
+      return;
+    }
+    if (losses.length > lossesMax) {
+      errors.write(
+        'carrel: the process that serves this client ends again and again; see the log in the data folder\n',
+      );
+      finish(exitCodes.unavailable);
+      return;
+    }
+    const found = await finder.find();
+    if (found.kind === 'link') {
+      attach(found.link);
+      return;
+    }
+    if (found.kind === 'alone')
+      errors.write('carrel: the process that served this client has ended, and cannot be replaced\n');
+    finish(found.kind === 'failed' ? found.code : exitCodes.unavailable);
+  };
+
+  const endInput = (): void => {
+    if (inputEnded) return;
+    inputEnded = true;
+    send(frameKinds.end);
+  };
+
+  const reader: LineReader = createLineReader(first.welcome.bytesMax, {
+    line: takeLine,
+    tooLong: () => takeLine(undefined),
+  });
+  attach(first);
+  input.on('data', (chunk: Buffer) => {
+    if (!inputEnded) reader.push(chunk);
+  });
+  input.on('end', () => {
+    reader.end();
+    endInput();
+  });
+  input.on('error', endInput);
+  output.on('drain', () => link?.socket.resume());
+  // The client stopped reading: nobody is left to answer.
+  output.on('error', () => ended.resolve(exitCodes.fine));
+  errors.on('error', () => {});
+  return { ended: ended.promise, end: endInput };
+}
+
+/** An owner that ends with its client must not be left behind. */
+async function ending(pid: number): Promise<void> {
+  const deadline = Date.now() + endingMs;
+  while (isRunning(pid) && Date.now() < deadline) await delay(endingPollMs);
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isatty } from 'node:tty';
+import { exitCodes } from '../base/exit-codes.ts';
+import { dataDirOf } from '../config/data-dir.ts';
+import { createOwnerFinder } from './find-owner.ts';
+import { isPrivateFolder, ownerFolder, ownerPlace } from './owner-place.ts';
+import { processKey, readSharingFacts } from './process-key.ts';
+import { relayLines } from './relay-lines.ts';
+
+export interface RelayRequest {
+  argv: readonly string[];
+  command: string;
+  /** Flags, as far as they matter here. */
+  values: Readonly<Record<string, unknown>>;
+}
+
+/** SIGTERM must end the process within five seconds. */
+const stopMs = 4_500;
+
+/** Roles whose clients may share a process. */
+const sharedRoles: readonly string[] = ['serve', 'context', 'research', 'kb'];
+
+/**
+ * Whether a process may relay instead of serving. A person at a terminal is alone, and so is everybody on Windows, where no
+ * folder of sockets can be kept from others.
+ */
+export function mayShare({ command, values: { alone, help, version } }: Omit<RelayRequest, 'argv'>): boolean {
+  if (process.platform === 'win32' || !sharedRoles.includes(command) || alone || help || version) return false;
+  return /^(false|0|no|off)?$/i.test(process.env['CARREL_ALONE']?.trim() ?? '') && !isatty(0);
+}
+
+/** Relays this process's streams to the process that serves all clients like this one. Else: a remark for the log. */
+export async function relayStdio({ argv, command, values }: RelayRequest): Promise<'relayed' | { remark?: string }> {
+  const { env } = process;
+  const facts = readSharingFacts();
+  const role = facts.roles[command];
+  if (role === undefined) return {};
+  const variable = role.transportVariables.map((name) => env[name]).find((value) => value);
+  const transport = values['transport'] ?? variable ?? role.transport;
+  const { config, 'data-dir': dataDirFlag } = values;
+  if (transport !== 'stdio' || config === true || dataDirFlag === true) return {};
+  // A pipe such as /dev/fd/63 can be read once, and only by the process that was given it.
+  if (text(config) !== undefined && !isFile(String(config))) return {};
+  const dataDir = dataDirOf(text(dataDirFlag), env);
+  const folder = ownerFolder(dataDir, env);
+  if (isPrivateFolder(folder) === false) {
+    return { remark: `serving one client alone: ${folder} must be a folder of yours with mode 0700 to be shared` };
+  }
+  const args = argv.toSpliced(argv.indexOf(command), argv.includes(command) ? 1 : 0);
+  const paths = [dataDir, text(config) && resolve(String(config))];
+  const place = ownerPlace(folder, processKey({ facts, command, args, paths, env }));
+
+  const finder = createOwnerFinder(place, argv, randomUUID());
+  let stop = (): void => {
+    finder.stop();
+    process.exit(exitCodes.fine);
+  };
+  const onSignal = (): void => stop();
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+  const found = await finder.find();
+  if (found.kind === 'alone') {
+    process.off('SIGTERM', onSignal);
+    process.off('SIGINT', onSignal);
+    return found.remark === undefined ? {} : { remark: found.remark };
+  }
+  if (found.kind === 'failed') {
+    process.exitCode = found.code;
+    return 'relayed';
+  }
+  const relaying = relayLines(found.link, finder, process.stdin, process.stdout, process.stderr);
+  stop = () => {
+    setTimeout(() => process.exit(exitCodes.fine), stopMs).unref();
+    relaying.end();
+  };
+  const code = await relaying.ended;
+  // Nothing that still keeps the loop alive has work left.
+  process.exit(code);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

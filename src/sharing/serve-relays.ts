@@ -1,0 +1,305 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type Socket } from 'node:net';
+import type { Logger } from '../base/log.ts';
+import type { LineOutput } from '../mcp/stdio/peer.ts';
+import type { ClientLines } from '../mcp/stdio/stdio.ts';
+import {
+  createFrameReader,
+  encodeFrame,
+  type Frame,
+  frameKinds,
+  type Hello,
+  type Refusal,
+  type Welcome,
+} from './frames.ts';
+
+export interface RelayServing {
+  /** Where to listen: a path that nobody else uses. */
+  socketPath: string;
+  secret: string;
+  welcome: Welcome;
+  /** Why this relay can't be served here. */
+  refusal(hello: Hello): Refusal | undefined;
+  /** Serves one client; `log` is its own. */
+  serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
+  /** The log of one client, whose lines for people go to `tell`. */
+  createLog(client: string, tell: (text: string) => void): Logger;
+  /** What people were told while the process started. */
+  saidAtStart(): string;
+  log: Logger;
+  /** How long to stay when the last client has gone. */
+  idleMs: number;
+  /** Called once, after the last client, before anything is closed. */
+  leave(): void;
+}
+
+export interface RelayService {
+  readonly clients: number;
+  /** Says something to the people behind every client. */
+  tell(text: string): void;
+  /** Settles when there is nobody left to serve, and nobody can come. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A relay says who it is at once, and briefly. */
+const helloMs = 5_000;
+const helloBytesMax = 64 * 1024;
+/** The relay that started this process connects at once, if it still runs. */
+const firstClientMs = 10_000;
+/** While this much waits to be read by a client, its lines wait too. */
+const unsentBytesMax = 16 * 1024 * 1024;
+/** What a frame has beside the line that it carries. */
+const frameSlack = 1024;
+
+interface Connection {
+  socket: Socket;
+  finish(): Promise<void>;
+  tell(text: string): void;
+}
+
+/** Serves any number of relays, each of which carries the lines of one client on stdio. */
+export function serveRelays(serving: RelayServing): Promise<RelayService> {
+  const { log, idleMs } = serving;
+  const connections = new Set<Connection>();
+  const ended = Promise.withResolvers<void>();
+  let leaving = false;
+  let idle: NodeJS.Timeout | undefined;
+
+  /** Stops accepting; ends with the last client. */
+  const leaveIfUnused = (): void => {
+    clearTimeout(idle);
+    if (!leaving) {
+      leaving = true;
+      serving.leave();
+      server.close();
+    }
+    if (connections.size === 0) ended.resolve();
+  };
+
+  const endsUnused = (): boolean => leaving || idleMs === 0;
+
+  const forget = (connection: Connection): void => {
+    if (!connections.delete(connection)) return;
+    const isLast = connections.size === 0;
+    // The last client is let go by the end of this process: when its relay ends, nothing is left behind.
+    if (isLast && endsUnused()) leaveIfUnused();
+    else connection.socket.end();
+    if (isLast && !leaving) idle = setTimeout(leaveIfUnused, idleMs);
+  };
+
+  const accept = (socket: Socket): void => {
+    let lines: ((frame: Frame) => void) | undefined;
+    const impatience = setTimeout(() => socket.destroy(), helloMs);
+    const read = createFrameReader(
+      () => (lines ? serving.welcome.bytesMax + frameSlack : helloBytesMax),
+      (frame) => {
+        if (lines) {
+          lines(frame);
+          return;
+        }
+        clearTimeout(impatience);
+        lines = greet(socket, frame);
+      },
+    );
+    socket.on('data', (chunk) => {
+      try {
+        read(chunk);
+      } catch (error) {
+        log.warn('a relay was cut off', { error });
+        socket.destroy();
+      }
+    });
+    socket.on('error', (error) => log.debug('relay', { error }));
+    socket.on('close', () => clearTimeout(impatience));
+  };
+
+  const greet = (socket: Socket, frame: Frame): ((frame: Frame) => void) => {
+    const nothing = (): void => {};
+    const hello = frame.kind === frameKinds.hello ? readHello(frame.bytes) : undefined;
+    if (hello === undefined || !isSame(hello.secret, serving.secret)) {
+      log.warn('a connection without the secret of this process was refused');
+      socket.end(encodeFrame(frameKinds.refused, 0, 'unknown'));
+      return nothing;
+    }
+    if (hello.wants === 'status') {
+      socket.end(encodeFrame(frameKinds.welcome, 0, JSON.stringify({ clients: connections.size })));
+      return nothing;
+    }
+    const refusal = leaving ? 'outdated' : serving.refusal(hello);
+    if (refusal === undefined) return serve(socket, hello);
+    log.info('a client was sent on', { reason: refusal });
+    socket.end(encodeFrame(frameKinds.refused, 0, refusal));
+    // It has no successor while it is announced.
+    if (refusal === 'outdated') leaveIfUnused();
+    return nothing;
+  };
+
+  const serve = (socket: Socket, hello: Hello): ((frame: Frame) => void) => {
+    clearTimeout(idle);
+    /** Lines wait until the session is what it was: a change that they make must not come before what watches for it. */
+    const held: Frame[] = [];
+    let replaying = 0;
+    const output = createFrameOutput(socket, () => {
+      replaying -= 1;
+      if (replaying === 0) for (const frame of held.splice(0)) take(frame);
+    });
+    const clientLog = serving.createLog(hello.client, output.tell);
+    const lines = serving.serveLines(hello.client, clientLog, output);
+    let taken = 0;
+    let closing = false;
+    const connection: Connection = {
+      socket,
+      tell: output.tell,
+      async finish() {
+        closing = true;
+        output.leave(taken);
+        await lines.finish();
+      },
+    };
+    connections.add(connection);
+    log.info('client came', { client: hello.client, clients: connections.size });
+    socket.write(encodeFrame(frameKinds.welcome, 0, JSON.stringify(serving.welcome)));
+    output.tell(serving.saidAtStart());
+    const gone = async (): Promise<void> => {
+      if (closing) return;
+      closing = true;
+      await lines.finish();
+      output.bye(connections.size === 1 && endsUnused());
+      log.info('client left', { client: hello.client });
+      forget(connection);
+    };
+    socket.on('close', () => void gone().then(() => forget(connection)));
+    socket.on('drain', () => socket.resume());
+    const take = ({ kind, line, bytes }: Frame): void => {
+      if (closing) return;
+      if (kind === frameKinds.end) {
+        void gone();
+        return;
+      }
+      taken = line;
+      if (kind === frameKinds.line) lines.receive(bytes, line);
+      else if (kind === frameKinds.tooLong) lines.refuse(line);
+    };
+    return (frame) => {
+      if (closing) return;
+      if (socket.writableLength > unsentBytesMax) socket.pause();
+      if (frame.kind === frameKinds.replay) {
+        replaying += 1;
+        // What is repeated has been answered before.
+        lines.receive(frame.bytes, 0);
+      } else if (replaying > 0) held.push(frame);
+      else take(frame);
+    };
+  };
+
+  const server = createServer(accept);
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(serving.socketPath, () => {
+      server.off('error', reject);
+      server.on('error', (error) => log.warn('cannot accept clients', { error }));
+      idle = setTimeout(leaveIfUnused, Math.max(idleMs, firstClientMs));
+      resolve({
+        get clients() {
+          return connections.size;
+        },
+        tell(text) {
+          for (const connection of connections) connection.tell(text);
+        },
+        ended: ended.promise,
+        async close() {
+          const served = [...connections];
+          leaving = true;
+          serving.leave();
+          server.close();
+          await Promise.all(served.map((connection) => connection.finish()));
+          await Promise.all(served.map(({ socket }) => new Promise<void>((done) => socket.end(done))));
+          connections.clear();
+          leaveIfUnused();
+        },
+      });
+    });
+  });
+}
+
+interface FrameOutput extends LineOutput {
+  tell(text: string): void;
+  leave(taken: number): void;
+  bye(ends: boolean): void;
+}
+
+/** Frames of one turn of the event loop leave in one write. Lines without a number are replayed ones: nobody waits for their answers. */
+function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
+  let waiting: Buffer[] = [];
+  let left = false;
+  const flush = (): void => {
+    const bytes = Buffer.concat(waiting);
+    waiting = [];
+    if (bytes.length > 0 && !socket.destroyed) socket.write(bytes);
+  };
+  const send = (kind: number, line: number, content: string | Buffer = ''): void => {
+    if (waiting.length === 0) setImmediate(flush);
+    waiting.push(encodeFrame(kind, line, content));
+  };
+  const about = (kind: number, line: number): void => {
+    if (line > 0) send(kind, line);
+  };
+  return {
+    write(message, answers) {
+      if (answers === 0) replayed();
+      else send(frameKinds.message, answers ?? 0, `${JSON.stringify(message)}\n`);
+    },
+    settle(line) {
+      if (line === 0) replayed();
+      // What is dropped from now on still wants an answer, from the next process or from the relay.
+      if (!left) about(frameKinds.settled, line);
+    },
+    keep: (line) => about(frameKinds.keep, line),
+    async hasRoom() {
+      while (socket.writableLength > unsentBytesMax && !socket.destroyed) {
+        await new Promise<void>((resolve) => {
+          const go = (): void => {
+            socket.off('drain', go);
+            socket.off('close', go);
+            resolve();
+          };
+          socket.on('drain', go);
+          socket.on('close', go);
+        });
+      }
+    },
+    // Not before the client has it all: the process may end next.
+    end() {
+      flush();
+      return new Promise((resolve) => socket.write('', () => resolve()));
+    },
+    tell(text) {
+      if (text !== '') send(frameKinds.stderr, 0, text);
+    },
+    leave(taken) {
+      left = true;
+      send(frameKinds.leaving, taken);
+    },
+    bye(ends) {
+      send(frameKinds.bye, ends ? 1 : 0);
+      flush();
+    },
+  };
+}
+
+function readHello(bytes: Buffer): Hello | undefined {
+  try {
+    const hello: Partial<Hello> | null = JSON.parse(bytes.toString('utf8'));
+    const { secret, wants, client, folder } = hello ?? {};
+    if (typeof secret !== 'string' || typeof client !== 'string' || typeof folder !== 'string') return undefined;
+    return { secret, wants: wants === 'status' ? wants : 'service', client, folder };
+  } catch {
+    return undefined;
+  }
+}
+
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

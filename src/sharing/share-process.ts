@@ -1,0 +1,115 @@
+import { createLogger, type Logger, type LogSink } from '../base/log.ts';
+import { version } from '../base/package-info.ts';
+import { consultedFilesChanged } from '../config/consulted-files.ts';
+import type { Config } from '../config/load.ts';
+import { httpSlice, sharingSlice } from '../config/slices.ts';
+import { createServeClient, type Serving } from '../mcp/serve.ts';
+import type { OwnerWord } from './find-owner.ts';
+import type { Hello, Refusal } from './frames.ts';
+import { type Announcement, announce, type OwnerPlace, prepareAnnouncement, sweep, withdraw } from './owner-place.ts';
+import { type RelayService, serveRelays } from './serve-relays.ts';
+
+/** A process that serves several clients on stdio. */
+export interface Ownership {
+  readonly place: OwnerPlace;
+  say(word: OwnerWord): void;
+  readonly voice: Voice;
+}
+
+/** What people are told goes through the relays of their clients. Until these come it is kept. */
+export interface Voice {
+  tell(text: string): void;
+  toldAtStart(): string;
+  handOver(tell: (text: string) => void): void;
+}
+
+const toldCharsMax = 100_000;
+
+export function createOwnership(place: OwnerPlace): Ownership {
+  let told = '';
+  let next: ((text: string) => void) | undefined;
+  // The relay that started this process closes its ends when it has heard the word.
+  process.stderr.on('error', () => {});
+  return {
+    place,
+    say: (word) => void process.stdout.write(`${word}\n`),
+    voice: {
+      tell(text) {
+        if (next) next(text);
+        else if (told.length + text.length <= toldCharsMax) told += text;
+      },
+      toldAtStart: () => told,
+      handOver(tell) {
+        next = tell;
+      },
+    },
+  };
+}
+
+export function isForSharing(config: Config): boolean {
+  return config.of(httpSlice).transport === 'stdio' && !config.of(sharingSlice).alone;
+}
+
+export interface SharedProcess extends Serving {
+  config: Config;
+  roleName: string;
+  /** Where the log goes besides to people. */
+  file: LogSink;
+  /** The sink for people, whose lines go where it is told. */
+  people(tell: (text: string) => void): LogSink;
+  log: Logger;
+}
+
+/**
+ * Serves clients through relays; `ready` is called before the first can come. Undefined: this process is not needed, or can't
+ * be shared, and the relay that started it was told.
+ */
+export async function shareProcess(
+  { place, say, voice }: Ownership,
+  shared: SharedProcess,
+  ready: () => void,
+): Promise<RelayService | undefined> {
+  const { config, roleName, log, offer, limits } = shared;
+  const folder = process.cwd();
+  const tools = offer.catalogue.toolsets.flatMap((toolset) => toolset.tools);
+  const readOnlyTools = tools.filter(({ effect }) => effect === 'read').map(({ name }) => name);
+  let announcement: Announcement | undefined;
+  let service: RelayService;
+  try {
+    const own = prepareAnnouncement(place, { role: roleName, version });
+    announcement = own;
+    service = await serveRelays({
+      socketPath: own.socket,
+      secret: own.secret,
+      welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools },
+      refusal: (hello) => refusalOf(config, folder, hello),
+      serveLines: createServeClient(shared),
+      createLog: (client, tell) => createLogger([shared.file, shared.people(tell)], { role: roleName, client }),
+      saidAtStart: voice.toldAtStart,
+      log: offer.log,
+      idleMs: config.of(sharingSlice).idleSeconds * 1000,
+      leave: () => withdraw(place, own),
+    });
+    if (!(await announce(place, own))) {
+      await service.close();
+      say('other');
+      return undefined;
+    }
+  } catch (error) {
+    log.warn('this process cannot be shared, and serves one client alone', { error });
+    if (announcement !== undefined) withdraw(place, announcement);
+    say('alone');
+    return undefined;
+  }
+  ready();
+  voice.handOver((text) => service.tell(text));
+  say('ready');
+  void sweep(place.folder);
+  return service;
+}
+
+/** Why a client needs another process than this one. */
+function refusalOf(config: Config, folder: string, hello: Hello): Refusal | undefined {
+  if (consultedFilesChanged()) return 'outdated';
+  return config.dependsOnFolder && hello.folder !== folder ? 'elsewhere' : undefined;
+}

@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isCarrelError, systemCode } from '../base/errors.ts';
+import { type Logger, silentLogger } from '../base/log.ts';
+import type { SharedStore } from '../base/shared-store.ts';
+import type { BackgroundFailure, BackgroundWatch } from './storage.ts';
+
+/** Steps that no caller waits for. A failed step is logged once, counted, and retried until it succeeds. */
+export interface BackgroundWork extends BackgroundWatch {
+  /**
+   * Resolves when the step has succeeded or the work is closed; never rejects. The name tells an operator what is done. A step of
+   * this name that is running or waits for its retry is shared.
+   */
+  run(name: string, step: () => Promise<unknown>): Promise<void>;
+  /** Ends all retries. A running step ends with its connection. */
+  close(): void;
+}
+
+export interface BackgroundWorkDeps {
+  readonly logger?: Logger | undefined;
+  /** Tells the other processes on the database, such as `carrel doctor`. */
+  readonly shared?: () => Pick<SharedStore, 'put' | 'remove' | 'readAll'> | undefined;
+  /** The pause before the first retry; each following one is twice as long, up to five minutes. */
+  readonly retryMs?: number;
+}
+
+const retryMaxMs = 300_000;
+
+/** A record that is not renewed was left by a process that has ended. */
+const recordMs = 2 * retryMaxMs;
+const kind = 'background';
+
+export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundWork {
+  const { logger = silentLogger, shared = () => undefined, retryMs = 1_000 } = deps;
+  const stop = new AbortController();
+  const running = new Map<string, Promise<void>>();
+  const failing = new Map<string, BackgroundFailure>();
+  const counts = new Map<string, number>();
+  return {
+    run(name, step) {
+      const known = running.get(name);
+      if (known !== undefined) return known;
+      const done = untilDone(name, step).finally(() => running.delete(name));
+      running.set(name, done);
+      return done;
+    },
+    async failures() {
+      const records = await shared()?.readAll({ kind, part: 0 });
+      if (records === undefined) return [...failing.values()];
+      return records.map((record): BackgroundFailure => JSON.parse(String(record)));
+    },
+    counts: () => counts,
+    close: () => stop.abort(),
+  };
+
+  async function untilDone(name: string, step: () => Promise<unknown>): Promise<void> {
+    for (let pauseMs = retryMs; !stop.signal.aborted; pauseMs = Math.min(retryMaxMs, 2 * pauseMs)) {
+      try {
+        await step();
+        return await succeeded(name);
+      } catch (error) {
+        if (!stop.signal.aborted) await failed(name, error);
+      }
+      await delay(pauseMs, undefined, { signal: stop.signal, ref: false }).catch(() => {});
+    }
+  }
+
+  async function failed(name: string, error: unknown): Promise<void> {
+    const code = isCarrelError(error) ? error.code : (systemCode(error) ?? 'internal');
+    const { since, attempts } = failing.get(name) ?? { since: new Date().toISOString(), attempts: 0 };
+    if (attempts === 0) logger.warn('background work failed and is retried', { work: name, code });
+    // The database's own text.
+    logger.debug('background work failed', { work: name, error });
+    const failure = { name, code, since, attempts: attempts + 1 };
+    failing.set(name, failure);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    await shared()
+      ?.put({ kind, id: name, part: 0 }, Buffer.from(JSON.stringify(failure)), recordMs)
+      // The same fault, most likely.
+      .catch(() => {});
+  }
+
+  async function succeeded(name: string): Promise<void> {
+    if (!failing.delete(name)) return;
+    logger.info('background work succeeded after a failure', { work: name });
+    await shared()
+      ?.remove({ kind, id: name })
+      // It expires.
+      .catch(() => {});
+  }
+}

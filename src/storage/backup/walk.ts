@@ -1,0 +1,114 @@
+import { inPieces } from '../../base/in-pieces.ts';
+import { columnNames, type Table } from '../schema/table.ts';
+import { tables } from '../schema/tables.ts';
+import { type ArchiveMember, damaged } from './archive.ts';
+import type { Manifest } from './manifest.ts';
+import { isOriginal } from './originals.ts';
+import { createRowDigest, lineOf, linesIn, type RowDigest, rowOf, type StoredRow } from './rows.ts';
+import type { BackupSource, ProgressReport, RestoreTarget, RowSource } from './sides.ts';
+
+/** Rows are collected into members of about this size; a longer one gets its own. */
+const partBytes = 4 * 1024 * 1024;
+
+interface RestoredTable {
+  readonly name: string;
+  readonly rows: number;
+  readonly sha256: string;
+}
+
+/** What was restored, and found the same when it was read back. */
+export interface RestoreReport {
+  readonly tables: readonly RestoredTable[];
+  /** Originals of documents, each with the SHA-256 that it is named after. */
+  readonly originals: number;
+}
+
+/** The rows of every table in turn, then the originals. */
+export async function* membersOf(source: BackupSource, onProgress: ProgressReport): AsyncGenerator<ArchiveMember> {
+  for (const [index, table] of tables.entries()) {
+    onProgress('writing', index, tables.length);
+    let part = 0;
+    for await (const content of inPieces(linesOf(source, table), partBytes)) {
+      part += 1;
+      const name = `tables/${table.name}/${String(part).padStart(6, '0')}`;
+      yield { name, size: content.length, content: [content] };
+    }
+  }
+  onProgress('writing', tables.length, tables.length);
+  yield* source.originals();
+}
+
+/** Writes the members of a backup into a database, then reads every table back and compares. */
+export async function fill(
+  target: RestoreTarget,
+  manifest: Manifest,
+  members: AsyncIterable<ArchiveMember>,
+  onProgress: ProgressReport,
+): Promise<RestoreReport> {
+  checkTables(manifest);
+  const rest = members[Symbol.asyncIterator]();
+  let originals = 0;
+  const written = new Map<Table, RowDigest>();
+  try {
+    let next = await rest.next();
+    const contentOf = async function* (table: Table): AsyncGenerator<Uint8Array> {
+      for (; next.done !== true && next.value.name.startsWith(`tables/${table.name}/`); next = await rest.next()) {
+        yield* next.value.content;
+      }
+    };
+    for (const table of tables) {
+      const digest = createRowDigest();
+      written.set(table, digest);
+      await target.write(table, rowsIn(contentOf(table), table, digest));
+      if (digest.rows !== manifest.tables.find(({ name }) => name === table.name)?.rows) throw damaged();
+    }
+    for (; next.done !== true; next = await rest.next()) {
+      if (!isOriginal(next.value)) throw damaged();
+      await target.writeOriginal(next.value);
+      originals += 1;
+    }
+  } finally {
+    await rest.return?.();
+  }
+  if (originals !== manifest.files) throw damaged();
+  await target.finish(manifest.tables);
+  return { tables: await compare(target, written, onProgress), originals };
+}
+
+/** The same tables with the same columns, and none besides. */
+function checkTables(manifest: Manifest): void {
+  const shape = (list: readonly { name: string; columns: readonly string[] }[]) =>
+    JSON.stringify(list.map(({ name, columns }) => [name, ...columns]));
+  const own = tables.map((table) => ({ name: table.name, columns: columnNames(table) }));
+  if (shape(own) !== shape(manifest.tables)) throw damaged();
+}
+
+async function* linesOf(source: RowSource, table: Table): AsyncGenerator<Buffer> {
+  for await (const row of source.rows(table)) yield Buffer.from(`${lineOf(row)}\n`);
+}
+
+async function* rowsIn(content: AsyncIterable<Uint8Array>, table: Table, digest: RowDigest): AsyncGenerator<StoredRow> {
+  for await (const line of linesIn(content)) {
+    digest.add(line);
+    yield rowOf(line, table);
+  }
+}
+
+async function compare(
+  source: RowSource,
+  written: ReadonlyMap<Table, RowDigest>,
+  onProgress: ProgressReport,
+): Promise<RestoredTable[]> {
+  const report: RestoredTable[] = [];
+  for (const [table, digest] of written) {
+    const found = createRowDigest();
+    for await (const row of source.rows(table)) found.add(lineOf(row));
+    const sha256 = digest.sum();
+    if (found.rows !== digest.rows || found.sum() !== sha256) {
+      throw damaged(new Error(`${table.name} was not written as it was read`));
+    }
+    report.push({ name: table.name, rows: found.rows, sha256 });
+    onProgress('comparing', report.length, written.size);
+  }
+  return report;
+}

@@ -1,0 +1,195 @@
+import type { Statements } from '../dialect.ts';
+import { batchesOf, numberOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import { keepDeleted } from './deleted-documents.ts';
+import type {
+  BulkAction,
+  BulkChange,
+  BulkRequest,
+  DocumentSelection,
+  MoveRequest,
+  RemoveDocumentRequest,
+  RemovedDocument,
+  StoredDocument,
+  TagsRequest,
+} from './document.ts';
+import { documentsById, insertTags } from './document-rows.ts';
+import type { Within } from './ingestion.ts';
+import { leaveRecord } from './jobs.ts';
+import { countDocuments } from './read-documents.ts';
+import { isCollection, labelsOf, selectionCondition } from './selection.ts';
+import { relabelPassages, removePassages } from './write-chunks.ts';
+
+export async function removeDocument(
+  on: Statements,
+  { id, keeps = false }: RemoveDocumentRequest,
+): Promise<RemovedDocument | undefined> {
+  const [document] = await documentsById(on, [id], on.dialect.forUpdate);
+  if (document === undefined) return undefined;
+  await removeAll(on, [document], keeps);
+  await leaveRecord(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
+  const { title, contentHash } = document;
+  return { id, title, contentHash };
+}
+
+/** Removes, then adds. */
+export async function changeTags(
+  on: Statements,
+  { id, add, remove, tagsMax }: TagsRequest,
+): Promise<StoredDocument | 'tags_full' | undefined> {
+  const [document] = await documentsById(on, [id], on.dialect.forUpdate);
+  if (document === undefined) return undefined;
+  const wanted = changedTags(document.tags, { kind: 'tags', add, remove });
+  if (wanted.length > tagsMax) return 'tags_full';
+  if (!isSame(wanted, document.tags)) await writeTags(on, document, wanted);
+  await leaveRecord(on, { kind: 'tags', document, details: { add, remove } });
+  const [changed] = await documentsById(on, [id]);
+  return changed;
+}
+
+/**
+ * Sets another source path, and the name at its end. The content stays as it is. The words of a changed title stay in the index
+ * until the text changes: they are no reason to embed it all again.
+ */
+export async function moveDocument(
+  on: Statements,
+  { id, sourcePath, filename }: MoveRequest,
+): Promise<StoredDocument | undefined> {
+  const [document] = await documentsById(on, [id], on.dialect.forUpdate);
+  if (document === undefined) return undefined;
+  const title = document.title === document.filename ? filename : document.title;
+  await on.query(
+    `UPDATE ${on.dialect.schema}kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?`,
+    [storable(sourcePath), storable(filename), storable(title), on.now, id],
+  );
+  await leaveRecord(on, { kind: 'move', document, details: { source_path: sourcePath } });
+  const [moved] = await documentsById(on, [id]);
+  return moved;
+}
+
+/** Documents that are read and changed at a time: those of a selection may be all that there are. */
+const changedAtOnce = 500;
+
+export async function changeDocuments(
+  on: Statements,
+  { selection, action, percentMax, tagsMax, keeps = false }: BulkRequest,
+): Promise<BulkChange> {
+  const ids = await lockedIds(on, selection);
+  const matched = ids.length;
+  const { documents: total } = await countDocuments(on, selection);
+  const percent = total === 0 ? 0 : (100 * matched) / total;
+  if (percent > percentMax) return { outcome: 'too_many', matched, total, percent };
+  const { anyTags } = selection;
+  const full = action.kind === 'delete' ? undefined : await firstFull(on, ids, { action, anyTags }, tagsMax);
+  if (full !== undefined) return { outcome: 'tags_full', id: full };
+  const { changed, contentHashes } =
+    action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, { action, anyTags });
+  const { kind, ...given } = action;
+  const details = { ...given, selection, matched, changed };
+  // Whoever may not see all documents finds the record by the tags that they may see.
+  const jobId = await leaveRecord(on, {
+    kind: `bulk_${kind}`,
+    details,
+    ...(anyTags ? { tags: anyTags } : {}),
+  });
+  return { outcome: 'changed', matched, total, changed, jobId, contentHashes };
+}
+
+type TagAction = Exclude<BulkAction, { kind: 'delete' }>;
+
+interface TagChange extends Within {
+  readonly action: TagAction;
+}
+
+interface Changed {
+  readonly changed: number;
+  /** Of documents that are gone. */
+  readonly contentHashes: readonly string[];
+}
+
+async function removeMany(on: Statements, ids: readonly number[], keeps: boolean): Promise<Changed> {
+  const contentHashes: string[] = [];
+  for await (const documents of inBatches(on, ids)) {
+    await removeAll(on, documents, keeps);
+    contentHashes.push(...documents.map(({ contentHash }) => contentHash));
+  }
+  return { changed: ids.length, contentHashes };
+}
+
+async function tagMany(on: Statements, ids: readonly number[], change: TagChange): Promise<Changed> {
+  let changed = 0;
+  for await (const documents of inBatches(on, ids)) {
+    const changes = changesOf(documents, change);
+    for (const { document, wanted } of changes) await writeTags(on, document, wanted);
+    changed += changes.length;
+  }
+  return { changed, contentHashes: [] };
+}
+
+/** The first document that would have too many tags. Looked for before any is changed. */
+async function firstFull(
+  on: Statements,
+  ids: readonly number[],
+  change: TagChange,
+  tagsMax: number,
+): Promise<number | undefined> {
+  for await (const documents of inBatches(on, ids)) {
+    const full = changesOf(documents, change).find(({ wanted }) => wanted.length > tagsMax);
+    if (full !== undefined) return full.document.id;
+  }
+  return undefined;
+}
+
+function changesOf(documents: readonly StoredDocument[], { action, anyTags }: TagChange) {
+  return documents
+    .map((document) => ({ document, wanted: changedTags(document.tags, action, anyTags) }))
+    .filter(({ document, wanted }) => !isSame(wanted, document.tags));
+}
+
+/** Nobody else changes them until the end of the transaction. */
+async function lockedIds(on: Statements, selection: DocumentSelection): Promise<number[]> {
+  const { sql, values } = selectionCondition(selection, on.dialect);
+  const rows = await on.query(
+    `SELECT o.key FROM ${on.dialect.schema}kb_documents o WHERE ${sql} ORDER BY o.key ${on.dialect.forUpdate}`,
+    values,
+  );
+  return rows.map((row) => numberOf(row, 'key'));
+}
+
+async function* inBatches(on: Statements, ids: readonly number[]): AsyncGenerator<StoredDocument[]> {
+  for (const some of batchesOf(ids, changedAtOnce)) yield await documentsById(on, some);
+}
+
+async function removeAll(on: Statements, documents: readonly StoredDocument[], keeps: boolean): Promise<void> {
+  if (keeps) await keepDeleted(on, documents);
+  const ids = documents.map(({ id }) => id);
+  await removePassages(on, ids);
+  await on.query(`DELETE FROM ${on.dialect.schema}kb_documents WHERE key IN (${on.dialect.integers})`, [{ list: ids }]);
+}
+
+async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted: readonly string[]): Promise<void> {
+  await on.query(`DELETE FROM ${on.dialect.schema}kb_document_tags WHERE document = ?`, [id]);
+  await insertTags(on, id, wanted);
+  await on.query(`UPDATE ${on.dialect.schema}kb_documents SET updated_at = ? WHERE key = ?`, [on.now, id]);
+  await relabelPassages(on, id, labelsOf(docType, wanted));
+}
+
+function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
+  if (action.kind === 'set_tags') {
+    // Collections that the caller may not know of keep what they have.
+    const hidden = before.filter((tag) => isCollection(tag) && !isAmong(tag, anyTags));
+    return [...new Set([...hidden, ...action.tags.map(storable)])];
+  }
+  const [gone, add] = [new Set(action.remove.map(storable)), action.add.map(storable)];
+  const isReplaced = (tag: string): boolean =>
+    isCollection(tag) ? action.replaces === 'collections' && isAmong(tag, anyTags) : action.replaces === 'others';
+  return [...new Set([...before.filter((tag) => !gone.has(tag) && (!isReplaced(tag) || add.includes(tag))), ...add])];
+}
+
+function isAmong(tag: string, tags: readonly string[] | undefined): boolean {
+  return tags === undefined || tags.map(storable).includes(tag);
+}
+
+function isSame(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((tag, index) => tag === right[index]);
+}

@@ -1,0 +1,98 @@
+import { daysBefore } from '../../base/days-before.ts';
+import type { Statements } from '../dialect.ts';
+import { keptDays } from '../entries/entry.ts';
+import { lock } from '../idempotency.ts';
+import { numberOf, optionalTextOf, textOf, valuesOf } from '../rows.ts';
+import { holdersOf, isWithin } from './contents.ts';
+import type { RestoreDocumentOutcome, StoredDocument } from './document.ts';
+import type { Within } from './ingestion.ts';
+import { addIngestJob, knownContent } from './jobs.ts';
+
+/** Notes down what is needed to make these documents again, before they go. */
+export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
+  const { schema, integers } = on.dialect;
+  const rows = await on.query(`SELECT key, note FROM ${schema}kb_documents WHERE key IN (${integers})`, [
+    { list: documents.map(({ id }) => id) },
+  ]);
+  const notes = new Map(rows.map((row) => [numberOf(row, 'key'), optionalTextOf(row, 'note')]));
+  for (const document of documents) {
+    const { columns, places, values } = valuesOf({
+      document: document.id,
+      title: document.title,
+      doc_type: document.docType,
+      filename: document.filename,
+      source_path: document.sourcePath ?? null,
+      content_hash: document.contentHash,
+      content_type: document.contentType,
+      bytes: document.bytes,
+      tags: JSON.stringify(document.tags),
+      note: notes.get(document.id) ?? null,
+      created_at: document.createdAt,
+      deleted_at: on.now,
+    });
+    await on.query(`INSERT INTO ${schema}kb_deleted (${columns}) VALUES (${places})`, values);
+  }
+}
+
+/** A job that makes the document again, under its old id, from its original bytes. */
+export async function restoreDocument(
+  on: Statements,
+  { id, anyTags }: Within & { id: number },
+): Promise<RestoreDocumentOutcome> {
+  const [row] = await on.query(
+    `SELECT * FROM ${on.dialect.schema}kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
+    [id, daysBefore(on.now, keptDays)],
+  );
+  const tags: string[] = row === undefined ? [] : JSON.parse(textOf(row, 'tags'));
+  if (row === undefined || !isWithin(tags, anyTags)) return { outcome: 'not_found' };
+  const hash = textOf(row, 'content_hash');
+  await lock(on, `kb content ${hash}`);
+  const holders = await holdersOf(on, hash);
+  const known = knownContent(
+    holders.filter((holder) => isWithin(holder.tags, anyTags)),
+    undefined,
+  );
+  if (known !== undefined) return known;
+  const job = await addIngestJob(on, {
+    filename: textOf(row, 'filename'),
+    title: textOf(row, 'title'),
+    docType: textOf(row, 'doc_type'),
+    sourcePath: optionalTextOf(row, 'source_path'),
+    contentType: textOf(row, 'content_type'),
+    tags,
+    note: optionalTextOf(row, 'note'),
+    hash,
+    isFirst: holders.every(({ identity }) => identity !== hash),
+    bytes: numberOf(row, 'bytes'),
+    details: { restores: id, createdAt: textOf(row, 'created_at') },
+  });
+  return { outcome: 'accepted', job };
+}
+
+/** Of a job that restores a document: its id, if that is free, and its date. It can't be restored once more. */
+export async function takeDeleted(
+  on: Statements,
+  details: Readonly<Record<string, unknown>>,
+): Promise<{ id?: number; createdAt?: string }> {
+  const { restores: id, createdAt } = details;
+  if (typeof id !== 'number' || typeof createdAt !== 'string') return {};
+  await on.query(`DELETE FROM ${on.dialect.schema}kb_deleted WHERE document = ?`, [id]);
+  const [taken] = await on.query(`SELECT key FROM ${on.dialect.schema}kb_documents WHERE key = ?`, [id]);
+  return taken === undefined ? { id, createdAt } : { createdAt };
+}
+
+/** Forgets those that nobody can restore any more, and of the rest the oldest, until their bytes fit. Their contents. */
+export async function forgetDeleted(
+  on: Statements,
+  { bytesMax, limit }: { bytesMax: number; limit: number },
+): Promise<string[]> {
+  const { schema } = on.dialect;
+  const rows = await on.query(
+    `DELETE FROM ${schema}kb_deleted WHERE document IN (
+       SELECT document FROM (SELECT document, deleted_at,
+         sum(bytes) OVER (ORDER BY deleted_at DESC, document DESC) AS total FROM ${schema}kb_deleted) kept
+       WHERE deleted_at < ? OR total > ? LIMIT ?) RETURNING content_hash`,
+    [daysBefore(on.now, keptDays), bytesMax, limit],
+  );
+  return rows.map((row) => textOf(row, 'content_hash'));
+}

@@ -1,0 +1,83 @@
+import { alone, reads, type StoreOf, writes } from '../store-operations.ts';
+import { changeDocuments, changeTags, moveDocument, removeDocument } from './change-documents.ts';
+import { forgetDeleted, restoreDocument } from './deleted-documents.ts';
+import {
+  acceptJob,
+  cancelJob,
+  claimJob,
+  countJobs,
+  failJob,
+  forgetJobs,
+  getJob,
+  giveBackJobs,
+  leaseOwners,
+  listJobs,
+  postponeJob,
+  renewJob,
+} from './jobs.ts';
+import {
+  countDocuments,
+  documentChunks,
+  documentNote,
+  documentTags,
+  getDocument,
+  listDocuments,
+  locatedChunks,
+  pendingChunks,
+  tagOverview,
+} from './read-documents.ts';
+import { editNote, finishJob } from './write-documents.ts';
+
+export const ingestionOperations = {
+  ...reads({ get: getJob, list: listJobs, counts: countJobs }),
+  ...writes({
+    accept: acceptJob,
+    claim: claimJob,
+    renew: renewJob,
+    finish: finishJob,
+    fail: failJob,
+    postpone: postponeJob,
+    giveBack: giveBackJobs,
+    cancel: cancelJob,
+    forget: forgetJobs,
+  }),
+  ...alone({ owners: leaseOwners }),
+};
+
+export const documentOperations = {
+  ...reads(
+    {
+      get: getDocument,
+      list: listDocuments,
+      chunks: documentChunks,
+      located: locatedChunks,
+      note: documentNote,
+      tags: documentTags,
+      tagOverview,
+      counts: countDocuments,
+    },
+    { replica: true },
+  ),
+  ...reads({ pending: pendingChunks }),
+  ...writes({
+    remove: removeDocument,
+    restore: restoreDocument,
+    forgetDeleted,
+    changeTags,
+    move: moveDocument,
+    editNote,
+    changeMany: changeDocuments,
+  }),
+};
+
+/**
+ * The documents of the knowledge base. Their chunks are passages of the corpus `kb`, written in the same transaction as
+ * the document. Every change is recorded in the list of jobs, in that transaction too.
+ */
+export type DocumentStore = StoreOf<typeof documentOperations>;
+
+/**
+ * The queue of files and notes that wait to become documents, and the record of what was done to documents. Several
+ * processes may work on one queue: a job belongs to the process that holds its lease, and writes by others are refused.
+ */
+export type IngestionStore = StoreOf<typeof ingestionOperations>;

@@ -1,0 +1,206 @@
+import type { AcceptOutcome, NewChunk, Within } from './ingestion.ts';
+
+export interface StoredDocument {
+  readonly id: number;
+  readonly title: string;
+  readonly docType: string;
+  readonly filename: string;
+  readonly sourcePath: string | undefined;
+  /** SHA-256 of the bytes that were given, in hex. No two documents that one caller may know of have the same. */
+  readonly contentHash: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly language: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly chunkCount: number;
+  /** In the order in which they were given. */
+  readonly tags: readonly string[];
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly createdAt: string;
+  readonly updatedAt: string | undefined;
+}
+
+export interface ChunksRequest {
+  readonly document: number;
+  /** The position of the first one. */
+  readonly from?: number | undefined;
+  readonly limit?: number | undefined;
+  /** No more than have so many characters together, but at least one. */
+  readonly charsMax?: number | undefined;
+}
+
+export interface StoredChunk {
+  /** Of the passage. */
+  readonly key: number;
+  readonly position: number;
+  readonly text: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface LocateRequest {
+  readonly keys: readonly number[];
+  /** How many chunks on either side are included. */
+  readonly neighbours: number;
+}
+
+/** Of these documents, or of those that have one of the tags. */
+export type PendingRequest = { readonly model: string } & (
+  | { readonly documents: readonly number[] }
+  | { readonly anyTags: readonly string[] }
+);
+
+export interface PendingChunks {
+  readonly document: number;
+  readonly chunks: number;
+}
+
+export interface LocatedChunk extends StoredChunk {
+  readonly document: StoredDocument;
+  readonly neighbours: readonly { readonly position: number; readonly text: string }[];
+}
+
+/** All given conditions must hold. */
+export interface DocumentSelection {
+  readonly ids?: readonly number[] | undefined;
+  /** All of them must be on the document. */
+  readonly tags?: readonly string[] | undefined;
+  readonly docType?: string | undefined;
+  readonly sourcePath?: string | undefined;
+  /** Each of them is in the title or the source path, in any case. */
+  readonly named?: readonly string[] | undefined;
+  /** At least one of them. */
+  readonly anyTags?: readonly string[] | undefined;
+  /** Both ends are included. */
+  readonly fromId?: number | undefined;
+  readonly toId?: number | undefined;
+}
+
+export interface DocumentListRequest {
+  readonly selection: DocumentSelection;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface StoredDocumentPage {
+  readonly documents: readonly StoredDocument[];
+  readonly total: number;
+}
+
+export interface TagsListRequest extends Within {
+  /** Only tags behind this one. */
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface TagUse {
+  readonly tag: string;
+  readonly count: number;
+}
+
+/** How many tags of each kind are wanted. Of a kind of which none are, nothing is read. */
+export interface TagOverviewRequest extends Within {
+  readonly collections: number;
+  readonly others: number;
+}
+
+export interface TagOverview {
+  readonly collections: UsedTags;
+  readonly others: UsedTags;
+}
+
+export interface UsedTags {
+  readonly tags: readonly TagUse[];
+  /** Those that are left out are counted too. */
+  readonly total: number;
+}
+
+export interface DocumentCounts {
+  readonly documents: number;
+  readonly chunks: number;
+  /** Of their originals. */
+  readonly bytes: number;
+  /** Distinct tags that begin with `collection:`. */
+  readonly collections: number;
+}
+
+export interface RemoveDocumentRequest {
+  readonly id: number;
+  /** Whether it can be restored. */
+  readonly keeps?: boolean;
+}
+
+/** A job for it, or what has the same content by now. */
+export type RestoreDocumentOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
+
+export interface RemovedDocument {
+  readonly id: number;
+  readonly title: string;
+  readonly contentHash: string;
+}
+
+export interface TagsRequest {
+  readonly id: number;
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  /** A document may have so many; a change that goes beyond is not made at all. */
+  readonly tagsMax: number;
+}
+
+export interface MoveRequest {
+  readonly id: number;
+  readonly sourcePath: string;
+  /** Also its title, if it was called like its file. */
+  readonly filename: string;
+}
+
+export interface NoteEdit extends Within {
+  readonly id: number;
+  readonly text: string;
+  readonly contentHash: string;
+  readonly bytes: number;
+  /** Used if the note's old title came from its text, too. */
+  readonly derivedTitle: string;
+  readonly derivedFilename: string;
+  readonly chunks: readonly NewChunk[];
+}
+
+export type NoteEditOutcome =
+  | { readonly outcome: 'edited'; readonly document: StoredDocument }
+  | { readonly outcome: 'not_found' | 'not_a_note' }
+  /** Another document has these very bytes. */
+  | { readonly outcome: 'duplicate'; readonly id: number; readonly title: string };
+
+export type BulkAction =
+  | { readonly kind: 'delete' }
+  | {
+      readonly kind: 'tags';
+      readonly add: readonly string[];
+      readonly remove: readonly string[];
+      /** All tags of this kind go, too, except for those that are added. With `anyTags`, only collections among those. */
+      readonly replaces?: 'collections' | 'others' | undefined;
+    }
+  | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
+
+export interface BulkRequest {
+  /** With `anyTags`, shares are of the documents that have one of those. */
+  readonly selection: DocumentSelection;
+  readonly action: BulkAction;
+  /** More than this share of all documents is refused, 0 to 100. */
+  readonly percentMax: number;
+  readonly tagsMax: number;
+  /** Whether what is deleted can be restored. */
+  readonly keeps?: boolean;
+}
+
+export type BulkChange =
+  | {
+      readonly outcome: 'changed';
+      readonly matched: number;
+      readonly total: number;
+      readonly changed: number;
+      readonly jobId: number;
+      /** Of documents that are gone. */
+      readonly contentHashes: readonly string[];
+    }
+  | { readonly outcome: 'too_many'; readonly matched: number; readonly total: number; readonly percent: number }
+  | { readonly outcome: 'tags_full'; readonly id: number };

@@ -1,0 +1,206 @@
+/** The original bytes, by the hash of their content, each content once. */
+export interface OriginalStore {
+  /** Writes them to disk under a name of their own, to be adopted by `accept`. Throws `too_large` past the bound. */
+  stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
+  discard(staged: StagedOriginal): Promise<void>;
+  open(hash: string): Promise<OpenedOriginal | undefined>;
+  /** Removes those that neither a document nor a waiting job refers to. Returns their number. */
+  release(hashes: readonly string[]): Promise<number>;
+  /** Removes whatever an interrupted process has left behind. */
+  sweep(): Promise<number>;
+}
+
+export interface StageOptions {
+  readonly bytesMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface StagedOriginal {
+  readonly id: string;
+  /** SHA-256, in hex. */
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+export interface OpenedOriginal {
+  readonly bytes: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+export type JobStatus = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled';
+export type JobKind =
+  | 'ingest'
+  | 'crawl'
+  | 'delete'
+  | 'tags'
+  | 'note'
+  | 'move'
+  | 'bulk_delete'
+  | 'bulk_tags'
+  | 'bulk_set_tags';
+export type JobPhase = 'received' | 'crawling' | 'extracting' | 'chunking' | 'embedding' | 'indexing';
+
+export interface PhaseProgress {
+  readonly phase: JobPhase;
+  readonly done?: number | undefined;
+  readonly total?: number | undefined;
+}
+
+/** How much of one file is read. A document of which something was left out has those that applied in its details. */
+export interface ReadingBounds {
+  readonly characters: number;
+  /** In milliseconds. */
+  readonly cpu_time: number;
+}
+
+/** For callers who may know only of documents with at least one of these tags. */
+export interface Within {
+  readonly anyTags?: readonly string[] | undefined;
+}
+
+/** A chunk as it is written. Title and tags are those of its document. */
+export interface NewChunk {
+  readonly text: string;
+  /** From the outermost to the nearest. */
+  readonly headings: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface AcceptRequest extends Within {
+  readonly filename: string;
+  readonly title: string | undefined;
+  readonly docType: string | undefined;
+  readonly sourcePath: string | undefined;
+  readonly contentType: string;
+  readonly tags: readonly string[];
+  /** The document whose text, hash and path this becomes. Its id and tags stay. If it is gone, a new one is made. */
+  readonly replaces?: number | undefined;
+  /** Whose turn it takes in the queue: the same text for the same caller. */
+  readonly submitter?: string | undefined;
+  /** How far files are read now: bytes of which a lower bound has left something out are read again. */
+  readonly bounds?: ReadingBounds | undefined;
+  readonly content:
+    | { readonly staged: StagedOriginal }
+    | { readonly note: string; readonly hash: string; readonly bytes: number };
+}
+
+export type AcceptOutcome =
+  | { readonly outcome: 'accepted'; readonly job: StoredJob }
+  | { readonly outcome: 'known_document'; readonly id: number; readonly title: string }
+  | { readonly outcome: 'known_job'; readonly id: number; readonly title: string | undefined };
+
+export interface ClaimRequest {
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Only a job that nobody has tried yet, of at most so many bytes; notes and plain text first. */
+  readonly quickBytesMax?: number | undefined;
+  /** Whose job was claimed last: the next submitter in the order of their names is served, and so in a circle. */
+  readonly afterSubmitter?: string | undefined;
+}
+
+export interface ClaimedJob {
+  readonly id: number;
+  readonly filename: string;
+  readonly title: string | undefined;
+  readonly docType: string | undefined;
+  readonly sourcePath: string | undefined;
+  readonly contentType: string;
+  readonly contentHash: string;
+  readonly note: string | undefined;
+  /** Attempts that ended with the death of their process, or with its lease. */
+  readonly crashes: number;
+  /** Attempts that were postponed. */
+  readonly retries: number;
+  readonly submitter: string;
+}
+
+interface OwnJob {
+  readonly id: number;
+  readonly owner: string;
+}
+
+export interface RenewRequest extends OwnJob {
+  readonly leaseMs: number;
+  readonly progress: PhaseProgress | undefined;
+}
+
+export interface FinishRequest extends OwnJob {
+  readonly title: string;
+  readonly docType: string;
+  readonly contentType: string;
+  readonly language: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly chunks: readonly NewChunk[];
+}
+
+export type FinishOutcome =
+  /** `freed`: the content that a replaced document had. */
+  | { readonly outcome: 'done'; readonly documentId: number; readonly freed?: string }
+  /** The job was cancelled, or belongs to another process. */
+  | { readonly outcome: 'lost' }
+  /** Another document has got these bytes meanwhile; the job is failed. */
+  | { readonly outcome: 'duplicate'; readonly documentId: number }
+  /** A newer job has replaced the document that this one was to replace; the job is failed. */
+  | { readonly outcome: 'superseded'; readonly documentId: number };
+
+export interface FailRequest extends OwnJob {
+  /** How far it came; without it, nothing was begun. */
+  readonly progress?: PhaseProgress | undefined;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface PostponeRequest extends OwnJob {
+  readonly delayMs: number;
+  /** What held it up, for whoever looks at the job. */
+  readonly message: string;
+}
+
+export interface ForgetRequest {
+  /** ISO 8601, compared with when they ended. */
+  readonly before: string;
+  readonly keptMax: number;
+  /** At most this many at once, because others wait meanwhile. */
+  readonly limit: number;
+}
+
+export interface StoredJob {
+  readonly id: number;
+  readonly kind: JobKind;
+  readonly filename: string | undefined;
+  readonly title: string | undefined;
+  readonly docType: string | undefined;
+  readonly sourcePath: string | undefined;
+  readonly tags: readonly string[];
+  readonly status: JobStatus;
+  readonly progress: PhaseProgress;
+  readonly error: string | undefined;
+  readonly errorCode: string | undefined;
+  readonly documentId: number | undefined;
+  readonly chunkCount: number | undefined;
+  readonly contentHash: string | undefined;
+  readonly attempts: number;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** With `anyTags`, only jobs that have one of them. */
+export interface JobListRequest extends Within {
+  readonly status?: JobStatus | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface StoredJobPage {
+  readonly jobs: readonly StoredJob[];
+  readonly total: number;
+}
+
+export interface JobCounts {
+  readonly queued: number;
+  readonly processing: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}

@@ -1,0 +1,91 @@
+import type { Dialect } from '../dialect.ts';
+import type { Condition, ListValue, SqlValue } from '../rows.ts';
+import { bothForms, storable } from '../storable.ts';
+import type { DocumentSelection } from './document.ts';
+
+/** A selection as a condition on the documents `o`. One that names nothing lets all through. */
+export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
+  const parts: string[] = [];
+  const values: (SqlValue | ListValue)[] = [];
+  const add = (sql: string, value: SqlValue | ListValue | undefined): void => {
+    if (value === undefined) return;
+    parts.push(sql);
+    values.push(value);
+  };
+  add(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids });
+  for (const tag of selection.tags ?? []) {
+    add(`o.key IN (SELECT t.document FROM ${dialect.schema}kb_document_tags t WHERE t.tag = ?)`, storable(tag));
+  }
+  add(`o.key IN (${taggedWithAny(dialect)})`, selection.anyTags && { list: selection.anyTags.map(storable) });
+  add('o.doc_type = ?', selection.docType && storable(selection.docType));
+  add('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath));
+  for (const word of selection.named ?? []) {
+    const { sql, values: forms } = nameCondition(storable(word), dialect);
+    parts.push(sql);
+    values.push(...forms);
+  }
+  add('o.key >= ?', selection.fromId);
+  add('o.key <= ?', selection.toId);
+  return { sql: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values };
+}
+
+/** The documents that have at least one tag of a list. */
+export function taggedWithAny({ schema, texts }: Dialect): string {
+  return `SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts})`;
+}
+
+/** The tags that are collections, as a range of the index; `;` comes after `:`. */
+export const collectionRange = "(tag >= 'collection:' AND tag < 'collection;')";
+
+export function isCollection(tag: string): boolean {
+  return tag.startsWith('collection:');
+}
+
+/** All other tags. */
+export const otherRanges = ["tag < 'collection:'", "tag >= 'collection;'"];
+
+/** The name of a document among the passages. */
+export function parentOf(document: number): string {
+  return String(document);
+}
+
+/** By which searches are narrowed. */
+export function tagLabel(tag: string): string {
+  return `tag:${tag}`;
+}
+
+export function typeLabel(docType: string): string {
+  return `type:${docType}`;
+}
+
+export function labelsOf(docType: string, tags: readonly string[]): string[] {
+  return [typeLabel(docType), ...tags.map(tagLabel)];
+}
+
+/**
+ * SQLite lowers ASCII only, so beyond it the usual spellings are compared one by one; accents with their letters and apart
+ * from them, as some systems write file names.
+ */
+function nameCondition(word: string, dialect: Dialect): Condition {
+  const lower = word.toLowerCase();
+  const spellings = bothForms([lower, word, word.toUpperCase(), capitalised(lower)]);
+  const values: string[] = [];
+  const within = (text: string, form: string): string => {
+    values.push(form);
+    return `${dialect.position(text, '?')} > 0`;
+  };
+  const parts = ['o.title', 'o.source_path'].flatMap((column) => [
+    ...bothForms([lower]).map((form) => within(`lower(${column})`, form)),
+    ...(isAscii(word) ? [] : spellings.map((form) => within(column, form))),
+  ]);
+  return { sql: `(${parts.join(' OR ')})`, values };
+}
+
+function capitalised(word: string): string {
+  const [first = '', ...others] = word;
+  return `${first.toUpperCase()}${others.join('')}`;
+}
+
+function isAscii(text: string): boolean {
+  return [...text].every((character) => character < '\u0080');
+}

@@ -1,0 +1,98 @@
+import type { IndexedTexts } from '../../words/ranking/word-index.ts';
+import type { Statements } from '../dialect.ts';
+import { type BoundValue, batchesOf, numberOf, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import { passageWords } from '../words/word-indexes.ts';
+import type { NewChunk } from './ingestion.ts';
+import { parentOf } from './selection.ts';
+
+interface DocumentChunks {
+  readonly id: number;
+  readonly title: string;
+  readonly labels: readonly string[];
+  readonly chunks: readonly NewChunk[];
+}
+
+/** Replaces the chunks of a document, with their words and metadata. */
+export async function writeChunks(on: Statements, document: DocumentChunks): Promise<void> {
+  const { schema, words } = on.dialect;
+  const rows = passageRows(document);
+  // Begun before the rows are written, so that a thread can help. Written at the end: see removePassages.
+  const writeWords = words.tokenize(rows);
+  await removePassages(on, [document.id]);
+  const keys = await insertPassages(on, rows);
+  // Not by a trigger, with which SQLite takes twice as long for each row.
+  await on.query(
+    `INSERT INTO ${schema}kb_unembedded (model, owner) SELECT m.key, p.key FROM ${schema}vector_models m
+     CROSS JOIN ${schema}kb_passages p WHERE m.corpus = 'kb' AND m.name IS NOT NULL AND p.parent = ?`,
+    [parentOf(document.id)],
+  );
+  await writeWords(on, passageWords, keys);
+}
+
+/** Looked for first: a statement that may remove rows of other tables makes FTS5 write out the words it has gathered. */
+export async function removePassages(on: Statements, documents: readonly number[]): Promise<void> {
+  const among = `${on.dialect.schema}kb_passages WHERE parent IN (${on.dialect.texts})`;
+  const list = [{ list: documents.map(parentOf) }];
+  const [known] = await on.query(`SELECT 1 AS known FROM ${among} LIMIT 1`, list);
+  if (known !== undefined) await on.query(`DELETE FROM ${among}`, list);
+}
+
+/** Passages per UPDATE: a trigger of PostgreSQL, which keeps the plan it made for few, may compare each with all others. */
+const relabelledAtOnce = 25;
+
+/** Replaces the labels of all passages of a document. */
+export async function relabelPassages(on: Statements, document: number, labels: readonly string[]): Promise<void> {
+  const { schema, fewIntegers, passages } = on.dialect;
+  const [parent, own] = [parentOf(document), distinct(labels)];
+  await passages.relabel(on, parent, own);
+  const rows = await on.query(`SELECT key FROM ${schema}kb_passages WHERE parent = ?`, [parent]);
+  for (const some of batchesOf(rows, relabelledAtOnce)) {
+    await on.query(`UPDATE ${schema}kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [
+      { list: own },
+      { list: some.map((row) => numberOf(row, 'key')) },
+    ]);
+  }
+}
+
+interface PassageRow extends IndexedTexts {
+  readonly id: string;
+  readonly values: readonly BoundValue[];
+  readonly labels: readonly string[];
+}
+
+function passageRows({ id, chunks, ...document }: DocumentChunks): PassageRow[] {
+  const [title, labels] = [storable(document.title), distinct(document.labels)];
+  return chunks.map((chunk, position) => {
+    // Ties of a ranking are broken by these, so they sort like the numbers they hold.
+    const passage = `${String(id).padStart(12, '0')}:${String(position).padStart(6, '0')}`;
+    const headings = chunk.headings.map(storable);
+    const body = storable(chunk.text);
+    const metadata = storable(JSON.stringify(chunk.metadata));
+    return {
+      ...{ id: passage, title, heading: headings.join('\n'), body, labels },
+      values: [passage, parentOf(id), position, title, { list: headings }, body, { list: labels }, metadata],
+    };
+  });
+}
+
+function distinct(labels: readonly string[]): string[] {
+  return [...new Set(labels.map(storable))];
+}
+
+/** Returns their keys. */
+async function insertPassages(on: Statements, rows: readonly PassageRow[]): Promise<number[]> {
+  const { schema, rowsAtOnce } = on.dialect;
+  const keys = new Map<string, number>();
+  for (const some of batchesOf(rows, rowsAtOnce)) {
+    const places = some.map(() => '(?, ?, ?, ?, ?, ?, ?, ?)').join(', ');
+    const inserted = await on.query(
+      `INSERT INTO ${schema}kb_passages (id, parent, position, title, headings, body, labels, metadata)
+       VALUES ${places}
+       RETURNING id, key`,
+      some.flatMap(({ values }) => values),
+    );
+    for (const row of inserted) keys.set(textOf(row, 'id'), numberOf(row, 'key'));
+  }
+  return rows.map(({ id }) => keys.get(id) ?? 0);
+}

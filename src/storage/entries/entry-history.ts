@@ -1,0 +1,192 @@
+import { textHash } from '../../base/text-hash.ts';
+import type { Dialect, Statements } from '../dialect.ts';
+import { bytesOf, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import type { Entry, Metadata, NewImage } from './entry.ts';
+import type { ContentType, Source } from './entry-filter.ts';
+import { parseMetadata } from './metadata.ts';
+
+/** What `entriesOf` needs of an entry `o`. */
+export function entryColumns({ schema, textList }: Dialect, textChars?: number): string {
+  const text = textChars === undefined ? 'o.text_content' : `substr(o.text_content, 1, ${Math.ceil(textChars)})`;
+  const tags = textList(`SELECT t.tag AS value FROM ${schema}context_tags t WHERE t.entry = o.key ORDER BY t.tag`);
+  return `o.key, o.thread_id, o.source, o.content_type, ${text} AS text_content, o.text_hash, o.metadata, o.summary,
+    o.created_at, o.updated_at, ${tags} AS tags`;
+}
+
+/** Entries of these rows, in their order; with `asOf` as they were then, without those whose state then is unknown. */
+export async function entriesOf(
+  on: Statements,
+  rows: readonly Row[],
+  images: boolean,
+  asOf: string | undefined,
+): Promise<Entry[]> {
+  const entries = rows.map(entryOf);
+  const ids = entries.map(({ id }) => id);
+  const found = images ? await imagesOf(on, 'context_images', 'entry', ids) : undefined;
+  const complete = found ? entries.map((entry) => ({ ...entry, images: found.get(entry.id) ?? [] })) : entries;
+  return asOf === undefined ? complete : entriesThen(on, complete, asOf);
+}
+
+function entryOf(row: Row): Entry {
+  return {
+    id: numberOf(row, 'key'),
+    threadId: textOf(row, 'thread_id'),
+    // The schema allows no others.
+    source: textOf(row, 'source') as Source,
+    contentType: textOf(row, 'content_type') as ContentType,
+    text: textOf(row, 'text_content'),
+    textHash: textOf(row, 'text_hash'),
+    metadata: metadataOf(row),
+    summary: optionalTextOf(row, 'summary'),
+    tags: textsOf(row, 'tags'),
+    createdAt: textOf(row, 'created_at'),
+    updatedAt: textOf(row, 'updated_at'),
+  };
+}
+
+export function imageOf(row: Row): NewImage {
+  return { data: bytesOf(row, 'data'), mimeType: textOf(row, 'mime_type'), metadata: metadataOf(row) };
+}
+
+export function metadataOf(row: Row): Metadata | undefined {
+  const metadata = optionalTextOf(row, 'metadata');
+  return metadata === undefined ? undefined : parseMetadata(metadata);
+}
+
+/** Keeps an entry as it is, before an update. `replaced`: what the update replaces. */
+export async function keepVersion(
+  on: Statements,
+  row: Row,
+  replaced: { readonly text: boolean; readonly images: boolean },
+): Promise<void> {
+  const id = numberOf(row, 'key');
+  const tags = await on.query(`SELECT tag FROM ${on.dialect.schema}context_tags WHERE entry = ? ORDER BY tag`, [id]);
+  const movesImages = replaced.images && textOf(row, 'content_type') === 'multimodal';
+  const [version = {}] = await on.query(
+    `INSERT INTO ${on.dialect.schema}context_versions (entry, updated_at, replaced_at, content_type, text_content,
+      summary, metadata, tags, replaced_images) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+    [
+      id,
+      textOf(row, 'updated_at'),
+      on.now,
+      textOf(row, 'content_type'),
+      ...(replaced.text ? [textOf(row, 'text_content'), optionalTextOf(row, 'summary') ?? null] : [null, null]),
+      optionalTextOf(row, 'metadata') ?? null,
+      JSON.stringify(tags.map((tag) => textOf(tag, 'tag'))),
+      movesImages ? 1 : 0,
+    ],
+  );
+  if (!movesImages) return;
+  await on.query(
+    `INSERT INTO ${on.dialect.schema}context_version_images (version, position, mime_type, metadata, data)
+      SELECT CAST(? AS bigint), position, mime_type, metadata, data FROM ${on.dialect.schema}context_images
+      WHERE entry = ?`,
+    [numberOf(version, 'key'), id],
+  );
+}
+
+/** An entry as it was at a time after which it was changed. */
+export interface PastState {
+  readonly contentType: ContentType;
+  readonly metadata: Metadata | undefined;
+  readonly tags: readonly string[];
+  readonly updatedAt: string;
+  /** The version with the text of that time. Undefined if it is today's. */
+  readonly textVersion: number | undefined;
+  /** The same for the images. */
+  readonly imagesVersion: number | undefined;
+}
+
+/** The state at `asOf` of entries that were changed later; undefined if it is no longer known. */
+export async function pastStates(
+  on: Statements,
+  ids: readonly number[],
+  asOf: string,
+): Promise<Map<number, PastState | undefined>> {
+  const rows = await on.query(
+    `SELECT v.key, v.entry, v.updated_at, v.content_type, v.metadata, v.tags, v.replaced_images,
+      CASE WHEN v.text_content IS NULL THEN 0 ELSE 1 END AS replaced_text FROM ${on.dialect.schema}context_versions v
+      WHERE v.entry IN (${on.dialect.integers}) AND v.replaced_at > ? ORDER BY v.entry, v.replaced_at, v.key`,
+    [{ list: ids }, asOf],
+  );
+  const versions = Map.groupBy(rows, (row) => numberOf(row, 'entry'));
+  return new Map(ids.map((id) => [id, stateOf(versions.get(id) ?? [], asOf)]));
+}
+
+function stateOf(versions: readonly Row[], asOf: string): PastState | undefined {
+  const [first] = versions;
+  if (first === undefined || textOf(first, 'updated_at') > asOf) return undefined;
+  const holding = (column: string) => {
+    const holder = versions.find((row) => numberOf(row, column) === 1);
+    return holder && numberOf(holder, 'key');
+  };
+  return {
+    // The schema of entries allows no others.
+    contentType: textOf(first, 'content_type') as ContentType,
+    metadata: metadataOf(first),
+    tags: JSON.parse(textOf(first, 'tags')),
+    updatedAt: textOf(first, 'updated_at'),
+    textVersion: holding('replaced_text'),
+    imagesVersion: holding('replaced_images'),
+  };
+}
+
+async function entriesThen(on: Statements, entries: readonly Entry[], asOf: string): Promise<Entry[]> {
+  const changed = entries.filter(({ updatedAt }) => updatedAt > asOf).map(({ id }) => id);
+  if (changed.length === 0) return [...entries];
+  const states = await pastStates(on, changed, asOf);
+  const known = [...states.values()].filter((state) => state !== undefined);
+  const textVersions = known.flatMap(({ textVersion }) => textVersion ?? []);
+  const texts = await pastTexts(on, textVersions);
+  const withImages = entries.some((entry) => entry.images !== undefined);
+  const imageVersions = withImages ? known.flatMap(({ imagesVersion }) => imagesVersion ?? []) : [];
+  const images = await imagesOf(on, 'context_version_images', 'version', imageVersions);
+  return entries.flatMap((entry) => {
+    if (!states.has(entry.id)) return [entry];
+    const state = states.get(entry.id);
+    if (state === undefined) return [];
+    const { textVersion, imagesVersion, ...past } = state;
+    const then = imagesVersion === undefined ? entry.images : images.get(imagesVersion);
+    return [
+      {
+        ...entry,
+        ...past,
+        ...(textVersion === undefined ? {} : texts.get(textVersion)),
+        ...(entry.images === undefined ? {} : { images: past.contentType === 'text' ? [] : (then ?? []) }),
+      },
+    ];
+  });
+}
+
+/** Texts and their summaries. */
+async function pastTexts(
+  on: Statements,
+  versions: readonly number[],
+): Promise<Map<number, Pick<Entry, 'text' | 'textHash' | 'summary'>>> {
+  const rows = await on.query(
+    `SELECT key, text_content, summary FROM ${on.dialect.schema}context_versions WHERE key IN (${on.dialect.integers})`,
+    [{ list: versions }],
+  );
+  return new Map(
+    rows.map((row) => {
+      const text = textOf(row, 'text_content');
+      return [numberOf(row, 'key'), { text, textHash: textHash(text), summary: optionalTextOf(row, 'summary') }];
+    }),
+  );
+}
+
+async function imagesOf(
+  on: Statements,
+  table: 'context_images' | 'context_version_images',
+  owner: 'entry' | 'version',
+  owners: readonly number[],
+): Promise<Map<number, NewImage[]>> {
+  if (owners.length === 0) return new Map();
+  const rows = await on.query(
+    `SELECT ${owner}, data, mime_type, metadata FROM ${on.dialect.schema}${table}
+      WHERE ${owner} IN (${on.dialect.integers}) ORDER BY ${owner}, position`,
+    [{ list: owners }],
+  );
+  const byOwner = Map.groupBy(rows, (row) => numberOf(row, owner));
+  return new Map([...byOwner].map(([key, images]) => [key, images.map(imageOf)]));
+}

@@ -1,0 +1,126 @@
+import type { ColumnType, Statements } from '../dialect.ts';
+import { type Condition, numberOf, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import { entryWords } from '../words/word-indexes.ts';
+import { removeWords, writeWords } from '../words/write-words.ts';
+import type { Metadata, NewImage, TextToSummarise } from './entry.ts';
+import type { Source } from './entry-filter.ts';
+import type { FieldIndex } from './field-index.ts';
+import { metadataFields } from './metadata.ts';
+
+/* The parts of an entry that have tables of their own. */
+
+/** Replaces the tags. */
+export async function writeTags(on: Statements, entry: number, tags: readonly string[]): Promise<void> {
+  await on.query(`DELETE FROM ${on.dialect.schema}context_tags WHERE entry = ?`, [entry]);
+  await runAll(on, insertTags(on, [{ id: entry, tags }]));
+}
+
+/** Replaces the images. */
+export async function writeImages(on: Statements, entry: number, images: readonly NewImage[]): Promise<void> {
+  await on.query(`DELETE FROM ${on.dialect.schema}context_images WHERE entry = ?`, [entry]);
+  for (const [position, { data, mimeType, metadata }] of images.entries()) {
+    await on.query(
+      `INSERT INTO ${on.dialect.schema}context_images (entry, position, mime_type, metadata, data)
+        VALUES (?, ?, ?, ?, ?)`,
+      [entry, position, mimeType, metadata === undefined ? null : JSON.stringify(metadata), data],
+    );
+  }
+}
+
+/** Replaces the indexed fields; the metadata itself is in the entry's row. */
+export async function writeFields(on: Statements, entry: number, metadata: Metadata, index: FieldIndex): Promise<void> {
+  await on.query(`DELETE FROM ${on.dialect.schema}context_fields WHERE entry = ?`, [entry]);
+  await runAll(on, insertFields(on, [{ id: entry, metadata }], index));
+}
+
+export async function replaceWords(on: Statements, entry: number, text: string): Promise<void> {
+  await removeWords(on, entryWords, [entry]);
+  await addWords(on, [{ id: entry, text }]);
+}
+
+/** `also`: see WriteWords. */
+export async function addWords(
+  on: Statements,
+  entries: readonly { readonly id: number; readonly text: string }[],
+  also: readonly Condition[] = [],
+): Promise<void> {
+  const documents = entries.map(({ id, text }) => ({ key: id, title: '', heading: '', body: text }));
+  await writeWords(on, entryWords, documents, also);
+}
+
+export function insertTags(
+  on: Statements,
+  entries: readonly { readonly id: number; readonly tags: readonly string[] }[],
+): Condition[] {
+  const rows = entries.flatMap(({ id, tags }) => tags.map((tag) => [id, tag]));
+  return insertRows(on, 'context_tags (entry, tag)', ['bigint', 'text'], rows);
+}
+
+const fieldTypes: readonly ColumnType[] = ['bigint', 'text', 'integer', 'text', 'text', 'text', 'text', 'float8'];
+
+export function insertFields(
+  on: Statements,
+  entries: readonly { readonly id: number; readonly metadata: Metadata | undefined }[],
+  index: FieldIndex,
+): Condition[] {
+  const rows = entries.flatMap(({ id, metadata = {} }) =>
+    metadataFields(metadata, index).map(({ path, member, kind, head, folded, exact, number }) => {
+      return [id, path, member, kind, head, folded, exact === folded ? null : exact, number];
+    }),
+  );
+  return insertRows(on, 'context_fields (entry, path, member, kind, head, folded, exact, number)', fieldTypes, rows);
+}
+
+/** Entries whose summary is still to be made, oldest first. */
+export async function unsummarisedEntries(
+  on: Statements,
+  { limit }: { readonly limit: number },
+): Promise<TextToSummarise[]> {
+  const rows = await on.query(
+    `SELECT key, source, text_content, text_hash FROM ${on.dialect.schema}context_entries
+      WHERE summary_due = 1 AND deleted_at IS NULL ORDER BY key LIMIT ?`,
+    [limit],
+  );
+  return rows.map((row) => ({
+    id: numberOf(row, 'key'),
+    // The schema allows no others.
+    source: textOf(row, 'source') as Source,
+    text: textOf(row, 'text_content'),
+    textHash: textOf(row, 'text_hash'),
+  }));
+}
+
+/** Does nothing if the text has changed or gone since. Undefined: no summary can be made. */
+export async function putSummary(
+  on: Statements,
+  { id, textHash, summary }: Pick<TextToSummarise, 'id' | 'textHash'> & { readonly summary: string | undefined },
+): Promise<void> {
+  await on.query(
+    `UPDATE ${on.dialect.schema}context_entries SET summary = ?, summary_due = 0
+      WHERE key = ? AND text_hash = ? AND deleted_at IS NULL`,
+    [summary === undefined ? null : storable(summary), id, textHash],
+  );
+}
+
+/** Max rows per statement. */
+const rowsMax = 100;
+
+/** Existing rows stay. */
+function insertRows(
+  on: Statements,
+  into: string,
+  types: readonly ColumnType[],
+  rows: readonly (readonly (string | number | null)[])[],
+): Condition[] {
+  const statements: Condition[] = [];
+  for (let at = 0; at < rows.length; at += rowsMax) {
+    const { sql, values } = on.dialect.rows(types, rows.slice(at, at + rowsMax));
+    statements.push({ sql: `INSERT INTO ${on.dialect.schema}${into} ${sql} ON CONFLICT DO NOTHING`, values });
+  }
+  return statements;
+}
+
+export async function runAll(on: Statements, statements: readonly Condition[]): Promise<void> {
+  for (const { sql, values } of statements) await on.query(sql, values);
+}

@@ -1,0 +1,54 @@
+import { reads, type StoreOf, writes } from '../store-operations.ts';
+import { entryStatistics, listTags, listThreads } from './entry-overview.ts';
+import { putSummary, unsummarisedEntries } from './entry-parts.ts';
+import { indexFields } from './indexed-fields.ts';
+import {
+  entryImage,
+  entryTexts,
+  getEntries,
+  listEntries,
+  loadEntries,
+  matchingEntries,
+  pastGaps,
+  searchEntryWords,
+  textsBefore,
+  weighEntryWords,
+} from './read-entries.ts';
+import { removeEntries, restoreEntries } from './remove-entries.ts';
+import { changeReferences, takeOverEntries } from './take-over-entries.ts';
+import { storeEntries, updateEntries } from './write-entries.ts';
+
+export const entryOperations = {
+  ...reads(
+    {
+      get: getEntries,
+      load: loadEntries,
+      image: entryImage,
+      list: listEntries,
+      searchWords: searchEntryWords,
+      weighWords: weighEntryWords,
+      matching: matchingEntries,
+      texts: entryTexts,
+      textsBefore,
+      pastGaps,
+      threads: listThreads,
+      tags: listTags,
+      statistics: entryStatistics,
+    },
+    { replica: true },
+  ),
+  ...reads({ unsummarised: unsummarisedEntries }),
+  ...writes({
+    store: storeEntries,
+    takeOver: takeOverEntries,
+    changeReferences,
+    update: updateEntries,
+    remove: removeEntries,
+    restore: restoreEntries,
+    indexFields,
+    putSummary,
+  }),
+};
+
+/** The memory of an agent: texts in threads, with tags, metadata and images. */
+export type EntryStore = StoreOf<typeof entryOperations>;

@@ -1,0 +1,41 @@
+import { storable } from '../storable.ts';
+
+/** The fields of metadata that have rows in the index. Filters on all others read the metadata itself. */
+export interface FieldIndex {
+  /** `*`: every field, however deep. */
+  readonly fields: readonly IndexedField[] | '*';
+  has(path: readonly string[]): boolean;
+}
+
+export interface IndexedField {
+  readonly path: readonly string[];
+  /** Everything below it is indexed, too. */
+  readonly isObject: boolean;
+}
+
+/** What a field may be declared to hold. Values of every type are told apart, so only the last changes the index. */
+export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'object'] as const;
+
+/** `name`, or `name:type`; dots in the name lead into objects. Undefined for what is neither. */
+export function parseIndexedField(text: string): IndexedField | '*' | undefined {
+  if (text === '*') return '*';
+  const [, name = '', type = 'string'] = /^([\p{L}\p{M}\p{N}_.-]{1,200})(?::(\w+))?$/u.exec(text) ?? [];
+  const known = fieldTypes.find((each) => each === type);
+  if (name === '' || known === undefined) return undefined;
+  return { path: name.split('.'), isObject: known === 'object' };
+}
+
+export function createFieldIndex(names: readonly string[]): FieldIndex {
+  const parsed = names.flatMap((name) => parseIndexedField(name) ?? []);
+  const fields = parsed.flatMap((field) => (field === '*' ? [] : [field]));
+  if (parsed.includes('*')) return { fields: '*', has: () => true };
+  return {
+    fields,
+    has: (path) =>
+      fields.some(
+        (field) =>
+          (field.isObject || field.path.length === path.length) &&
+          field.path.every((key, place) => key === storable(path[place] ?? '')),
+      ),
+  };
+}

@@ -1,0 +1,272 @@
+import { isLong } from '../../base/exact-json.ts';
+import type { Dialect, Statements } from '../dialect.ts';
+import { type Condition, numberOf } from '../rows.ts';
+import { bothForms, storable } from '../storable.ts';
+import type { AmongThreads } from './entry.ts';
+import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
+import { comparable, comparableText, pathText } from './metadata.ts';
+
+/** On an entry `o` that is not removed. */
+export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
+
+/** The conditions on the columns of an entry `o` that never change. */
+export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
+  const { ids } = filter;
+  return [
+    ...(ids === undefined ? [] : [{ sql: `o.key IN (${dialect.integers})`, values: [{ list: ids }] }]),
+    ...amongThreads(filter, dialect),
+    ...present([
+      ['o.thread_id = ?', filter.threadId && storable(filter.threadId)],
+      ['o.source = ?', filter.source],
+      ['o.created_at >= ?', filter.createdFrom],
+      ['o.created_at <= ?', filter.createdTo],
+    ]),
+  ];
+}
+
+/** On an entry `o`, where the caller may not know of all. */
+export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: Dialect): Condition[] {
+  if (threads === undefined) return [];
+  return [{ sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threads.map(storable) }] }];
+}
+
+/** The conditions on what an update can change: content type, tags, and metadata as far as SQL tells. */
+export function changingConditions(
+  filter: EntryFilter,
+  fields: readonly SetCondition[],
+  dialect: Dialect,
+): Condition[] {
+  return [...typeCondition(filter), ...setConditions(filter, fields, dialect).map(({ listed }) => listed)];
+}
+
+/**
+ * The same, for a statement that walks entries in an order and stops early: conditions that hold for many entries are tested
+ * on each, instead of listing the entries first. Both databases would choose badly themselves. `isWide`: all hold for many.
+ */
+export async function weighedConditions(
+  on: Statements,
+  filter: EntryFilter,
+  fields: readonly SetCondition[],
+): Promise<{ conditions: Condition[]; isWide: boolean }> {
+  const chosen: Condition[] = [];
+  let isWide = true;
+  for (const { listed, tested, probe } of setConditions(filter, fields, on.dialect)) {
+    const holdsForMany = probe !== undefined && (probe === 'wide' || (await holdsForManyRows(on, probe)));
+    if (!holdsForMany) isWide = false;
+    chosen.push(holdsForMany ? tested : listed);
+  }
+  return { conditions: [...typeCondition(filter), ...chosen], isWide };
+}
+
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND '),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** Min rows for which testing is cheaper than listing. */
+const wideRows = 500;
+
+async function holdsForManyRows(on: Statements, probe: Condition): Promise<boolean> {
+  const [row = {}] = await on.query(`SELECT count(*) AS total FROM (${probe.sql}) AS probed`, probe.values);
+  return numberOf(row, 'total') >= wideRows;
+}
+
+function typeCondition(filter: EntryFilter): Condition[] {
+  return present([['o.content_type = ?', filter.contentType]]);
+}
+
+function present(columns: readonly [sql: string, value: string | undefined][]): Condition[] {
+  return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
+}
+
+/** A condition on rows that belong to an entry, in two forms, and what counts its rows where that is cheap. */
+export interface SetCondition {
+  readonly listed: Condition;
+  readonly tested: Condition;
+  /** `wide`: it holds for most entries, as a rule. */
+  readonly probe: Condition | 'wide' | undefined;
+}
+
+function setConditions(filter: EntryFilter, fields: readonly SetCondition[], dialect: Dialect): SetCondition[] {
+  if (filter.tags === undefined) return [...fields];
+  const from = `${dialect.schema}context_tags t WHERE t.tag IN (${dialect.texts})`;
+  return [setCondition('t', from, [{ list: bothForms(filter.tags) }], true, dialect), ...fields];
+}
+
+function setCondition(
+  alias: string,
+  from: string,
+  values: Condition['values'],
+  isCounted: boolean,
+  { fence }: Dialect,
+): SetCondition {
+  return {
+    listed: { sql: `o.key IN (SELECT ${alias}.entry FROM ${from})`, values },
+    tested: { sql: `EXISTS (SELECT 1 FROM ${from} AND ${alias}.entry = o.key${fence})`, values },
+    probe: isCounted ? { sql: `SELECT 1 FROM ${from} LIMIT ${wideRows}`, values } : undefined,
+  };
+}
+
+/** Whether the filter lets everything through that is not removed. */
+export function isOpen(filter: EntryFilter): boolean {
+  const { amongThreads: threads, ...others } = filter;
+  if (threads !== undefined) return false;
+  return Object.values(others).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
+}
+
+/** A condition on metadata in SQL. */
+interface FieldCondition {
+  /** Holds for every entry that meets the condition. Undefined if nothing narrows. */
+  readonly necessary: SetCondition | undefined;
+  /** Holds for no others. Else `matchesMetadata` decides. */
+  readonly isExact: boolean;
+}
+
+export function fieldCondition(condition: MetadataCondition, isIndexed: boolean, dialect: Dialect): FieldCondition {
+  if (!isIndexed) return { necessary: inJson(condition, dialect), isExact: false };
+  const fields = `${dialect.schema}context_fields f WHERE`;
+  const path = pathText(condition.path);
+  if (condition.operator === 'not_exists') {
+    const sql = `NOT EXISTS (SELECT 1 FROM ${fields} f.entry = o.key AND f.path = ? AND f.member = 0
+      AND f.kind <> 'null')`;
+    const missing = { sql, values: [path] };
+    return { necessary: { listed: missing, tested: missing, probe: 'wide' }, isExact: true };
+  }
+  const { sql, values, isExact = true, members = 'f.member = 0' } = fieldTest(condition, dialect);
+  const from = `${fields} f.path = ? AND ${members} AND ${sql}`;
+  // Counting the rows that have a part of a text takes as long as listing them.
+  const isCounted = !['starts_with', 'contains', 'ends_with'].includes(condition.operator);
+  return { necessary: setCondition('f', from, [path, ...values], isCounted, dialect), isExact };
+}
+
+/** The metadata has the key, and in simple cases the value right after it: we write JSON without spaces. */
+function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | undefined {
+  const key = condition.path.at(-1) ?? '';
+  if (condition.operator === 'not_exists' || !isPlain(key)) return undefined;
+  const part = `${JSON.stringify(key)}:${condition.operator === 'eq' ? jsonOf(condition.value, condition.caseSensitive) : ''}`;
+  const has = { sql: `${dialect.position('o.metadata', '?')} > 0`, values: [part] };
+  return { listed: has, tested: has, probe: 'wide' };
+}
+
+/** Empty where the same value can be written in several ways. */
+function jsonOf(value: Scalar, caseSensitive: boolean): string {
+  if (isLong(value)) return '';
+  return typeof value !== 'string' || (caseSensitive && isPlain(value)) ? JSON.stringify(value) : '';
+}
+
+function isPlain(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+/** On fields `f` of one path. */
+interface FieldTest extends Condition {
+  /** Default: true. */
+  readonly isExact?: boolean;
+  /** Which rows of the path are asked: the field itself, or the members of an array. */
+  readonly members?: string;
+}
+
+const isText = "f.kind = 'string'";
+const isPresent = "f.kind <> 'null'";
+
+function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
+  switch (condition.operator) {
+    case 'eq':
+      return oneOf([condition.value], condition.caseSensitive, dialect);
+    case 'in':
+      return oneOf(condition.value, condition.caseSensitive, dialect);
+    case 'ne':
+      return unlike(oneOf([condition.value], condition.caseSensitive, dialect));
+    case 'not_in':
+      return unlike(oneOf(condition.value, condition.caseSensitive, dialect));
+    case 'array_contains':
+      return { ...oneOf([condition.value], condition.caseSensitive, dialect), members: 'f.member > 0' };
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return ordered(comparisons[condition.operator], condition.value, condition.caseSensitive);
+    case 'starts_with':
+      return hasPart('= 1', condition, dialect);
+    case 'ends_with':
+      return { ...hasPart('> 0', condition, dialect), isExact: false };
+    case 'contains':
+      // Texts of an array count, too.
+      return { ...hasPart('> 0', condition, dialect), members: 'f.member >= 0' };
+    case 'is_null':
+      return { sql: "f.kind = 'null'", values: [] };
+    default:
+      return { sql: isPresent, values: [] };
+  }
+}
+
+const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+/** The digits of a long integer are not in the index, only the nearest double. */
+function oneOf(wanted: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
+  const values = wanted.map(comparable);
+  const tests: Condition[] = [];
+  const texts = values.filter(({ kind }) => kind === 'string');
+  if (texts.length > 0) {
+    const heads = texts.map(({ head }) => head);
+    const whole = texts.map(({ exact, folded }) => (caseSensitive ? exact : folded));
+    tests.push(
+      allOf([
+        { sql: isText, values: [] },
+        among('f.head', heads, dialect.texts),
+        among(textColumn(caseSensitive), whole, dialect.texts),
+      ]),
+    );
+  }
+  for (const kind of ['number', 'boolean'] as const) {
+    const numbers = values.flatMap((value) => (value.kind === kind && value.number !== null ? [value.number] : []));
+    if (numbers.length === 0) continue;
+    tests.push(allOf([{ sql: `f.kind = '${kind}'`, values: [] }, among('f.number', numbers, dialect.numbers)]));
+  }
+  return {
+    sql: `(${tests.map(({ sql }) => sql).join(' OR ')})`,
+    values: tests.flatMap((test) => test.values),
+    isExact: !wanted.some(isLong),
+  };
+}
+
+function among(column: string, values: readonly (string | number)[], list: string): Condition {
+  if (values.length === 1) return { sql: `${column} = ?`, values };
+  return { sql: `${column} IN (${list})`, values: [{ list: [...new Set(values)] }] };
+}
+
+/** Present, not null, and different, which includes another type. */
+function unlike({ sql, values, isExact }: FieldTest): FieldTest {
+  if (isExact !== true) return { sql: isPresent, values: [], isExact: false };
+  return { sql: `${isPresent} AND NOT ${sql}`, values };
+}
+
+function ordered(sign: string, value: string | number | bigint, caseSensitive: boolean): FieldTest {
+  if (typeof value !== 'string') {
+    const loose = isLong(value) ? `${sign.slice(0, 1)}=` : sign;
+    return { sql: `f.kind = 'number' AND f.number ${loose} ?`, values: [Number(value)], isExact: !isLong(value) };
+  }
+  const sql = `${isText} AND ${textColumn(caseSensitive)} ${sign} ?`;
+  return { sql, values: [comparableText(value, caseSensitive)] };
+}
+
+/** `position`: of the part in the text, from 1. */
+function hasPart(
+  position: '= 1' | '> 0',
+  { value, caseSensitive }: { readonly value: string; readonly caseSensitive: boolean },
+  dialect: Dialect,
+): Condition {
+  // The databases disagree about the position of an empty text.
+  if (value === '') return { sql: isText, values: [] };
+  return {
+    sql: `${isText} AND ${dialect.position(textColumn(caseSensitive), '?')} ${position}`,
+    values: [comparableText(value, caseSensitive)],
+  };
+}
+
+/** `exact` is kept only where it differs. */
+function textColumn(caseSensitive: boolean): string {
+  return caseSensitive ? 'coalesce(f.exact, f.folded)' : 'f.folded';
+}

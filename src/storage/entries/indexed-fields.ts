@@ -1,0 +1,57 @@
+import type { Statements } from '../dialect.ts';
+import { numberOf, textOf } from '../rows.ts';
+import { readSetting, writeSetting } from '../settings.ts';
+import type { IndexFieldsOutcome, IndexFieldsRequest } from './entry.ts';
+import { insertFields, runAll } from './entry-parts.ts';
+import { createFieldIndex, type FieldIndex } from './field-index.ts';
+import { parseMetadata } from './metadata.ts';
+
+/** `lock`: see `readSetting`. */
+export async function readFieldNames(on: Statements, lock = ''): Promise<string[]> {
+  return JSON.parse((await readSetting(on, 'indexed_fields', lock)) ?? '[]');
+}
+
+/** Max entries whose metadata is read at once. */
+const chunkRows = 1_000;
+
+/** Makes the metadata index contain the requested fields, as far as the mode allows. */
+export async function indexFields(
+  on: Statements,
+  { fields: given, mode }: IndexFieldsRequest,
+): Promise<IndexFieldsOutcome> {
+  const wanted = [...new Set(given)];
+  const held = await readFieldNames(on, on.dialect.forUpdate);
+  const missing = wanted.filter((name) => !held.includes(name));
+  const extra = held.filter((name) => !wanted.includes(name));
+  if (missing.length === 0 && (extra.length === 0 || mode === 'additive')) return { missing, extra };
+  const [any] = await on.query(
+    `SELECT key FROM ${on.dialect.schema}context_entries WHERE metadata IS NOT NULL LIMIT 1`,
+  );
+  if (any !== undefined && (mode === 'strict' || mode === 'warn')) return { missing, extra };
+  const keeps = any !== undefined && mode === 'additive';
+  const names = keeps ? [...held, ...missing] : wanted;
+  await writeSetting(on, 'indexed_fields', JSON.stringify(names));
+  if (any !== undefined) await fill(on, createFieldIndex(names), !keeps);
+  return { missing: [], extra: keeps ? extra : [] };
+}
+
+async function fill(on: Statements, index: FieldIndex, anew: boolean): Promise<void> {
+  for (let after = 0; ; ) {
+    const rows = await on.query(
+      `SELECT key, metadata FROM ${on.dialect.schema}context_entries WHERE metadata IS NOT NULL AND key > ?
+        ORDER BY key LIMIT ?`,
+      [after, chunkRows],
+    );
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = numberOf(last, 'key');
+    const keys = { list: rows.map((row) => numberOf(row, 'key')) };
+    if (anew)
+      await on.query(`DELETE FROM ${on.dialect.schema}context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
+    const entries = rows.map((row) => ({
+      id: numberOf(row, 'key'),
+      metadata: parseMetadata(textOf(row, 'metadata')),
+    }));
+    await runAll(on, insertFields(on, entries, index));
+  }
+}

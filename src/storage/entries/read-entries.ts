@@ -1,0 +1,273 @@
+import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { Statements } from '../dialect.ts';
+import { type Condition, numberOf, type Row, textOf } from '../rows.ts';
+import { readSetting } from '../settings.ts';
+import { findWords, weighWords } from '../words/find-words.ts';
+import { entryWords } from '../words/word-indexes.ts';
+import type {
+  AmongThreads,
+  Entry,
+  EntryPage,
+  EntryText,
+  GetRequest,
+  ListRequest,
+  LoadedEntries,
+  LoadRequest,
+  NewImage,
+  PastGaps,
+  ScoredPage,
+  TextsBeforeRequest,
+  TextsRequest,
+  WordSearchRequest,
+} from './entry.ts';
+import type { EntryFilter } from './entry-filter.ts';
+import { entriesOf, entryColumns, imageOf } from './entry-history.ts';
+import { allOf, amongThreads, isLive } from './filter-condition.ts';
+import {
+  changedEntries,
+  existedAt,
+  type Selection,
+  searchCondition,
+  selectEntries,
+  selectedKeys,
+} from './select-entries.ts';
+
+/** Newest first; unknown ids are left out. */
+export async function getEntries(on: Statements, request: GetRequest): Promise<Entry[]> {
+  const { ids, images, asOf, textChars } = request;
+  if (ids.length === 0) return [];
+  const page = newestFirst(on, entryColumns(on.dialect, textChars), amongIds(on, request), ids.length);
+  const entries = await entriesOf(on, await on.query(page.sql, page.values), images, asOf);
+  // A text of the past comes whole.
+  return textChars === undefined || asOf === undefined ? entries : entries.map((entry) => shortened(entry, textChars));
+}
+
+/** As many as fit in the bytes, at least one. */
+export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
+  const { ids, images, order } = request;
+  if (ids.length === 0) return { entries: [], rest: [] };
+  const page = newestFirst(on, sizeColumns(on, images), amongIds(on, request), ids.length);
+  const rows = await on.query(page.sql, page.values);
+  const byId = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
+  const ordered = order === 'newest' ? rows : ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
+  return loadFitting(on, ordered, request);
+}
+
+/** One image of an entry, counted from 0. */
+export async function entryImage(
+  on: Statements,
+  request: AmongThreads & { readonly id: number; readonly position: number },
+): Promise<NewImage | undefined> {
+  const { id, position } = request;
+  const { sql, values } = allOf([isLive, ...amongThreads(request, on.dialect)]);
+  const [row] = await on.query(
+    `SELECT i.data, i.mime_type, i.metadata FROM ${on.dialect.schema}context_images i
+      JOIN ${on.dialect.schema}context_entries o ON o.key = i.entry
+      WHERE ${sql} AND i.entry = ? ORDER BY i.position LIMIT 1 OFFSET ?`,
+    [...values, id, position],
+  );
+  return row && imageOf(row);
+}
+
+/** Newest first. */
+export async function listEntries(on: Statements, request: ListRequest): Promise<EntryPage> {
+  const { filter, limit, offset, images, explain, textChars, bytesMax = Number.POSITIVE_INFINITY } = request;
+  const selection = await selectEntries(on, filter, 'read', 'some');
+  const columns = sizeColumns(on, images);
+  const page = newestFirst(on, columns, selection.condition, limit, offset);
+  const rows =
+    selection.passes === undefined
+      ? await on.query(page.sql, page.values)
+      : await testedRows(on, selection, columns, limit, offset);
+  const loaded = await loadFitting(on, rows, { images, asOf: filter.asOf, textChars, bytesMax });
+  return { ...loaded, plan: explain ? await planOf(on, page, selection) : undefined };
+}
+
+/** By words: the most relevant first, equals in the order of their ids. */
+export async function searchEntryWords(
+  on: Statements,
+  { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
+): Promise<ScoredPage> {
+  const among = (where: Condition) => ({
+    sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
+    values: where.values,
+  });
+  const { condition, isWide, onKeys, selection } = await searchCondition(on, filter);
+  const keys = condition && { ...among(condition), isWide, onKeys };
+  const { found, ...page } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
+  return {
+    ...page,
+    hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
+    plan: explain ? await planOf(on, among(selection.condition), selection) : undefined,
+  };
+}
+
+/** Scores known entries for the words of a query, term by term. The keys are their ids. */
+export async function weighEntryWords(on: Statements, request: WeighRequest): Promise<WeighedWords> {
+  return weighWords(on, entryWords, request);
+}
+
+/** Ids of entries that pass the filter and that a search may find, ascending. */
+export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
+  return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
+}
+
+/** Texts in the order of their ids, after `after`. */
+export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
+  const { asOf } = filter;
+  const { condition, passes = () => true } = await selectEntries(on, filter, 'read', 'some');
+  const columns = asOf === undefined ? 'o.key, o.text_content, o.metadata' : entryColumns(on.dialect);
+  const found: Row[] = [];
+  for (let from = after; ; ) {
+    const rows = await on.query(
+      `SELECT ${columns} FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql} AND o.key > ?
+        ORDER BY o.key LIMIT ?`,
+      [...condition.values, from, limit],
+    );
+    found.push(...rows.filter(passes));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < limit || found.length >= limit) break;
+    from = numberOf(last, 'key');
+  }
+  const wanted = found.slice(0, limit);
+  if (asOf === undefined) return wanted.map(textOfRow);
+  return (await entriesOf(on, wanted, false, asOf)).map(({ id, text }) => ({ id, text }));
+}
+
+/** A column of the entry before `o` in its thread. */
+export function ofEntryBefore(column: string, schema: string): string {
+  return `(SELECT p.${column} FROM ${schema}context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
+    AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1)`;
+}
+
+/** For each entry the text of the one before it in its thread, if both are short. */
+export async function textsBefore(on: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
+  const { schema, integers } = on.dialect;
+  const { ids, charsMax } = request;
+  const { sql, values } = allOf([
+    { sql: `o.key IN (${integers})`, values: [{ list: ids }] },
+    { sql: 'length(o.text_content) <= ? AND length(b.text_content) <= ?', values: [charsMax, charsMax] },
+    ...amongThreads(request, on.dialect),
+  ]);
+  const rows = await on.query(
+    `SELECT o.key, b.text_content FROM ${schema}context_entries o
+       JOIN ${schema}context_entries b ON b.key = ${ofEntryBefore('key', schema)} WHERE ${sql}`,
+    values,
+  );
+  return rows.map(textOfRow);
+}
+
+/** What a look into the past does not show. */
+export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
+  const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
+  const selection = await selectEntries(on, filter, 'read', 'all');
+  const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
+  const same = new Set(sameText);
+  const unsearched = new Set([
+    ...(await selectedKeys(on, { ...selection, condition: removed })),
+    ...found.filter((id) => !same.has(id)),
+  ]);
+  const purgedTo = await readSetting(on, 'purged_to');
+  return { unknown, unsearched: unsearched.size, purged: purgedTo !== undefined && purgedTo > filter.asOf };
+}
+
+/** Sizes in bytes, which the database knows without reading the data. */
+function sizeColumns(on: Statements, images: boolean): string {
+  const imageBytes = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM ${on.dialect.schema}context_images i
+    WHERE i.entry = o.key)`;
+  return `o.key, octet_length(o.text_content) AS text_bytes,
+    coalesce(octet_length(o.metadata), 0) + coalesce(octet_length(o.summary), 0) AS other_bytes,
+    ${images ? imageBytes : '0'} AS image_bytes`;
+}
+
+/** Loads the first of these that fit together. `sized`: rows of `sizeColumns`. */
+async function loadFitting(
+  on: Statements,
+  sized: readonly Row[],
+  { images, asOf, textChars, bytesMax }: Omit<LoadRequest, 'ids' | 'order'>,
+): Promise<LoadedEntries> {
+  const whole: number[] = [];
+  const withoutImages: number[] = [];
+  let used = 0;
+  for (const row of sized) {
+    const textBytes = Math.min(numberOf(row, 'text_bytes'), 4 * (textChars ?? Number.POSITIVE_INFINITY));
+    const bytes = textBytes + numberOf(row, 'other_bytes');
+    const imageBytes = numberOf(row, 'image_bytes');
+    const isTooLarge = imageBytes > 0 && bytes + imageBytes > bytesMax;
+    used += isTooLarge ? bytes : bytes + imageBytes;
+    if (used > bytesMax && whole.length + withoutImages.length > 0) break;
+    (isTooLarge ? withoutImages : whole).push(numberOf(row, 'key'));
+  }
+  const found = [
+    ...(await getEntries(on, { ids: whole, images, asOf, textChars })),
+    ...(await getEntries(on, { ids: withoutImages, images: false, asOf, textChars })),
+  ];
+  const byId = new Map(found.map((entry) => [entry.id, entry]));
+  const ids = sized.map((row) => numberOf(row, 'key'));
+  return {
+    entries: ids.flatMap((id) => byId.get(id) ?? []),
+    rest: ids.slice(whole.length + withoutImages.length),
+  };
+}
+
+function newestFirst(
+  on: Statements,
+  columns: string,
+  condition: Condition,
+  limit: number,
+  offset = 0,
+  before?: Row,
+): Condition {
+  const place = before === undefined ? [] : [textOf(before, 'created_at'), numberOf(before, 'key')];
+  return {
+    sql: `SELECT ${columns} FROM ${on.dialect.schema}context_entries o WHERE ${condition.sql}
+      ${before === undefined ? '' : 'AND (o.created_at, o.key) < (?, ?)'}
+      ORDER BY o.created_at DESC, o.key DESC LIMIT ? OFFSET ?`,
+    values: [...condition.values, ...place, limit, offset],
+  };
+}
+
+/** Max entries whose metadata is tested at once. */
+const testedMax = 5_000;
+
+async function testedRows(
+  on: Statements,
+  { condition, passes = () => true }: Selection,
+  columns: string,
+  limit: number,
+  offset: number,
+): Promise<Row[]> {
+  const found: Row[] = [];
+  let before: Row | undefined;
+  for (let size = limit + offset; ; size = Math.min(4 * size, testedMax)) {
+    const page = newestFirst(on, `${columns}, o.created_at, o.metadata`, condition, size, 0, before);
+    const rows = await on.query(page.sql, page.values);
+    found.push(...rows.filter(passes));
+    before = rows.at(-1);
+    if (before === undefined || rows.length < size || found.length >= limit + offset) break;
+  }
+  return found.slice(offset, offset + limit);
+}
+
+function amongIds(on: Statements, request: GetRequest): Condition {
+  return allOf([
+    { sql: `o.key IN (${on.dialect.fewIntegers})`, values: [{ list: request.ids }] },
+    ...amongThreads(request, on.dialect),
+    request.asOf === undefined ? isLive : existedAt(request.asOf, on.dialect),
+  ]);
+}
+
+async function planOf(on: Statements, { sql, values }: Condition, { unindexed }: Selection): Promise<string> {
+  const rows = await on.query(on.dialect.explain(sql), values);
+  const tested = unindexed.map((name) => `metadata ${name}: not indexed, read from each of these entries`);
+  return [...rows.map(on.dialect.planLine), ...tested].join('\n');
+}
+
+function textOfRow(row: Row): EntryText {
+  return { id: numberOf(row, 'key'), text: textOf(row, 'text_content') };
+}
+
+function shortened(entry: Entry, chars: number): Entry {
+  const characters = Array.from(entry.text.slice(0, 2 * chars));
+  return { ...entry, text: characters.slice(0, chars).join('') };
+}

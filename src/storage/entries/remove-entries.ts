@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { daysBefore } from '../../base/days-before.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { idsHash } from '../../base/text-hash.ts';
+import type { Dialect, Statements } from '../dialect.ts';
+import { once } from '../idempotency.ts';
+import { batchesOf, type Condition, numberOf, type Row, textOf } from '../rows.ts';
+import { writeSetting } from '../settings.ts';
+import { storable } from '../storable.ts';
+import { entryWords } from '../words/word-indexes.ts';
+import { removeWords } from '../words/write-words.ts';
+import { keptDays, type RemoveOutcome, type RemoveRequest, type RestoreRequest } from './entry.ts';
+import { addWords } from './entry-parts.ts';
+import { allOf, amongThreads, columnConditions, isLive } from './filter-condition.ts';
+import { lockThreads, recountThreads } from './thread-counts.ts';
+
+/** Max ids and threads per answer. */
+const namedMax = 100;
+
+/** Entries per UPDATE: a trigger of PostgreSQL, which keeps the plan it made for few, may compare each with all others. */
+const changedAtOnce = 25;
+
+/** Hides entries from all reads; `restore` brings them back until they are purged. */
+export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
+  const { sql, values } = removeCondition(request, on.now, on.dialect);
+  const select = () =>
+    on.query(
+      `SELECT o.key, o.thread_id FROM ${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`,
+      values,
+    );
+  if (request.dryRun) {
+    const ids = idsOf(await select());
+    return { ...outcome(ids, await missingThreads(on, request)), hash: idsHash(ids) };
+  }
+  return once(on, request.idempotency, async () => {
+    await lockThreads(on, threadsOf(await select()));
+    // Another transaction may have changed them before the lock.
+    const rows = await select();
+    const missing = await missingThreads(on, request);
+    const ids = idsOf(rows);
+    if (request.onlyHash !== undefined && idsHash(ids) !== request.onlyHash) throw changedMeanwhile(ids.length);
+    for (const list of batchesOf(ids, changedAtOnce)) {
+      await on.query(
+        `UPDATE ${on.dialect.schema}context_entries SET deleted_at = ? WHERE key IN (${on.dialect.integers})`,
+        [on.now, { list }],
+      );
+    }
+    await removeWords(on, entryWords, ids);
+    await recountThreads(on, threadsOf(rows));
+    await purge(on);
+    return outcome(ids, missing);
+  });
+}
+
+export async function restoreEntries(
+  on: Statements,
+  { ids, threadId, idempotency, ...scope }: RestoreRequest,
+): Promise<{ readonly ids: readonly number[] }> {
+  return once(on, idempotency, async () => {
+    const filter = threadId === undefined ? { ids: ids ?? [], ...scope } : { threadId, ...scope };
+    const restorable = { sql: 'o.deleted_at >= ?', values: [daysBefore(on.now, keptDays)] };
+    const { sql, values } = allOf([...columnConditions(filter, on.dialect), restorable]);
+    const from = `${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`;
+    const select = () => on.query(`SELECT o.key, o.thread_id, o.text_content FROM ${from}`, values);
+    await lockThreads(on, threadsOf(await select()));
+    const rows = await select();
+    for (const some of batchesOf(rows, changedAtOnce)) await bringBack(on, some);
+    await recountThreads(on, threadsOf(rows));
+    return { ids: idsOf(rows) };
+  });
+}
+
+async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
+  const { schema, integers } = on.dialect;
+  const ids = idsOf(rows);
+  await on.query(
+    `INSERT INTO ${schema}context_absences (entry, removed_at, restored_at)
+      SELECT key, deleted_at, ? FROM ${schema}context_entries WHERE key IN (${integers})`,
+    [on.now, { list: ids }],
+  );
+  await on.query(`UPDATE ${schema}context_entries SET deleted_at = NULL WHERE key IN (${integers})`, [{ list: ids }]);
+  await removeWords(on, entryWords, ids);
+  await addWords(
+    on,
+    rows.map((row) => ({ id: numberOf(row, 'key'), text: textOf(row, 'text_content') })),
+  );
+}
+
+/** Max entries purged per removal, so that it stays fast. */
+const purgedMax = 10_000;
+
+/** Deletes entries that can no longer be restored, the longest removed first. */
+async function purge(on: Statements): Promise<void> {
+  const { schema } = on.dialect;
+  const limit = daysBefore(on.now, keptDays);
+  const gone = await on.query(
+    `DELETE FROM ${schema}context_entries WHERE key IN
+      (SELECT key FROM ${schema}context_entries WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ${purgedMax})
+      RETURNING deleted_at`,
+    [limit],
+  );
+  const last = gone.map((row) => textOf(row, 'deleted_at')).reduce((a, b) => (a > b ? a : b), '');
+  if (last !== '') await writeSetting(on, 'purged_to', last);
+  await on.query(`DELETE FROM ${schema}idempotency_keys WHERE created_at < ?`, [limit]);
+}
+
+function changedMeanwhile(count: number): CarrelError {
+  return new CarrelError(
+    'not_confirmed',
+    `The selection has changed since the user was asked: it is ${count} entries now. Nothing was deleted. Repeat the call to have the user asked about them.`,
+  );
+}
+
+function idsOf(rows: readonly Row[]): number[] {
+  return rows.map((row) => numberOf(row, 'key'));
+}
+
+function threadsOf(rows: readonly Row[]): string[] {
+  return [...new Set(rows.map((row) => textOf(row, 'thread_id')))];
+}
+
+function outcome(ids: readonly number[], missing: readonly string[]): RemoveOutcome {
+  const told = missing.length > 0 ? { missingThreads: missing.slice(0, namedMax) } : {};
+  return { count: ids.length, ids: ids.slice(0, namedMax), ...told };
+}
+
+async function missingThreads(on: Statements, { threadIds, ...scope }: RemoveRequest): Promise<string[]> {
+  if (threadIds === undefined) return [];
+  const { sql, values } = allOf([
+    { sql: `o.thread_id IN (${on.dialect.texts})`, values: [{ list: threadIds.map(storable) }] },
+    ...amongThreads(scope, on.dialect),
+  ]);
+  const rows = await on.query(`SELECT o.thread_id FROM ${on.dialect.schema}context_threads o WHERE ${sql}`, values);
+  const known = new Set(threadsOf(rows));
+  return threadIds.filter((threadId) => !known.has(storable(threadId)));
+}
+
+function removeCondition(request: RemoveRequest, now: string, dialect: Dialect): Condition {
+  const { ids, threadIds, olderThanDays } = request;
+  assert(ids !== undefined || threadIds !== undefined || olderThanDays !== undefined, 'would remove everything');
+  const threads = { sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threadIds?.map(storable) ?? [] }] };
+  const age = { sql: 'o.created_at < ?', values: [daysBefore(now, olderThanDays ?? 0)] };
+  return allOf([
+    isLive,
+    ...columnConditions(request, dialect),
+    ...(threadIds === undefined ? [] : [threads]),
+    ...(olderThanDays === undefined ? [] : [age]),
+  ]);
+}

@@ -1,0 +1,183 @@
+import type { Dialect, Statements } from '../dialect.ts';
+import { type Condition, numberOf, type Row } from '../rows.ts';
+import { bothForms } from '../storable.ts';
+import type { EntryFilter, MetadataCondition } from './entry-filter.ts';
+import { metadataOf, pastStates } from './entry-history.ts';
+import { createFieldIndex } from './field-index.ts';
+import {
+  allOf,
+  changingConditions,
+  columnConditions,
+  fieldCondition,
+  isLive,
+  isOpen,
+  type SetCondition,
+  weighedConditions,
+} from './filter-condition.ts';
+import { readFieldNames } from './indexed-fields.ts';
+import { matchesMetadata } from './metadata.ts';
+
+/** How to find the entries that pass a filter. */
+export interface Selection {
+  /** On the entries `o`. */
+  readonly condition: Condition;
+  /** See filter-condition. */
+  readonly isWide: boolean;
+  /** See KeyFilter. */
+  readonly onKeys?: Condition | undefined;
+  /** Tests a row with `key` and `metadata` where the condition does not decide. */
+  readonly passes: ((row: Row) => boolean) | undefined;
+  /** The fields that no index narrows, for the plan. */
+  readonly unindexed: readonly string[];
+}
+
+/**
+ * `search`: leaves out entries whose text at `asOf` was not today's. `some`: for a page, or to test entries one by one (see
+ * weighedConditions). `all`: for the keys of all.
+ */
+export async function selectEntries(
+  on: Statements,
+  filter: EntryFilter,
+  use: 'read' | 'search',
+  wanted: 'some' | 'all',
+): Promise<Selection> {
+  const { fields, open, unindexed } = await narrowed(on, filter.metadata ?? []);
+  const { conditions: changing, isWide } =
+    filter.asOf === undefined && wanted === 'some'
+      ? await weighedConditions(on, filter, fields)
+      : { conditions: changingConditions(filter, fields, on.dialect), isWide: false };
+  const tested = open.length === 0 ? undefined : (row: Row) => matchesMetadata(metadataOf(row) ?? {}, open);
+  if (filter.asOf === undefined) {
+    const columns = columnConditions(filter, on.dialect);
+    const condition = allOf([isLive, ...columns, ...changing]);
+    const asksKeys = columns.length === 0 && filter.contentType === undefined && tested === undefined;
+    return {
+      condition,
+      isWide: isWide && tested === undefined,
+      onKeys: asksKeys && changing.length > 0 ? allOf(changing) : undefined,
+      passes: tested,
+      unindexed,
+    };
+  }
+  const past = await changedEntries(on, filter, filter.asOf);
+  const kept = new Set(use === 'read' ? past.found : past.sameText);
+  const unchanged = allOf([{ sql: 'o.updated_at <= ?', values: [filter.asOf] }, ...changing]);
+  return {
+    condition: allOf([
+      existedAt(filter.asOf, on.dialect),
+      ...(use === 'search' ? [isLive] : []),
+      ...columnConditions(filter, on.dialect),
+      {
+        sql: `((${unchanged.sql}) OR o.key IN (${on.dialect.integers}))`,
+        values: [...unchanged.values, { list: [...kept] }],
+      },
+    ]),
+    isWide: false,
+    passes: tested && ((row) => kept.has(numberOf(row, 'key')) || tested(row)),
+    unindexed,
+  };
+}
+
+/** Entries that were there: created by then, and not removed at that time. */
+export function existedAt(asOf: string, dialect: Dialect): Condition {
+  return {
+    sql: `o.created_at <= ? AND (o.deleted_at IS NULL OR o.deleted_at > ?) AND NOT EXISTS (SELECT 1
+      FROM ${dialect.schema}context_absences a WHERE a.entry = o.key AND a.removed_at <= ? AND a.restored_at > ?)`,
+    values: [asOf, asOf, asOf, asOf],
+  };
+}
+
+export interface ChangedEntries {
+  /** Those that matched the filter at the time. */
+  readonly found: readonly number[];
+  /** Of these, those whose text is still the same. */
+  readonly sameText: readonly number[];
+  /** How many there are whose earlier state is unknown. */
+  readonly unknown: number;
+}
+
+/** The entries that existed at the time and were changed since. */
+export async function changedEntries(on: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
+  const { sql, values } = allOf([
+    existedAt(asOf, on.dialect),
+    { sql: 'o.updated_at > o.created_at AND o.updated_at > ?', values: [asOf] },
+    ...columnConditions(filter, on.dialect),
+  ]);
+  const rows = await on.query(`SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${sql}`, values);
+  const states = await pastStates(
+    on,
+    rows.map((row) => numberOf(row, 'key')),
+    asOf,
+  );
+  const known = [...states].flatMap(([id, state]) => (state === undefined ? [] : [{ id, ...state }]));
+  const wanted = filter.tags && bothForms(filter.tags);
+  const found = known.filter(
+    ({ contentType, tags, metadata }) =>
+      (filter.contentType === undefined || filter.contentType === contentType) &&
+      (wanted === undefined || wanted.some((tag) => tags.includes(tag))) &&
+      matchesMetadata(metadata ?? {}, filter.metadata ?? []),
+  );
+  return {
+    found: found.map(({ id }) => id),
+    sameText: found.filter(({ textVersion }) => textVersion === undefined).map(({ id }) => id),
+    unknown: states.size - known.length,
+  };
+}
+
+/** The keys of a selection, ascending. */
+export async function selectedKeys(on: Statements, { condition, passes }: Selection): Promise<number[]> {
+  const from = `${on.dialect.schema}context_entries o WHERE ${condition.sql}`;
+  if (passes === undefined) {
+    const rows = await on.query(`SELECT o.key FROM ${from} ORDER BY o.key`, condition.values);
+    return rows.map((row) => numberOf(row, 'key'));
+  }
+  const keys: number[] = [];
+  for (let after = 0; ; ) {
+    const rows = await on.query(`SELECT o.key, o.metadata FROM ${from} AND o.key > ? ORDER BY o.key LIMIT ?`, [
+      ...condition.values,
+      after,
+      scanRows,
+    ]);
+    for (const row of rows) if (passes(row)) keys.push(numberOf(row, 'key'));
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < scanRows) return keys;
+    after = numberOf(last, 'key');
+  }
+}
+
+/** Max rows read at once, to bound memory. */
+const scanRows = 20_000;
+
+/** A condition that decides everything, for a search by the database. Undefined if all entries pass. */
+export async function searchCondition(
+  on: Statements,
+  filter: EntryFilter,
+): Promise<Pick<Selection, 'isWide' | 'onKeys'> & { condition: Condition | undefined; selection: Selection }> {
+  const selection = await selectEntries(on, filter, 'search', 'some');
+  // The word index holds only what is not removed.
+  if (isOpen(filter)) return { condition: undefined, isWide: true, selection };
+  if (selection.passes === undefined) return { ...selection, selection };
+  const keys = await selectedKeys(on, selection);
+  return {
+    condition: { sql: `o.key IN (${on.dialect.integers})`, values: [{ list: keys }] },
+    isWide: false,
+    selection,
+  };
+}
+
+/** `open`: conditions that `matchesMetadata` has to decide. */
+async function narrowed(on: Statements, conditions: readonly MetadataCondition[]) {
+  const fields: SetCondition[] = [];
+  const open: MetadataCondition[] = [];
+  const unindexed: string[] = [];
+  if (conditions.length === 0) return { fields, open, unindexed };
+  const index = createFieldIndex(await readFieldNames(on));
+  for (const condition of conditions) {
+    const isIndexed = index.has(condition.path);
+    const { necessary, isExact } = fieldCondition(condition, isIndexed, on.dialect);
+    if (necessary !== undefined) fields.push(necessary);
+    if (!isExact) open.push(condition);
+    if (!isIndexed) unindexed.push(condition.path.join('.'));
+  }
+  return { fields, open, unindexed };
+}

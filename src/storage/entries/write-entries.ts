@@ -1,0 +1,275 @@
+import { daysBefore } from '../../base/days-before.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { textHash } from '../../base/text-hash.ts';
+import type { ColumnType, Statements } from '../dialect.ts';
+import { once } from '../idempotency.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import {
+  type AmongThreads,
+  type EntryUpdate,
+  keptDays,
+  type Metadata,
+  metadataUnitsMax,
+  type NewEntry,
+  type StoreOutcome,
+  type StoreRequest,
+  type UpdateOutcome,
+  type UpdateRequest,
+} from './entry.ts';
+import type { ContentType, Source } from './entry-filter.ts';
+import { keepVersion } from './entry-history.ts';
+import {
+  addWords,
+  insertFields,
+  insertTags,
+  replaceWords,
+  writeFields,
+  writeImages,
+  writeTags,
+} from './entry-parts.ts';
+import { createFieldIndex, type FieldIndex } from './field-index.ts';
+import { allOf, amongThreads } from './filter-condition.ts';
+import { readFieldNames } from './indexed-fields.ts';
+import { mergePatch, parseMetadata } from './metadata.ts';
+import { countAdded, countRetyped, lockThreads } from './thread-counts.ts';
+
+/** The last entry of a thread and source. */
+interface Turn {
+  /** 0 until it is written. */
+  id: number;
+  readonly textHash: string;
+  /** Later turns have higher numbers. */
+  readonly order: number;
+}
+
+/** In order. An entry that repeats the last one of its thread and source updates that one. */
+export async function storeEntries(on: Statements, { entries, idempotency }: StoreRequest): Promise<StoreOutcome[]> {
+  return once(on, idempotency, async () => {
+    const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
+    const index = await fieldIndex(on, hasMetadata);
+    const threads = [...new Set(entries.map(({ threadId }) => storable(threadId)))];
+    await lockThreads(on, threads);
+    const last = await lastTurns(on, threads);
+    const waiting: { entry: NewEntry; turn: Turn }[] = [];
+    const flush = async () => {
+      const added = waiting.splice(0);
+      const ids = await addEntries(
+        on,
+        added.map(({ entry }) => entry),
+        index,
+      );
+      for (const [at, { turn }] of added.entries()) turn.id = ids[at] ?? 0;
+    };
+    const outcomes: (Omit<StoreOutcome, 'id'> & { readonly turn: Turn })[] = [];
+    for (const [position, entry] of entries.entries()) {
+      const threadId = storable(entry.threadId);
+      const turn = { id: 0, textHash: textHash(storable(entry.text)), order: storedOrderMax + position };
+      const repeated = repeatedTurn(entry, turn, last);
+      if (repeated === undefined) {
+        waiting.push({ entry, turn });
+        last.set(turnKey(threadId, entry.source), turn);
+        outcomes.push({ turn, threadId, repeated: false, summaryKept: false });
+      } else {
+        // The repeated entry may be waiting.
+        await flush();
+        const summaryKept = await repeat(on, entry, repeated.id, index);
+        outcomes.push({ turn: repeated, threadId, repeated: true, summaryKept });
+      }
+    }
+    await flush();
+    return outcomes.map(({ turn, ...outcome }) => ({ id: turn.id, ...outcome }));
+  });
+}
+
+/** In order. With `allOrNothing`, an unknown id throws `entry_not_found`. */
+export async function updateEntries(
+  on: Statements,
+  { updates, allOrNothing, idempotency, ...scope }: UpdateRequest,
+): Promise<UpdateOutcome[]> {
+  return once(on, idempotency, async () => {
+    const hasMetadata = updates.some(({ metadata, metadataPatch }) => metadata ?? metadataPatch);
+    const index = await fieldIndex(on, hasMetadata);
+    const outcomes: UpdateOutcome[] = [];
+    for (const [position, update] of updates.entries()) {
+      const outcome = await updateOne(on, update, index, scope);
+      if (!outcome.found && allOrNothing) throw notFound(update.id, updates.length > 1 ? position : undefined);
+      outcomes.push(outcome);
+    }
+    await on.query(`DELETE FROM ${on.dialect.schema}context_versions WHERE replaced_at < ?`, [
+      daysBefore(on.now, keptDays),
+    ]);
+    return outcomes;
+  });
+}
+
+/** The indexed fields, which can't change until the end of the transaction. */
+export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
+  return createFieldIndex(isNeeded ? await readFieldNames(on, on.dialect.forShare) : []);
+}
+
+function turnKey(threadId: string, source: Source): string {
+  return `${source} ${threadId}`;
+}
+
+/** Keys of stored entries are lower. */
+const storedOrderMax = 2 ** 52;
+
+async function lastTurns(on: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {
+  const { schema, texts } = on.dialect;
+  const last = `(SELECT max(e.key) FROM ${schema}context_entries e WHERE e.thread_id = t.thread_id AND e.source = s.source
+    AND e.deleted_at IS NULL)`;
+  const rows = await on.query(
+    `WITH t (thread_id) AS (${texts}), s (source) AS (VALUES ('user'), ('agent'))
+      SELECT o.key, o.thread_id, o.source, o.text_hash FROM ${schema}context_entries o
+      WHERE o.key IN (SELECT ${last} FROM t CROSS JOIN s)`,
+    [{ list: threads }],
+  );
+  return new Map(
+    rows.map((row) => {
+      const id = numberOf(row, 'key');
+      // The schema allows no others.
+      const key = turnKey(textOf(row, 'thread_id'), textOf(row, 'source') as Source);
+      return [key, { id, textHash: textOf(row, 'text_hash'), order: id }];
+    }),
+  );
+}
+
+/**
+ * The last entry of the same thread and source, if it has the same text and was not answered since: an agent that retries.
+ * After an answer, the same words are a new turn. Entries with a time of their own are records of the past and never repeat.
+ */
+function repeatedTurn(entry: NewEntry, turn: Turn, last: ReadonlyMap<string, Turn>): Turn | undefined {
+  const threadId = storable(entry.threadId);
+  const mine = last.get(turnKey(threadId, entry.source));
+  if (entry.createdAt !== undefined || mine?.textHash !== turn.textHash) return undefined;
+  const answer = last.get(turnKey(threadId, entry.source === 'user' ? 'agent' : 'user'));
+  return (answer?.order ?? 0) < mine.order ? mine : undefined;
+}
+
+const columns =
+  'thread_id, source, content_type, text_content, text_hash, metadata, summary, created_at, updated_at, summary_due';
+const types = columns.split(', ').map((column): ColumnType => (column === 'summary_due' ? 'integer' : 'text'));
+
+/** Returns their ids. `keys`: ids to use instead of generated ones, ascending. */
+export async function addEntries(
+  on: Statements,
+  entries: readonly NewEntry[],
+  index: FieldIndex,
+  keys?: readonly number[],
+): Promise<number[]> {
+  const { dialect } = on;
+  const into = keys === undefined ? `(${columns})` : `(key, ${columns}) ${dialect.keys.given}`;
+  const ids: number[] = [];
+  for (let first = 0; first < entries.length; first += dialect.rowsAtOnce) {
+    const some = entries.slice(first, first + dialect.rowsAtOnce).map((entry, at) => {
+      const row = rowOf(on, entry);
+      return keys === undefined ? row : [keys[first + at] ?? 0, ...row];
+    });
+    const { sql, values } = dialect.rows(keys === undefined ? types : ['bigint', ...types], some);
+    const rows = await on.query(`INSERT INTO ${dialect.schema}context_entries ${into} ${sql} RETURNING key`, values);
+    // RETURNING promises no order, but keys ascend in the order of the rows.
+    ids.push(...rows.map((row) => numberOf(row, 'key')).sort((a, b) => a - b));
+  }
+  const added = entries.map((entry, at) => ({ ...entry, id: ids[at] ?? 0, text: storable(entry.text) }));
+  for (const { id, images } of added) if (images.length > 0) await writeImages(on, id, images);
+  if (added.length > 0) {
+    await addWords(on, added, [countAdded(dialect, ids), ...insertTags(on, added), ...insertFields(on, added, index)]);
+  }
+  return ids;
+}
+
+function rowOf(on: Statements, entry: NewEntry): (string | number | null)[] {
+  const text = storable(entry.text);
+  const createdAt = entry.createdAt ?? on.now;
+  return [
+    ...[storable(entry.threadId), entry.source, contentType(entry.images.length), text, textHash(text)],
+    ...[jsonOf(entry.metadata), entry.summary ?? null, createdAt, entry.updatedAt ?? createdAt],
+    entry.summaryWanted ? 1 : 0,
+  ];
+}
+
+/** Keeps what the repeated call leaves out. Returns whether there is a summary already. */
+async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
+  const { metadata } = entry;
+  const tags = entry.tags.length > 0 ? entry.tags : undefined;
+  const images = entry.images.length > 0 ? entry.images : undefined;
+  const outcome = await updateOne(on, { id, metadata, tags, images }, index, {});
+  const hasSummary = outcome.found && outcome.hadSummary;
+  if (entry.summaryWanted && !hasSummary) {
+    await on.query(`UPDATE ${on.dialect.schema}context_entries SET summary_due = 1 WHERE key = ?`, [id]);
+  }
+  return hasSummary;
+}
+
+async function updateOne(
+  on: Statements,
+  update: EntryUpdate,
+  index: FieldIndex,
+  scope: AmongThreads,
+): Promise<UpdateOutcome> {
+  const { id, text, tags, images } = update;
+  const { schema, forUpdate } = on.dialect;
+  const { sql, values } = allOf([
+    { sql: 'o.key = ? AND o.deleted_at IS NULL', values: [id] },
+    ...amongThreads(scope, on.dialect),
+  ]);
+  const [row] = await on.query(`SELECT * FROM ${schema}context_entries o WHERE ${sql} ${forUpdate}`, values);
+  if (row === undefined) return { id, found: false };
+  const metadata = newMetadata(update, row);
+  // The schema allows no others.
+  const before = textOf(row, 'content_type') as ContentType;
+  const type = images === undefined ? before : contentType(images.length);
+  await keepVersion(on, row, { text: text !== undefined, images: images !== undefined });
+  if (text !== undefined) await writeText(on, id, storable(text), update.summaryWanted === true);
+  if (metadata !== undefined) await writeFields(on, id, metadata, index);
+  if (tags !== undefined) await writeTags(on, id, tags);
+  if (images !== undefined) await writeImages(on, id, images);
+  if (type !== before) await countRetyped(on, textOf(row, 'thread_id'), type);
+  await on.query(
+    `UPDATE ${schema}context_entries SET metadata = coalesce(?, metadata), content_type = ?, updated_at = ?
+      WHERE key = ?`,
+    [jsonOf(metadata), type, on.now, id],
+  );
+  return { id, found: true, hadSummary: optionalTextOf(row, 'summary') !== undefined };
+}
+
+/** The summary of the old text is removed. */
+async function writeText(on: Statements, id: number, text: string, summaryWanted: boolean): Promise<void> {
+  await on.query(
+    `UPDATE ${on.dialect.schema}context_entries SET text_content = ?, text_hash = ?, summary = NULL, summary_due = ?
+      WHERE key = ?`,
+    [text, textHash(text), summaryWanted ? 1 : 0, id],
+  );
+  await replaceWords(on, id, text);
+}
+
+function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
+  if (update.metadataPatch === undefined) return update.metadata;
+  const stored = optionalTextOf(row, 'metadata');
+  const merged = mergePatch(stored === undefined ? {} : parseMetadata(stored), update.metadataPatch);
+  // Each patch is small, but many of them add up.
+  const size = JSON.stringify(merged).length;
+  if (size <= metadataUnitsMax) return merged;
+  throw new CarrelError(
+    'invalid_arguments',
+    `metadata would have ${size} characters as JSON with this patch, and may have at most ${metadataUnitsMax}`,
+  );
+}
+
+/** `position`: in a batch. */
+function notFound(id: number, position: number | undefined): CarrelError {
+  const message = `Context entry with ID ${id} not found`;
+  if (position === undefined) return new CarrelError('entry_not_found', message, { data: { context_id: id } });
+  return new CarrelError('entry_not_found', `${message} (index ${position}); nothing was changed`, {
+    data: { context_id: id, index: position },
+  });
+}
+
+function jsonOf(metadata: Metadata | undefined): string | null {
+  return metadata === undefined ? null : JSON.stringify(metadata);
+}
+
+function contentType(images: number): ContentType {
+  return images > 0 ? 'multimodal' : 'text';
+}

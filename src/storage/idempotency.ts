@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { CarrelError } from '../base/errors.ts';
+import type { Statements } from './dialect.ts';
+import type { Idempotency } from './entries/entry.ts';
+import { textOf } from './rows.ts';
+import { storable } from './storable.ts';
+
+/** Does the work unless the same call was done before; then returns the first answer. All in one transaction. */
+export async function once<Answer>(
+  on: Statements,
+  idempotency: Idempotency | undefined,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  if (idempotency === undefined) return work();
+  const key = storable(idempotency.key);
+  const table = `${on.dialect.schema}idempotency_keys`;
+  // A concurrent call with the same key waits here until the other transaction ends.
+  const [inserted] = await on.query(
+    `INSERT INTO ${table} (key, body_hash, answer, created_at) VALUES (?, ?, '', ?) ON CONFLICT DO NOTHING RETURNING key`,
+    [key, idempotency.bodyHash, on.now],
+  );
+  if (inserted !== undefined) {
+    const answer = await work();
+    await on.query(`UPDATE ${table} SET answer = ? WHERE key = ?`, [JSON.stringify(answer), key]);
+    return answer;
+  }
+  const [known] = await on.query(`SELECT body_hash, answer FROM ${table} WHERE key = ?`, [key]);
+  // Purged in between.
+  if (known === undefined) return once(on, idempotency, work);
+  if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));
+  throw new CarrelError(
+    'idempotency_conflict',
+    'This idempotency_key was already used for another call. Use a new key for a new write.',
+  );
+}
+
+/** Until the end of the transaction. */
+export async function lock(on: Statements, name: string): Promise<void> {
+  await lockAll(on, [name]);
+}
+
+/** Max locks of one transaction: PostgreSQL has room for some thousand in total. */
+export const locksMax = 500;
+
+/** In one order everywhere, so that two transactions do not wait for each other. */
+export async function lockAll(on: Statements, names: readonly string[]): Promise<void> {
+  assert(names.length <= locksMax, 'more locks than a transaction may have');
+  if (on.dialect.lock !== undefined && names.length > 0) await on.query(on.dialect.lock, [{ list: names.toSorted() }]);
+}

@@ -1,0 +1,229 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { daysBefore } from '../../base/days-before.ts';
+import { textHash } from '../../base/text-hash.ts';
+import { makeSnippet } from '../../words/snippet.ts';
+import { nothing, plainQuery, type WordQuery } from '../../words/word-query.ts';
+import type { KeyFilter, Statements } from '../dialect.ts';
+import { keptDays } from '../entries/entry.ts';
+import { once } from '../idempotency.ts';
+import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import { bothForms, storable } from '../storable.ts';
+import { reads, type StoreOf, writes } from '../store-operations.ts';
+import { findWords, weighWords } from '../words/find-words.ts';
+import { headingOf, noteWords } from '../words/word-indexes.ts';
+import { removeWords, writeWords } from '../words/write-words.ts';
+import {
+  type ListedNote,
+  type Note,
+  type NoteChanges,
+  type NoteListRequest,
+  type NotePage,
+  type NoteRequest,
+  type NoteToSave,
+  type NoteUpdate,
+  noteNotFound,
+  type RemovedNote,
+} from './note.ts';
+
+export const noteOperations = {
+  ...reads({ get: getNote, list: listNotes }, { replica: true }),
+  ...writes({ save: saveNote, update: updateNote, remove: removeNote, restore: restoreNote }),
+};
+
+/** Research notes: a title, a text, tags and the addresses it was taken from. */
+export type NoteStore = StoreOf<typeof noteOperations>;
+
+export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
+  const [row] = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND deleted_at IS NULL`, [
+    storable(id),
+  ]);
+  return row && noteOf(row);
+}
+
+/** About what a reranking model reads. */
+const passageUnits = 1_100;
+
+/** With a query the most relevant first, else the newest; equals in the order of their ids. */
+export async function listNotes(on: Statements, request: NoteListRequest): Promise<NotePage> {
+  const tags = new Map(request.tags?.map((tag) => [tag.normalize('NFC'), bothForms([storable(tag)])]));
+  const filter = on.dialect.words.labelled(noteWords, [...tags.values()]);
+  if (request.query === undefined) return newestNotes(on, filter, request);
+  const query = plainQuery(request.query);
+  const { found, total, scoreMax } = await findWords(on, noteWords, query, filter, request);
+  const keys = found.map(({ key }) => key);
+  const { weighed } = await weighWords(on, noteWords, { query, keys });
+  const terms = new Map(weighed.map((each) => [each.key, each.terms]));
+  const shareOf = (score: number) => Math.min(1, score / Math.max(scoreMax, Number.EPSILON));
+  const sql = `SELECT * FROM ${on.dialect.schema}notes WHERE key IN (${on.dialect.integers})`;
+  const rows = await on.query(sql, [{ list: keys }]);
+  const byKey = new Map(rows.map((row) => [numberOf(row, 'key'), row]));
+  const notes: ListedNote[] = [];
+  for (const { key, score } of found) {
+    const row = byKey.get(key);
+    if (row === undefined) continue;
+    const covered = (terms.get(key) ?? []).reduce((sum, { highest }) => sum + highest, 0);
+    const match = {
+      key,
+      share: shareOf(score),
+      coverage: shareOf(covered),
+      passage: makeSnippet(textOf(row, 'content'), query, passageUnits).text,
+    };
+    notes.push({ ...listed(row, query), match });
+    // A long note takes tens of milliseconds, and with PostgreSQL this is the thread that serves.
+    await nextTurn();
+  }
+  return { notes, total };
+}
+
+async function newestNotes(
+  on: Statements,
+  filter: KeyFilter | undefined,
+  { limit, offset }: NoteListRequest,
+): Promise<NotePage> {
+  const values = filter?.values ?? [];
+  const among = `${on.dialect.schema}notes WHERE deleted_at IS NULL${filter ? ` AND key IN (${filter.sql})` : ''}`;
+  const rows = await on.query(`SELECT * FROM ${among} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`, [
+    ...values,
+    limit,
+    offset,
+  ]);
+  const [count = {}] = await on.query(`SELECT count(*) AS total FROM ${among}`, values);
+  return { notes: rows.map((row) => listed(row, nothing)), total: numberOf(count, 'total') };
+}
+
+function listed(row: Row, query: WordQuery): ListedNote {
+  const { id, title, tags, sourceUrls, createdAt, updatedAt, content } = noteOf(row);
+  const contentHash = textHash(content);
+  return { id, title, tags, sourceUrls, createdAt, updatedAt, contentHash, snippet: makeSnippet(content, query) };
+}
+
+function noteOf(row: Row): Note {
+  return {
+    id: textOf(row, 'id'),
+    title: textOf(row, 'title'),
+    content: textOf(row, 'content'),
+    tags: textsOf(row, 'tags'),
+    sourceUrls: textsOf(row, 'source_urls'),
+    createdAt: textOf(row, 'created_at'),
+    updatedAt: textOf(row, 'updated_at'),
+  };
+}
+
+export async function saveNote(on: Statements, { idempotency, ...fresh }: NoteToSave): Promise<Note> {
+  return once(on, idempotency, async () => {
+    const note = newNote(fresh, on.now);
+    const [row = {}] = await on.query(
+      `INSERT INTO ${on.dialect.schema}notes (id, title, content, tags, source_urls, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`,
+      [
+        ...[note.id, note.title, note.content, { list: note.tags }, { list: note.sourceUrls }],
+        ...[note.createdAt, note.updatedAt],
+      ],
+    );
+    const key = numberOf(row, 'key');
+    await indexNote(on, key, note);
+    await purge(on);
+    return note;
+  });
+}
+
+/**
+ * Replaces only what is given. A note that is missing or deleted is `note_not_found`. A change that changes nothing leaves
+ * `updatedAt` as it is, so that a repeated call is harmless.
+ */
+export async function updateNote(on: Statements, { id, changes, idempotency }: NoteUpdate): Promise<Note> {
+  return once(on, idempotency, async () => {
+    const { key, note, deletedAt } = await lockNote(on, id);
+    if (deletedAt !== undefined) throw noteNotFound(id);
+    const changed = changedNote(note, changes, on.now);
+    if (changed !== note) {
+      await on.query(
+        `UPDATE ${on.dialect.schema}notes SET title = ?, content = ?, tags = ?, source_urls = ?, updated_at = ?
+          WHERE key = ?`,
+        [
+          ...[changed.title, changed.content, { list: changed.tags }, { list: changed.sourceUrls }],
+          ...[changed.updatedAt, key],
+        ],
+      );
+      await removeWords(on, noteWords, [key]);
+      await indexNote(on, key, changed);
+    }
+    await purge(on);
+    return changed;
+  });
+}
+
+/** It can be restored for `keptDays`; then the next write removes it. Doing it again changes nothing. */
+export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<RemovedNote> {
+  return once(on, idempotency, async () => {
+    const { key, deletedAt } = await lockNote(on, id);
+    if (deletedAt === undefined) {
+      await on.query(`UPDATE ${on.dialect.schema}notes SET deleted_at = ? WHERE key = ?`, [on.now, key]);
+      await removeWords(on, noteWords, [key]);
+    }
+    await purge(on);
+    await on.query(`DELETE FROM ${on.dialect.schema}idempotency_keys WHERE created_at < ?`, [
+      daysBefore(on.now, keptDays),
+    ]);
+    return { deletedAt: deletedAt ?? on.now };
+  });
+}
+
+/** A note that is not deleted stays as it is. */
+export async function restoreNote(on: Statements, { id, idempotency }: NoteRequest): Promise<Note> {
+  return once(on, idempotency, async () => {
+    const { key, note, deletedAt } = await lockNote(on, id);
+    if (deletedAt !== undefined) {
+      await on.query(`UPDATE ${on.dialect.schema}notes SET deleted_at = NULL WHERE key = ?`, [key]);
+      await indexNote(on, key, note);
+    }
+    return note;
+  });
+}
+
+/** Locks a note that exists or can be restored. */
+async function lockNote(on: Statements, id: string) {
+  const [row] = await on.query(
+    `SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND (deleted_at IS NULL OR deleted_at >= ?)
+      ${on.dialect.forUpdate}`,
+    [storable(id), daysBefore(on.now, keptDays)],
+  );
+  if (row === undefined) throw noteNotFound(id);
+  return { key: numberOf(row, 'key'), note: noteOf(row), deletedAt: optionalTextOf(row, 'deleted_at') };
+}
+
+async function indexNote(on: Statements, key: number, note: Note): Promise<void> {
+  const { title, content, tags } = note;
+  await writeWords(on, noteWords, [{ key, title, heading: headingOf(tags), body: content, labels: tags }]);
+}
+
+/** Deletes notes that can no longer be restored. */
+async function purge(on: Statements): Promise<void> {
+  await on.query(`DELETE FROM ${on.dialect.schema}notes WHERE deleted_at < ?`, [daysBefore(on.now, keptDays)]);
+}
+
+function newNote(note: NoteToSave, time: string): Note {
+  return {
+    id: randomUUID(),
+    title: storable(note.title),
+    content: storable(note.content),
+    tags: note.tags.map(storable),
+    sourceUrls: note.sourceUrls.map(storable),
+    createdAt: time,
+    updatedAt: time,
+  };
+}
+
+/** The note itself if nothing would change. */
+function changedNote(note: Note, { title, content, tags, sourceUrls }: NoteChanges, now: string): Note {
+  const changed = {
+    ...note,
+    title: title === undefined ? note.title : storable(title),
+    content: content === undefined ? note.content : storable(content),
+    tags: tags?.map(storable) ?? note.tags,
+    sourceUrls: sourceUrls?.map(storable) ?? note.sourceUrls,
+  };
+  return isDeepStrictEqual(changed, note) ? note : { ...changed, updatedAt: now };
+}

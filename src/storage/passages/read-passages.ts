@@ -1,0 +1,71 @@
+import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { Statements } from '../dialect.ts';
+import { createIdSet, type IdPages } from '../id-set.ts';
+import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import { findWords, weighWords } from '../words/find-words.ts';
+import { passageWords } from '../words/word-indexes.ts';
+import type { PassageFilter, PassagePage, PassageSearch, StoredPassage } from './passage.ts';
+
+/** In the order of the keys; keys that name nothing are left out. */
+export async function getPassages(on: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
+  const rows = await rowsByKey(on, '*', keys);
+  return keys.flatMap((key) => {
+    const row = rows.get(key);
+    return row === undefined ? [] : [passageOf(row)];
+  });
+}
+
+/** By words: the most relevant first, equals in the order of their ids. */
+export async function searchPassages(
+  on: Statements,
+  { query, filter: { labels = [] } = {}, ...page }: PassageSearch,
+): Promise<PassagePage> {
+  const narrowed = on.dialect.words.labelled(passageWords, labels);
+  const { found, total, scoreMax, corrected } = await findWords(on, passageWords, query, narrowed, page);
+  const keys = found.map(({ key }) => key);
+  const rows = await rowsByKey(on, 'key, id, parent, position', keys);
+  const hits = found.flatMap(({ key, ...scores }) => {
+    const row = rows.get(key);
+    if (row === undefined) return [];
+    const [id, parent, position] = [textOf(row, 'id'), textOf(row, 'parent'), numberOf(row, 'position')];
+    return [{ key, id, parent, position, ...scores }];
+  });
+  return { hits, total, scoreMax, corrected };
+}
+
+/** What the words of a query say about passages that are known already, term by term. */
+export async function weighPassages(on: Statements, request: WeighRequest): Promise<WeighedWords> {
+  return weighWords(on, passageWords, request);
+}
+
+/** The keys that the filter lets through. */
+export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<IdPages> {
+  const { schema, words } = on.dialect;
+  const { sql, values } = words.labelled(passageWords, labels) ?? {
+    sql: `SELECT key FROM ${schema}kb_passages`,
+    values: [],
+  };
+  // As one text: a row for each key would take several times as long.
+  const [row = {}] = await on.query(`SELECT string_agg(CAST(key AS text), ' ') AS keys FROM (${sql}) f`, values);
+  return createIdSet((optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number)).pages;
+}
+
+async function rowsByKey(on: Statements, columns: string, keys: readonly number[]): Promise<Map<number, Row>> {
+  const { schema, integers } = on.dialect;
+  const sql = `SELECT ${columns} FROM ${schema}kb_passages WHERE key IN (${integers})`;
+  const rows = await on.query(sql, [{ list: keys }]);
+  return new Map(rows.map((row) => [numberOf(row, 'key'), row]));
+}
+
+function passageOf(row: Row): StoredPassage {
+  return {
+    key: numberOf(row, 'key'),
+    id: textOf(row, 'id'),
+    parent: textOf(row, 'parent'),
+    position: numberOf(row, 'position'),
+    title: textOf(row, 'title'),
+    headings: textsOf(row, 'headings'),
+    body: textOf(row, 'body'),
+    labels: textsOf(row, 'labels'),
+  };
+}

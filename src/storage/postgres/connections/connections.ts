@@ -1,0 +1,257 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool, type PoolClient } from 'pg';
+import { CarrelError } from '../../../base/errors.ts';
+import type { Language } from '../../../words/language.ts';
+import { givenUp, type ReadOptions } from '../../read-options.ts';
+import { createServers, type Servers } from './servers.ts';
+import { errorOfWrite, isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
+import {
+  type AfterCommit,
+  type Attempt,
+  abortable,
+  type Connection,
+  createStatementNames,
+  endedWithClient,
+  statementsOf,
+  transaction,
+} from './transaction.ts';
+
+export interface PostgresConfig {
+  /** postgres://user:password@host:port/database, or with several hosts, as libpq takes them. */
+  readonly url: string;
+  /** Address of a read replica, for searches. */
+  readonly readUrl?: string | undefined;
+  readonly connectionsMax?: number;
+  readonly connectTimeoutMs?: number;
+  /** Statement timeout of reads, enforced by the server. */
+  readonly queryTimeoutMs?: number;
+  /** Grace period after the statement timeout; then the connection counts as lost. */
+  readonly silenceMs?: number;
+  /** How long a write waits for a lock; the same as on SQLite. */
+  readonly lockTimeoutMs?: number;
+  /** Language of the words. Default: the database's. All texts are tokenised again if it changes. */
+  readonly language?: Language | undefined;
+}
+
+type Work<T> = (statements: Connection) => Promise<T>;
+
+export interface Connections {
+  /** All statements see the same snapshot. */
+  read<T>(work: Work<T>, options?: ReadOptions): Promise<T>;
+  /**
+   * All or nothing. Retried after a conflict, or when the connection was lost before COMMIT, so it must have no other side
+   * effects. `isLong`: no statement timeout.
+   */
+  write<T>(work: Work<T>, options?: { readonly isLong?: boolean }): Promise<T>;
+  /**
+   * Statements outside a transaction and without a timeout, such as CREATE INDEX CONCURRENTLY. Cancelled when the connections are
+   * closed.
+   */
+  alone<T>(work: Work<T>): Promise<T>;
+  count(): { readonly open: number; readonly idle: number; readonly max: number };
+  close(): Promise<void>;
+}
+
+/** Max attempts after a conflict. */
+const conflictsMax = 6;
+/** Max attempts on lost connections, or on those to a server that has become read-only. */
+const lossesMax = 3;
+const idleTimeoutMs = 60_000;
+
+/** The longest time that a timer takes: 24 days. */
+const endlessMs = 2 ** 31 - 1;
+
+/** Commits that have waited too long for a standby. */
+const heldQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
+  AND state_change < clock_timestamp() - interval '1 second' LIMIT 1`;
+
+const closedError = () => new CarrelError('unavailable', 'The storage is closed.');
+
+export interface ConnectionDeps {
+  readonly servers?: Servers;
+  readonly afterCommit?: AfterCommit | undefined;
+  /** False if the caller asks another server instead. */
+  readonly isRetrying?: boolean;
+}
+
+export function createConnections(
+  config: PostgresConfig,
+  { servers = createServers(config.url), afterCommit, isRetrying = true }: ConnectionDeps = {},
+): Connections {
+  const lockTimeoutMs = config.lockTimeoutMs ?? 15_000;
+  const readMs = readTimeoutMs(config);
+  // A statement may wait for a lock and still take its usual time.
+  const writeMs = lockTimeoutMs + readMs;
+  const silenceMs = config.silenceMs ?? 10_000;
+  const connectMs = config.connectTimeoutMs ?? 5_000;
+  const pool = new Pool({
+    Client: servers.Client,
+    max: config.connectionsMax ?? 10,
+    connectionTimeoutMillis: connectMs,
+    query_timeout: writeMs + silenceMs,
+    allowExitOnIdle: true,
+    // The types don't have it yet.
+    ...{ pipeline: true },
+  });
+  const names = createStatementNames();
+  // A broken idle connection is replaced when the next call needs one.
+  pool.on('error', () => {});
+  /** Connections of earlier generations are closed instead of used. */
+  let generation = 0;
+  const generations = new WeakMap<object, number>();
+  pool.on('connect', (client) => generations.set(client, generation));
+  let isHeld = false;
+  let isClosed = false;
+  const cancelAlone = new Set<(error: Error) => void>();
+
+  return {
+    read,
+    async write(work, { isLong = false } = {}) {
+      if (isHeld) await checkHeld();
+      const statementMs = isLong ? 0 : writeMs;
+      const begin = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockTimeoutMs}`;
+      const parts = { begin, work, statementMs, write: { afterCommit } };
+      try {
+        return await retried((attempt) => inTransaction(parts, attempt));
+      } catch (error) {
+        throw errorOfWrite(error);
+      }
+    },
+    alone: (work) => retried((attempt) => withoutTransaction(work, attempt)),
+    count: () => ({ open: pool.totalCount, idle: pool.idleCount, max: pool.options.max }),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      for (const cancel of cancelAlone) cancel(closedError());
+      await pool.end();
+    },
+  };
+
+  function read<T>(work: Work<T>, options?: ReadOptions): Promise<T> {
+    const parts = { begin: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, statementMs: readMs };
+    return retried((attempt) => inTransaction(parts, attempt, options));
+  }
+
+  /** While commits wait for a standby, each further one would occupy a connection that searches need. */
+  async function checkHeld(): Promise<void> {
+    const waiting = await read((statements) => statements.query(heldQuery));
+    if (waiting.length > 0) {
+      throw new CarrelError(
+        'unavailable',
+        'The standby of the database does not confirm writes at present. Nothing was saved; try again later.',
+        { retryAfterSeconds: 5 },
+      );
+    }
+    isHeld = false;
+  }
+
+  async function retried<T>(attemptOnce: (attempt: Attempt) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + connectMs;
+    for (let number = 1; ; number += 1) {
+      if (isClosed) throw closedError();
+      const attempt: Attempt = { isCommitted: false, isHeld: false };
+      try {
+        return await attemptOnce(attempt);
+      } catch (error) {
+        if (!isWorthRetrying(error, attempt, number, deadline)) throw storageError(error);
+        // With jitter, so that the same two don't collide again.
+        await delay(Math.random() * 10 * 2 ** Math.min(number, conflictsMax));
+      }
+    }
+  }
+
+  function isWorthRetrying(error: unknown, attempt: Attempt, number: number, deadline: number): boolean {
+    const isBlamed = names.isBlamed(error);
+    if (!isRetrying) return false;
+    // Other calls will give theirs back.
+    if (isCrowded(error)) return performance.now() < deadline;
+    if (isRetryable(error) || isBlamed) return number < conflictsMax;
+    if (number >= lossesMax) return false;
+    // Most likely an old connection that died unnoticed; others in the pool may be dead, too.
+    if (isLost(error)) return !attempt.isCommitted;
+    if (!isReadOnly(error)) return false;
+    // The address may lead to another server by now, or the server may have been promoted.
+    generation += 1;
+    return true;
+  }
+
+  async function connect(): Promise<PoolClient> {
+    for (;;) {
+      const client = await servers.connect(() => pool.connect());
+      if (generations.get(client) === generation) return client;
+      client.release(true);
+    }
+  }
+
+  async function inTransaction<T>(
+    { statementMs, ...parts }: TransactionParts<T>,
+    attempt: Attempt,
+    { signal }: ReadOptions = {},
+  ): Promise<T> {
+    if (signal?.aborted) throw givenUp(signal);
+    const client = await connect();
+    let broken: Error | undefined;
+    const onBroken = (error: Error) => {
+      broken ??= error;
+    };
+    client.on('error', onBroken);
+    const begin = `${parts.begin}; ${timeouts(statementMs)}`;
+    const statements = statementsOf(client, names, statementMs === 0 ? endlessMs : statementMs + silenceMs);
+    try {
+      return await abortable(transaction(client, { ...parts, begin, statements, onBroken, attempt }), signal);
+    } catch (error) {
+      if (signal?.aborted) onBroken(new Error('aborted'));
+      if (isReadOnly(error)) servers.leave(client);
+      isHeld ||= attempt.isHeld;
+      throw error;
+    } finally {
+      client.off('error', onBroken);
+      client.release(broken);
+    }
+  }
+
+  async function withoutTransaction<T>(work: Work<T>, attempt: Attempt): Promise<T> {
+    const client = await connect();
+    attempt.isCommitted = true;
+    const { promise: cancelled, reject: cancel } = Promise.withResolvers<never>();
+    cancelled.catch(() => {});
+    client.on('error', cancel);
+    cancelAlone.add(cancel);
+    let broken: Error | undefined = new Error('cancelled');
+    const unlimited = async (): Promise<T> => {
+      await client.query('SET statement_timeout = 0');
+      const result = await work(statementsOf(client, names, endlessMs));
+      await client.query('RESET statement_timeout');
+      return result;
+    };
+    try {
+      const result = await Promise.race([unlimited(), cancelled]);
+      broken = undefined;
+      return result;
+    } finally {
+      cancelAlone.delete(cancel);
+      client.off('error', cancel);
+      client.release(broken);
+    }
+  }
+}
+
+interface TransactionParts<T> {
+  readonly begin: string;
+  readonly work: Work<T>;
+  readonly statementMs: number;
+  readonly write?: { readonly afterCommit: AfterCommit | undefined };
+}
+
+export function readTimeoutMs({ queryTimeoutMs = 5_000 }: PostgresConfig): number {
+  return queryTimeoutMs;
+}
+
+/**
+ * Set per transaction: behind a pooler (PgBouncer in transaction mode) the next one is on another connection, and settings at
+ * connection start are refused. 0: no timeout.
+ */
+export function timeouts(statementMs: number): string {
+  const idle = `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;
+  return `SET LOCAL statement_timeout = ${statementMs}; ${idle}${statementMs === 0 ? `; ${endedWithClient}` : ''}`;
+}

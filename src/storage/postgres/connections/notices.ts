@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from 'pg';
+import type { Notice } from '../../../base/shared-store.ts';
+import type { Connections, PostgresConfig } from './connections.ts';
+import type { Servers } from './servers.ts';
+
+export interface Notices {
+  tell(notice: Notice): void;
+  listen(listener: (notice: Notice) => void): () => void;
+  close(): Promise<void>;
+}
+
+const channel = 'carrel';
+/** Equal notices without an id within this time are sent once. */
+const quietMs = 200;
+const retryMinMs = 1_000;
+const retryMaxMs = 5_000;
+
+/**
+ * NOTIFY and LISTEN between the processes on a database. The listening connection is opened with the first listener. Notices are
+ * lost behind PgBouncer in transaction mode and while the server is down, so listeners also poll.
+ */
+export function createNotices(
+  config: PostgresConfig,
+  connections: Pick<Connections, 'write'>,
+  servers: Servers,
+): Notices {
+  const self = randomUUID();
+  const listeners = new Set<(notice: Notice) => void>();
+  const waiting = new Map<string, NodeJS.Timeout>();
+  let client: Client | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let retryMs = retryMinMs;
+  let closed = false;
+
+  const send = (notice: Notice): void => {
+    if (closed) return;
+    const payload = JSON.stringify({ ...notice, from: self });
+    connections
+      .write((statements) => statements.query('SELECT pg_notify($1, $2)', [channel, payload]))
+      // Listeners poll as well.
+      .catch(() => {});
+  };
+
+  const connect = async (): Promise<void> => {
+    if (closed) return;
+    const own = servers.client({
+      connectionTimeoutMillis: config.connectTimeoutMs ?? 5_000,
+      application_name: 'carrel notices',
+    });
+    client = own;
+    let isLost = false;
+    const lose = (): void => {
+      if (isLost) return;
+      isLost = true;
+      own.end().catch(() => {});
+      if (closed) return;
+      timer = setTimeout(() => void connect(), retryMs).unref();
+      retryMs = Math.min(retryMaxMs, retryMs * 2);
+    };
+    own.on('error', lose);
+    own.on('end', lose);
+    own.on('notification', ({ payload = '' }) => {
+      const { from, ...notice } = JSON.parse(payload) as Notice & { from: string };
+      if (from !== self) for (const listener of listeners) listener(notice);
+    });
+    try {
+      await own.connect();
+      await own.query(`LISTEN ${channel}`);
+      retryMs = retryMinMs;
+    } catch {
+      lose();
+    }
+  };
+
+  return {
+    tell(notice) {
+      const key = JSON.stringify(notice);
+      if (waiting.has(key)) return;
+      waiting.set(
+        key,
+        setTimeout(
+          () => {
+            waiting.delete(key);
+            send(notice);
+          },
+          'id' in notice ? 0 : quietMs,
+        ).unref(),
+      );
+    },
+    listen(listener) {
+      listeners.add(listener);
+      if (client === undefined) void connect();
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      for (const each of waiting.values()) clearTimeout(each);
+      await client?.end().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,193 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ReadOptions } from '../../read-options.ts';
+import { numberOf, type Row, textOf } from '../../rows.ts';
+import type { ReplicaState, ReplicaWatch } from '../../storage.ts';
+import { type Connections, createConnections, type PostgresConfig, readTimeoutMs, timeouts } from './connections.ts';
+import { createServers } from './servers.ts';
+import { isAway } from './storage-error.ts';
+import type { AfterCommit, Connection } from './transaction.ts';
+
+/** A standby that answers searches in the primary's place. */
+export interface Replica extends ReplicaWatch {
+  /**
+   * Sees every write that was acknowledged to anybody, in any process, before the call. `onPrimary` answers when the replica
+   * lags, fails or is down; the replica gets a second chance if the primary is down.
+   */
+  read<T>(work: (statements: Connection) => Promise<T>, onPrimary: () => Promise<T>, options?: ReadOptions): Promise<T>;
+  /** Records the positions of this process's writes. */
+  readonly afterCommit: AfterCommit;
+  close(): Promise<void>;
+}
+
+/** Position in the write-ahead log, up to which everything is on a primary's disk or visible on a replica. */
+interface WalPosition {
+  /** In bytes from the beginning. */
+  readonly at: bigint;
+  /** Incremented by each promotion. A replica on an earlier timeline has diverged. */
+  readonly timeline: number;
+  /** The same on a server and all that follow it. */
+  readonly cluster: string;
+}
+
+/** A commit is acknowledged once flushed, or, with synchronous_commit off, once inserted. */
+const primaryPosition = `
+  SELECT CASE WHEN current_setting('synchronous_commit') = 'off' THEN pg_current_wal_insert_lsn()
+      ELSE pg_current_wal_flush_lsn() END - '0/0'::pg_lsn AS at,
+    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int AS timeline,
+    (SELECT system_identifier FROM pg_control_system()) AS cluster`;
+
+const replicaPosition = `
+  SELECT pg_is_in_recovery() AS follows, pg_last_wal_replay_lsn() - '0/0'::pg_lsn AS at,
+    (SELECT greatest(c.timeline_id, r.min_recovery_end_timeline) FROM pg_control_checkpoint() c, pg_control_recovery() r) AS timeline,
+    (SELECT system_identifier FROM pg_control_system()) AS cluster`;
+
+/** Pauses between checks of a replica that lags a little. */
+const waitsMs = [1, 2, 4, 8, 16];
+
+/** Pauses while the primary is down: the replica only has to replay what it has received. */
+const waitsWithoutPrimaryMs = [...waitsMs, 32, 64, 128, 256, 512, 1_024];
+
+/** Back-off for a replica that lags more or fails. */
+const restMinMs = 250;
+const restMaxMs = 10_000;
+
+/** Pause before a primary that is down is asked again. */
+const awayMs = 1_000;
+
+export function createReplica(url: string, config: PostgresConfig, readPrimary: Connections['read']): Replica {
+  const connections = createConnections(
+    { ...config, url },
+    { servers: createServers(url, 'standby'), isRetrying: false },
+  );
+  const counts = { replica: 0, primary: 0 };
+  let restMs = 0;
+  let restUntil = Number.NEGATIVE_INFINITY;
+  let last: WalPosition | undefined;
+  /** Own writes whose position was not returned, and how many of them `last` is known to include. */
+  let unknownWrites = 0;
+  let includedWrites = 0;
+  let awayUntil = Number.NEGATIVE_INFINITY;
+
+  return {
+    async read(work, onPrimary, options) {
+      const isResting = performance.now() < restUntil;
+      const answered = isResting ? undefined : await tryRead(waitsMs, work, options);
+      counts[answered === undefined ? 'primary' : 'replica'] += 1;
+      if (answered !== undefined) return answered.answer;
+      try {
+        return await onPrimary();
+      } catch (error) {
+        const late = isAway(error) ? await tryRead(waitsWithoutPrimaryMs, work, options) : undefined;
+        if (late === undefined) throw error;
+        return late.answer;
+      }
+    },
+    afterCommit: {
+      query: primaryPosition,
+      onRow(row) {
+        if (row === undefined) unknownWrites += 1;
+        else last = later(last, positionOf(row));
+      },
+    },
+    counts: () => ({ ...counts }),
+    look,
+    close: () => connections.close(),
+  };
+
+  /** Undefined if the replica can't answer. */
+  async function tryRead<T>(
+    pausesMs: readonly number[],
+    work: (statements: Connection) => Promise<T>,
+    options: ReadOptions | undefined,
+  ): Promise<{ readonly answer: T } | undefined> {
+    try {
+      const wanted = await acknowledged();
+      for (const pauseMs of wanted ? pausesMs : []) {
+        const answered = wanted && (await readAt(wanted, work, options));
+        if (answered !== undefined) {
+          restMs = 0;
+          return answered;
+        }
+        await delay(pauseMs);
+      }
+    } catch (error) {
+      if (options?.signal?.aborted) throw error;
+    }
+    // Concurrent calls count as one.
+    if (performance.now() >= restUntil) {
+      restMs = Math.min(restMaxMs, Math.max(restMinMs, 2 * restMs));
+      restUntil = performance.now() + restMs;
+    }
+    return undefined;
+  }
+
+  /**
+   * At or after every write acknowledged to anybody before the call. While the primary is down: after this process's own writes.
+   * Undefined if that is unknown.
+   */
+  async function acknowledged(): Promise<WalPosition | undefined> {
+    const ownWrites = () => (unknownWrites === includedWrites ? last : undefined);
+    if (performance.now() < awayUntil) return ownWrites();
+    const before = unknownWrites;
+    try {
+      const [row = {}] = await readPrimary((statements) => statements.query(primaryPosition));
+      const found = positionOf(row);
+      last = later(last, found);
+      includedWrites = before;
+      return found;
+    } catch (error) {
+      // A primary that is up but doesn't answer may have accepted more writes.
+      if (!isAway(error instanceof Error && error.cause ? error.cause : error)) return undefined;
+      awayUntil = performance.now() + awayMs;
+      return ownWrites();
+    }
+  }
+
+  /** Undefined if the replica lags. */
+  function readAt<T>(
+    wanted: WalPosition,
+    work: (statements: Connection) => Promise<T>,
+    options: ReadOptions | undefined,
+  ): Promise<{ readonly answer: T } | undefined> {
+    return connections.read(async (statements) => {
+      const [row = {}] = await statements.query(replicaPosition);
+      const { behindBytes, trouble } = stateOf(row, wanted);
+      if (trouble !== undefined) throw new Error(trouble);
+      if (behindBytes !== 0) return undefined;
+      // A new snapshot, on the same server even behind a pooler: that of a statement is older than the position that it returns.
+      await statements.query(`COMMIT AND CHAIN; ${timeouts(readTimeoutMs(config))}`);
+      return { answer: await work(statements) };
+    }, options);
+  }
+
+  async function look(): Promise<ReplicaState> {
+    const wanted = await acknowledged();
+    if (wanted === undefined)
+      return { trouble: 'The primary does not answer, so nobody knows how far the replica is.' };
+    try {
+      const [row = {}] = await connections.read((statements) => statements.query(replicaPosition));
+      return stateOf(row, wanted);
+    } catch {
+      return { trouble: 'The replica does not answer.' };
+    }
+  }
+}
+
+function positionOf(row: Row): WalPosition {
+  return { at: BigInt(textOf(row, 'at')), timeline: numberOf(row, 'timeline'), cluster: String(row['cluster']) };
+}
+
+function later(one: WalPosition | undefined, other: WalPosition): WalPosition {
+  if (one === undefined || one.timeline < other.timeline) return other;
+  return one.timeline > other.timeline || one.at > other.at ? one : other;
+}
+
+function stateOf(row: Row, wanted: WalPosition): ReplicaState {
+  if (row['follows'] !== true) return { trouble: 'The server takes writes itself: it is not a replica.' };
+  if (row['at'] === null) return { trouble: 'The server does not report how far it is.' };
+  const { at, timeline, cluster } = positionOf(row);
+  if (cluster !== wanted.cluster) return { trouble: 'The server follows another database.' };
+  // Known only some time after a promotion. Until then it might follow the abandoned timeline.
+  if (timeline !== wanted.timeline) return { trouble: 'The replica is not known to follow the promoted primary yet.' };
+  return { behindBytes: at >= wanted.at ? 0 : Number(wanted.at - at) };
+}

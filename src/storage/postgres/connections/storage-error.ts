@@ -1,0 +1,143 @@
+import { CarrelError, type ErrorCode, isCarrelError } from '../../../base/errors.ts';
+
+/** Turns errors of PostgreSQL and its driver into ours; the original stays in `cause`. */
+export function storageError(error: unknown): unknown {
+  if (isCarrelError(error) || !(error instanceof Error)) return error;
+  const code = errorCode(error);
+  if (code === undefined) {
+    return isLost(error) || isSilence(error) || isConnectTimeout(error) ? translate('08', error) : error;
+  }
+  return translate(code, error) ?? translate(code.slice(0, 2), error) ?? error;
+}
+
+/** Rewords a search timeout for writes. */
+export function errorOfWrite(error: unknown): unknown {
+  if (!isCarrelError(error) || error.code !== 'query_timeout') return error;
+  const message = 'The change took too long and was stopped; nothing was changed. Change less at a time.';
+  return new CarrelError('query_timeout', message, { cause: error });
+}
+
+/** Serialization failure or deadlock: a retry succeeds. */
+export function isRetryable(error: unknown): boolean {
+  return hasCode(error, '40001', '40P01');
+}
+
+/** The connection was known to be lost, so the statement was not sent. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Error && /not queryable/i.test(error.message);
+}
+
+/** No answer in time; the connection was given up. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && /query read timeout/i.test(error.message);
+}
+
+/** The connection broke while in use, and with it its transaction, unless that had ended. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (errorCode(error) === undefined) return isUnsent(error) || /connection (?:terminated|ended)/i.test(error.message);
+  return hasCode(error, '57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE');
+}
+
+/** No server to connect to, or none of the right kind; not one that is only slow. */
+export function isAway(error: unknown): boolean {
+  if (isCarrelError(error)) return error.code === 'unavailable';
+  if (!(error instanceof Error)) return false;
+  return isLost(error) || hasCode(error, '57P03', ...socketErrors) || isConnectTimeout(error);
+}
+
+/** The server has no connection left. */
+export function isCrowded(error: unknown): boolean {
+  return hasCode(error, '53300');
+}
+
+export function isReadOnly(error: unknown): boolean {
+  return hasCode(error, '25006');
+}
+
+const socketErrors: readonly string[] = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+];
+
+interface Translation {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+}
+
+const unavailable = (message: string): Translation => ({ code: 'unavailable', message, retryAfterSeconds: 1 });
+
+const away = unavailable('The database does not answer. Check that PostgreSQL runs and can be reached.');
+
+const credentials: Translation = {
+  code: 'invalid_config',
+  message: 'PostgreSQL rejects the configured user, password or database. Check POSTGRESQL_CONNECTION_STRING.',
+};
+
+const busy: Translation = {
+  ...{ code: 'storage_busy', message: 'Others are changing the same data. Try again.', retryAfterSeconds: 1 },
+};
+
+const corrupt: Translation = {
+  ...{ code: 'storage_corrupt', message: 'PostgreSQL reports damaged data. Restore a backup.' },
+};
+
+/** By SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the code of the socket. */
+const translations: Readonly<Record<string, Translation>> = {
+  '08': away,
+  '25006': { code: 'storage_read_only', message: 'The database is read-only. Connect to the primary server.' },
+  '28': credentials,
+  '3D': credentials,
+  '40': busy,
+  '42501': {
+    code: 'invalid_config',
+    message: 'The configured PostgreSQL user may not do this. Grant it rights on the database.',
+  },
+  '53': unavailable(
+    'PostgreSQL has reached one of its limits. Ask for less at once, or raise the limit that its log names.',
+  ),
+  '53100': {
+    code: 'storage_full',
+    message: 'The disk of the database is full; nothing was saved. Free some space and try again.',
+  },
+  '53200': unavailable(
+    'PostgreSQL has run out of memory, or of room for locks. Ask for less at once, or raise its memory or its max_locks_per_transaction.',
+  ),
+  '53300': unavailable('PostgreSQL has no connection left. Raise its max_connections, or let fewer programs use it.'),
+  '55P03': busy,
+  '57014': {
+    code: 'query_timeout',
+    message: 'The search took too long and was stopped. Ask for fewer or rarer words.',
+  },
+  '57': away,
+  '58': unavailable(
+    'PostgreSQL could not read or write files of its own. Its log names them; see to its disk, and try again.',
+  ),
+  XX001: corrupt,
+  XX002: corrupt,
+  ...Object.fromEntries(socketErrors.map((code) => [code, away])),
+};
+
+function translate(code: string, cause: Error): CarrelError | undefined {
+  const found = translations[code];
+  if (found === undefined) return undefined;
+  const { code: ours, message, ...options } = found;
+  return new CarrelError(ours, message, { cause, ...options });
+}
+
+function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && codes.includes(errorCode(error) ?? '');
+}
+
+function errorCode(error: Error): string | undefined {
+  if (error instanceof AggregateError) {
+    const [first] = error.errors;
+    return first instanceof Error ? errorCode(first) : undefined;
+  }
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The driver's own errors have no code. */
+function isConnectTimeout(error: Error): boolean {
+  return /connection timeout|timeout expired|timeout exceeded when trying to connect/i.test(error.message);
+}

@@ -1,0 +1,95 @@
+import type { BackgroundWork } from '../../background-work.ts';
+import type { Statements, VectorTable } from '../../dialect.ts';
+import { matchingEntries } from '../../entries/read-entries.ts';
+import type { PassageFilter } from '../../passages/passage.ts';
+import { textOf } from '../../rows.ts';
+import { ownersOf } from '../../vectors/models.ts';
+import { singleVectors } from '../../vectors/read-vectors.ts';
+import { blockOf, type VectorCorpus } from '../../vectors/vector.ts';
+import type { NearestOperations } from '../../vectors/vector-store.ts';
+import type { Connections } from '../connections/connections.ts';
+import { labelCondition } from '../passage-table.ts';
+import { arrayText, createVectorSearch, type Matching } from './search-vectors.ts';
+import { createVectorIndexes, indexName, type VectorIndexes } from './vector-index.ts';
+
+/** Vectors as arrays, which need no extension. Without pgvector there are no indexes, and each process searches a copy in memory. */
+export function createVectorTable(nearest: Nearest | undefined): VectorTable {
+  return {
+    nearest: nearest?.operations,
+    column: 'vector::text AS vector',
+    encode: arrayText,
+    decode: (row) => Float32Array.from(textOf(row, 'vector').slice(1, -1).split(','), Number),
+    keepModel: 'FOR KEY SHARE',
+    async beforeModel(on, corpus) {
+      await on.query(`LOCK TABLE carrel.${ownersOf[corpus]} IN SHARE ROW EXCLUSIVE MODE`);
+    },
+    /** Only copies in memory follow the keys; an index needs no order. */
+    async beforeVectors(on, corpus) {
+      await on.query(
+        `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))
+         WHERE NOT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'vector')`,
+        [`carrel.${corpus}_vectors`],
+      );
+    },
+    async after(on, corpus, model, range) {
+      return blockOf(await singleVectors(on, corpus, model, { ...range, end: Number.MAX_SAFE_INTEGER }));
+    },
+    pack: async () => undefined,
+    ensureIndex: (corpus, model) => nearest?.indexes[corpus].ensure(model),
+    async indexState(on, corpus, model) {
+      if (nearest === undefined) return 'memory';
+      const [row] = await on.query('SELECT 1 AS valid FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid', [
+        indexName(corpus, model),
+      ]);
+      return row === undefined ? 'none' : 'ready';
+    },
+  };
+}
+
+export interface Nearest {
+  readonly indexes: Readonly<Record<VectorCorpus, VectorIndexes>>;
+  readonly operations: NearestOperations;
+}
+
+/** Undefined without pgvector: each process then searches a copy of the vectors in memory. */
+export async function createNearest(
+  connections: Connections,
+  background: BackgroundWork,
+): Promise<Nearest | undefined> {
+  const extension = await findExtension(connections);
+  if (extension === undefined) return undefined;
+  const indexesOf = (corpus: VectorCorpus) => createVectorIndexes(connections, { background, corpus, extension });
+  const indexes = { context: indexesOf('context'), kb: indexesOf('kb') };
+  return {
+    indexes,
+    operations: {
+      context: createVectorSearch('context', extension, matchingEntries),
+      kb: createVectorSearch('kb', extension, matchingVectors),
+      removeIndex: (corpus, model) => indexes[corpus].remove(model),
+    },
+  };
+}
+
+/** Labels are copied to the vectors. */
+async function matchingVectors(_: Statements, filter: PassageFilter): Promise<Matching> {
+  return labelCondition('v', filter.labels);
+}
+
+/** The schema of pgvector. Undefined if it is not installed and this user may not install it. */
+async function findExtension(connections: Connections): Promise<string | undefined> {
+  const find = () =>
+    connections.read(async (statements) => {
+      const [row] = await statements.query(
+        "SELECT quote_ident(n.nspname) AS name FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'vector'",
+      );
+      return row === undefined ? undefined : textOf(row, 'name');
+    });
+  const found = await find();
+  if (found !== undefined) return found;
+  try {
+    await connections.write((statements) => statements.query('CREATE EXTENSION IF NOT EXISTS vector'));
+  } catch {
+    // It may be missing on the server, or another process has just created it, which fails here too.
+  }
+  return find();
+}

@@ -1,0 +1,85 @@
+import { isAlternatives, isConjunction, roughWords } from '../../../words/ranking/candidates.ts';
+import { anyOf, type WordLeaf, type WordQuery } from '../../../words/word-query.ts';
+import type { CandidateRequest, Candidates, KeyFilter, Statements, WordIndex } from '../../dialect.ts';
+import { type Condition, numberOf, type Row } from '../../rows.ts';
+import { exactCondition, hasPhrase, joined, labelQuery, tsquery } from './tsquery.ts';
+
+/** `FROM … WHERE …`: the rows `w` of documents that match. */
+export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition {
+  const exact = hasPhrase(query) ? exactCondition(query) : undefined;
+  const tests = [exact, filter && passing('w.key', filter)].filter((test) => test !== undefined);
+  return {
+    // A subselect hides the words from the planner, which would read the whole table for common ones.
+    sql: `FROM carrel.${name}_words w ${exact ? `JOIN carrel.${name}_terms t ON t.key = w.key` : ''}
+      WHERE w.words @@ (SELECT ?::tsquery)${tests.map(({ sql }) => ` AND ${sql}`).join('')}`,
+    values: [labelled([tsquery(query)], filter), ...tests.flatMap(({ values }) => values)],
+  };
+}
+
+/** Undefined if the words tell: labels are among them. */
+function passing(key: string, { sql, values, isWide, onKeys, labels }: KeyFilter): Condition | undefined {
+  if (labels !== undefined) return undefined;
+  if (!isWide) return among(key, { sql, values });
+  return onKeys === undefined
+    ? { sql: `EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = ${key} OFFSET 0)`, values }
+    : { sql: `EXISTS (SELECT 1 FROM (SELECT ${key}) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`, values: onKeys.values };
+}
+
+/** IS TRUE makes it a hash table. As a join with few expected rows, it might list the documents of a word for each of them. */
+function among(key: string, { sql, values }: Condition): Condition {
+  return { sql: `(${key} IN (${sql})) IS TRUE`, values };
+}
+
+/**
+ * The candidates with the highest sum of the weights of their words. The index lists the documents of each word, so that no
+ * tsvector is read.
+ */
+export async function findCandidates(
+  on: Statements,
+  index: WordIndex,
+  { query, filter, plan, weightOf, limit }: CandidateRequest,
+): Promise<Candidates> {
+  if (isConjunction(query)) {
+    // Every match has all words, and the same weight.
+    const { sql, values } = matching(index, query, filter);
+    const rows = await on.query(`SELECT w.key, count(*) OVER () AS total ${sql} ORDER BY w.key LIMIT ${limit}`, values);
+    return candidatesOf(rows);
+  }
+  const [isList, essential] = [isAlternatives(query), anyOf(plan.essential)];
+  const wordsOf = (leaf: WordLeaf, ...others: readonly WordQuery[]) =>
+    labelled([leaf, ...others, ...(isList ? [] : [query])].map(tsquery), filter);
+  const lists = [
+    ...plan.essential.map((leaf) => ({ leaf, words: wordsOf(leaf) })),
+    ...roughWords(plan).map((leaf) => ({ leaf, words: wordsOf(leaf, essential) })),
+  ];
+  const tested = testOf(index, isList ? essential : query, filter);
+  const rows = await on.query(
+    `SELECT m.key, count(*) OVER () AS total
+     FROM unnest((SELECT ?::tsquery[]), (SELECT ?::float8[])) AS q (words, weight)
+     CROSS JOIN LATERAL (SELECT w.key FROM carrel.${index.name}_words w WHERE w.words @@ q.words OFFSET 0) m
+     GROUP BY m.key ${tested ? `HAVING ${tested.sql}` : ''} ORDER BY sum(q.weight) DESC, m.key LIMIT ${limit}`,
+    [
+      ...[{ list: lists.map(({ words }) => words) }, { list: lists.map(({ leaf }) => weightOf(leaf)) }],
+      ...(tested?.values ?? []),
+    ],
+  );
+  return candidatesOf(rows);
+}
+
+/** What the lists of the index leave open. */
+function testOf(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition | undefined {
+  if (!hasPhrase(query)) return filter && passing('m.key', filter);
+  const { sql, values } = matching(index, query, filter);
+  return among('m.key', { sql: `SELECT w.key ${sql}`, values });
+}
+
+function labelled(parts: readonly string[], filter: KeyFilter | undefined): string {
+  return joined('&', [...parts, ...(filter?.labels === undefined ? [] : [labelQuery(filter.labels)])]);
+}
+
+function candidatesOf(rows: readonly Row[]): Candidates {
+  return {
+    keys: rows.map((row) => numberOf(row, 'key')),
+    total: rows[0] === undefined ? 0 : numberOf(rows[0], 'total'),
+  };
+}

@@ -1,0 +1,58 @@
+import { documentTermsOf } from '../../../words/document-terms.ts';
+import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
+import { spellingsIn } from '../../../words/vocabulary.ts';
+import { labelMark, quoted } from './tsquery.ts';
+
+/** The words of several documents as the statement takes them: lists with a member for each document. */
+export interface TermRows {
+  /** Both streams of title, heading and body. */
+  readonly streams: readonly (readonly string[])[];
+  /** The number of terms in each of the three. */
+  readonly lengths: readonly (readonly number[])[];
+  /** Labels and distinct terms, in the notation of the type `tsvector`. */
+  readonly vectors: readonly string[];
+  /** Of all documents together. */
+  readonly spellings: readonly string[];
+}
+
+export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
+  const terms = texts.map(documentTermsOf);
+  const fields = (['title', 'heading', 'body'] as const).map((field) => terms.map((document) => document[field]));
+  const streams = fields.flatMap((field) => [field.map(({ main }) => main), field.map(({ extra }) => extra)]);
+  return {
+    streams,
+    lengths: fields.map((field) => field.map(({ length }) => length)),
+    vectors: texts.map(({ labels }, place) =>
+      vectorOf(
+        streams.map((stream) => stream[place] ?? ''),
+        labels,
+      ),
+    ),
+    spellings: [...spellingsIn(streams.flat())],
+  };
+}
+
+/** A tsvector holds 1,048,575 bytes of lexemes. */
+export const vectorBytesMax = 1_000_000;
+
+/**
+ * Labels, then the distinct terms of all streams in turn, as many as fit. Only a text of megabytes has more. It is found by
+ * the words that it begins with. Chunks are far shorter.
+ */
+export function vectorOf(streams: readonly string[], labels: readonly string[] = []): string {
+  const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));
+  const lists = streams.map((stream) => stream.split(' '));
+  const longest = Math.max(...lists.map(({ length }) => length));
+  for (let place = 0; place < longest; place += 1) {
+    for (const list of lists) lexemes.add(list[place] ?? '');
+  }
+  lexemes.delete('');
+  const vector: string[] = [];
+  let bytes = 0;
+  for (const lexeme of lexemes) {
+    bytes += Buffer.byteLength(lexeme);
+    if (bytes > vectorBytesMax) break;
+    vector.push(quoted(lexeme));
+  }
+  return vector.join(' ');
+}

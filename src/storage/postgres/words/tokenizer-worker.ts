@@ -1,0 +1,12 @@
+import { answerCalls } from '../../../base/workers/answer-calls.ts';
+import { useLanguage } from '../../../words/language.ts';
+import { termRowsOf } from './term-rows.ts';
+import type { TokenizeRequest } from './tokenizer.ts';
+
+/** The thread behind tokenizer.ts. */
+answerCalls(() => ({
+  async perform({ language, texts }: TokenizeRequest) {
+    await useLanguage(language);
+    return termRowsOf(texts);
+  },
+}));

@@ -1,0 +1,82 @@
+import type { WordLeaf, WordQuery } from '../../../words/word-query.ts';
+import type { Condition } from '../../rows.ts';
+
+/** A label as a lexeme. The space keeps it apart from terms, which have none. */
+export const labelMark = ' ';
+
+export function quoted(lexeme: string): string {
+  return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
+/** A query in PostgreSQL's own language. It matches at least what the query does: phrases only need all their words. */
+export function tsquery(query: WordQuery): string {
+  switch (query.kind) {
+    case 'nothing':
+      return '';
+    case 'term':
+      return quoted(query.term);
+    case 'prefix':
+      return `${quoted(query.prefix)}:*`;
+    case 'near':
+      return query.terms.map(({ term }) => quoted(term)).join(' | ');
+    case 'phrase':
+      return phraseMembers(query).join(' & ');
+    case 'except':
+      // A document may have all words of a phrase and not the phrase.
+      return hasPhrase(query.drop)
+        ? tsquery(query.keep)
+        : joined('&', [tsquery(query.keep), `!(${tsquery(query.drop)})`]);
+    default:
+      return joined(query.kind === 'and' ? '&' : '|', query.parts.map(tsquery));
+  }
+}
+
+export function joined(operator: '&' | '|', parts: readonly string[]): string {
+  return parts.map((part) => `(${part})`).join(` ${operator} `);
+}
+
+/** At least one label of each group, of which none is empty. */
+export function labelQuery(groups: readonly (readonly string[])[]): string {
+  return joined(
+    '&',
+    groups.map((group) => group.map((label) => quoted(`${labelMark}${label}`)).join(' | ')),
+  );
+}
+
+export function hasPhrase(query: WordQuery): boolean {
+  if (query.kind === 'except') return hasPhrase(query.keep) || hasPhrase(query.drop);
+  return 'parts' in query ? query.parts.some(hasPhrase) : query.kind === 'phrase';
+}
+
+/**
+ * The exact condition on the words `w` and the terms `t` of a document, for a query with phrases. They are looked up in the
+ * terms, because a tsvector keeps no position beyond 16,383.
+ */
+export function exactCondition(query: WordQuery): Condition {
+  if (!hasPhrase(query)) return { sql: 'w.words @@ ?::tsquery', values: [tsquery(query)] };
+  switch (query.kind) {
+    case 'phrase': {
+      const phrase = ` ${query.terms.join(' ')}${query.open ? '' : ' '}`;
+      return {
+        sql: '(strpos(t.title, ?) > 0 OR strpos(t.heading, ?) > 0 OR strpos(t.body, ?) > 0)',
+        values: [phrase, phrase, phrase],
+      };
+    }
+    case 'except': {
+      const [keep, drop] = [exactCondition(query.keep), exactCondition(query.drop)];
+      return { sql: `(${keep.sql} AND NOT ${drop.sql})`, values: [...keep.values, ...drop.values] };
+    }
+    case 'and':
+    case 'or': {
+      const parts = query.parts.map(exactCondition);
+      const sql = parts.map((part) => part.sql).join(query.kind === 'and' ? ' AND ' : ' OR ');
+      return { sql: `(${sql})`, values: parts.flatMap(({ values }) => values) };
+    }
+    default:
+      return { sql: 'false', values: [] };
+  }
+}
+
+function phraseMembers({ terms, open }: Extract<WordLeaf, { kind: 'phrase' }>): string[] {
+  return terms.map((term, index) => (open && index === terms.length - 1 ? `${quoted(term)}:*` : quoted(term)));
+}

@@ -1,0 +1,151 @@
+import { createCountCache } from '../../../words/ranking/candidates.ts';
+import { countedMax } from '../../../words/ranking/word-index.ts';
+import type { WordLeaf } from '../../../words/word-query.ts';
+import type { Statements, WordIndex, WordTable } from '../../dialect.ts';
+import { type Condition, type ListValue, numberOf, textsOf } from '../../rows.ts';
+import { storable } from '../../storable.ts';
+import { createVocabularyCache } from '../../words/count-words.ts';
+import { findCandidates, matching } from './find-candidates.ts';
+import type { TermRows } from './term-rows.ts';
+import type { Tokenizer } from './tokenizer.ts';
+import { labelQuery, tsquery } from './tsquery.ts';
+
+/** Words and labels in a tsvector for each document, with a GIN index. `analyse`: see createCountWords. */
+export function createWordTable(tokenizer: Tokenizer, analyse?: AnalyseTable): WordTable {
+  return {
+    key: 'w.key',
+    tables: ['terms', 'words'],
+    counts: createCountCache(),
+    vocabulary: createVocabularyCache(),
+    tokenize(texts) {
+      const groups = tokenizer.tokenize(texts);
+      return async (on, index, keys, also = []) => {
+        let written = 0;
+        for await (const rows of groups) {
+          const group = keys.slice(written, written + rows.vectors.length);
+          await together(on, [...(written === 0 ? also : []), ...insertWords(index, group, rows)]);
+          written += group.length;
+        }
+      };
+    },
+    count: createCountWords(analyse),
+    matches: matching,
+    labelled({ name }, given) {
+      if (given.length === 0) return undefined;
+      const labels = given.map((group) => group.map(storable));
+      // A group of none lets nothing through, which no tsquery says.
+      if (labels.some((group) => group.length === 0))
+        return { sql: `SELECT key FROM carrel.${name}_words WHERE FALSE`, values: [] };
+      const values = [labelQuery(labels)];
+      return { sql: `SELECT key FROM carrel.${name}_words WHERE words @@ (SELECT ?::tsquery)`, values, labels };
+    },
+    candidates: findCandidates,
+  };
+}
+
+/** The vocabulary has no unique index: transactions with the same word would wait for one another. Duplicates do no harm. */
+function insertWords(
+  { name }: WordIndex,
+  keys: readonly number[],
+  { streams, lengths, vectors, spellings }: TermRows,
+): Condition[] {
+  const lists = (...all: readonly ListValue['list'][]) => all.map((list) => ({ list }));
+  return [
+    {
+      sql: `INSERT INTO carrel.${name}_terms (key, title, title_extra, heading, heading_extra, body, body_extra,
+        title_length, heading_length, body_length) SELECT * FROM unnest(?::bigint[], ?::text[], ?::text[], ?::text[],
+        ?::text[], ?::text[], ?::text[], ?::integer[], ?::integer[], ?::integer[])`,
+      values: lists(keys, ...streams, ...lengths),
+    },
+    {
+      sql: `INSERT INTO carrel.${name}_words (key, words) SELECT w.key, w.words::tsvector
+        FROM unnest(?::bigint[], ?::text[]) AS w (key, words)`,
+      values: lists(keys, vectors),
+    },
+    {
+      sql: `INSERT INTO carrel.word_vocabulary (word_index, term) SELECT '${name}', s.term FROM unnest(?::text[]) AS s (term)
+        WHERE NOT EXISTS (SELECT 1 FROM carrel.word_vocabulary v WHERE v.term = s.term AND v.word_index = '${name}')`,
+      values: lists(spellings),
+    },
+  ];
+}
+
+/** Writes to different tables as one statement: one round trip. */
+async function together(on: Statements, statements: readonly Condition[]): Promise<void> {
+  const parts = statements.map(({ sql }, place) => `part_${place} AS (${sql})`);
+  const values = statements.flatMap((statement) => statement.values);
+  await on.query(`WITH ${parts.join(', ')} SELECT`, values);
+}
+
+/** In a smaller index every word is counted: both databases then rank alike. */
+const countedDocuments = 10_000;
+
+/** The statistics are read again after this long. */
+const keptMs = 60_000;
+
+/** The share of documents that have each of the commonest words, as ANALYZE found it. */
+interface CommonWords {
+  readonly shares: ReadonlyMap<string, number>;
+  /** The number of documents at that time. */
+  readonly documents: number;
+  readonly readAtMs: number;
+}
+
+/** Makes the statistics of a table anew, in the background. Resolves when that is done. */
+export type AnalyseTable = (table: string) => Promise<void>;
+
+/**
+ * Takes the counts of common words from the table's statistics. Counts the others, up to a bound. If the table has doubled
+ * since, all are counted until it is analysed again.
+ */
+export function createCountWords(analyse?: AnalyseTable): WordTable['count'] {
+  const kept = new Map<string, CommonWords>();
+  return async (on, index, leaves, documents) => {
+    const common = documents < countedDocuments ? undefined : await commonWords(on, index);
+    const isOld = common !== undefined && documents > 2 * common.documents;
+    if (isOld) void analyse?.(`carrel.${index.name}_words`).then(() => kept.delete(index.name));
+    const known = isOld ? undefined : common?.shares;
+    const shares = leaves.map((leaf) => (leaf.kind === 'term' ? known?.get(leaf.term) : undefined));
+    const counts = await count(
+      on,
+      index,
+      leaves.filter((_, place) => shares[place] === undefined),
+    );
+    return shares.map((share) => (share === undefined ? (counts.shift() ?? 0) : Math.round(share * documents)));
+  };
+
+  async function commonWords(on: Statements, index: WordIndex): Promise<CommonWords> {
+    const last = kept.get(index.name);
+    if (last !== undefined && performance.now() - last.readAtMs < keptMs) return last;
+    const read = await readStatistics(on, index);
+    kept.set(index.name, read);
+    return read;
+  }
+}
+
+async function readStatistics(on: Statements, { name }: WordIndex): Promise<CommonWords> {
+  const [row] = await on.query(
+    `SELECT c.reltuples AS documents, s.most_common_elems::text::text[] AS terms, s.most_common_elem_freqs::text[] AS shares
+     FROM pg_stats s JOIN pg_class c ON c.oid = 'carrel.${name}_words'::regclass
+     WHERE s.schemaname = 'carrel' AND s.tablename = '${name}_words' AND s.attname = 'words'
+       AND s.most_common_elems IS NOT NULL`,
+  );
+  const readAtMs = performance.now();
+  if (row === undefined) return { shares: new Map(), documents: 0, readAtMs };
+  const shares = textsOf(row, 'shares');
+  return {
+    shares: new Map(textsOf(row, 'terms').map((term, place) => [term, Number(shares[place])])),
+    documents: numberOf(row, 'documents'),
+    readAtMs,
+  };
+}
+
+async function count(on: Statements, { name }: WordIndex, leaves: readonly WordLeaf[]): Promise<number[]> {
+  if (leaves.length === 0) return [];
+  const rows = await on.query(
+    `SELECT (SELECT count(*) FROM (SELECT 1 FROM carrel.${name}_words w WHERE w.words @@ q.words LIMIT ${countedMax}) m) AS documents
+     FROM unnest((SELECT ?::tsquery[])) WITH ORDINALITY AS q (words, place) ORDER BY q.place`,
+    [{ list: leaves.map(tsquery) }],
+  );
+  return rows.map((row) => numberOf(row, 'documents'));
+}

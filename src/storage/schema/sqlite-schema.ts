@@ -1,0 +1,94 @@
+import { createTable, type Table, t } from './table.ts';
+import { type Corpus, corpora, firstSettings, tables, type wordOwners } from './tables.ts';
+
+/** The columns of an FTS5 index. It writes no number for the first one, and nearly all terms are of a body. */
+export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';
+
+/**
+ * Segments of one level are merged when there are so many, in small parts with each write; a write waits for a whole
+ * merge only at three times as many. More suit texts that come in thousands, but a search opens them all.
+ */
+const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, context_entry: 8, kb_passage: 16 };
+
+/** Sums over the terms of each index. */
+const statistics: Table = {
+  name: 'word_statistics',
+  columns: {
+    ...{ word_index: t.name, documents: t.number },
+    ...{ title_length: t.number, heading_length: t.number, body_length: t.number },
+  },
+  primaryKey: ['word_index'],
+};
+
+export const sqliteSchema: string = [
+  ...[...tables, statistics].map((table) => createTable('sqlite', table)),
+  `INSERT INTO settings VALUES ('${firstSettings.join("', '")}');`,
+  ...corpora.map(vectorParts),
+  ...Object.entries(segments).map(wordIndex),
+].join('\n');
+
+/**
+ * An FTS5 index over the terms and labels, and sums over the terms. A trigger keeps both in step when terms are removed.
+ * Adding writes to all tables itself: a statement with a trigger begins with a savepoint, and at each savepoint FTS5
+ * writes out its pending terms (up to `hashsize` bytes) as one segment per text.
+ *
+ * The tokenizer splits at spaces what the analysis has joined; the three signs that occur inside terms are named. Labels
+ * are tokens too: `#`, which no term begins with, and the label's bytes in hexadecimal.
+ */
+function wordIndex([name, merged]: readonly [string, number]): string {
+  const old = indexedColumns.replaceAll(/\b(?=\w)/g, 'old.');
+  const set = (option: string, value: number) =>
+    `INSERT INTO ${name}_words (${name}_words, rank) VALUES ('${option}', ${value});`;
+  return `
+  ALTER TABLE ${name}_terms ADD COLUMN labels TEXT NOT NULL DEFAULT '';
+  CREATE VIRTUAL TABLE ${name}_words USING fts5 (
+    ${indexedColumns}, content = '${name}_terms', content_rowid = 'key', tokenize = "ascii tokenchars '.+#'"
+  );
+  ${set('hashsize', 8 * 1024 * 1024)} ${set('automerge', merged)} ${set('crisismerge', 3 * merged)}
+  INSERT INTO word_statistics VALUES ('${name}', 0, 0, 0, 0);
+  CREATE TRIGGER ${name}_terms_removed AFTER DELETE ON ${name}_terms BEGIN
+    INSERT INTO ${name}_words (${name}_words, rowid, ${indexedColumns}) VALUES ('delete', old.key, ${old});
+    UPDATE word_statistics SET documents = documents - 1,
+      title_length = title_length - old.title_length,
+      heading_length = heading_length - old.heading_length,
+      body_length = body_length - old.body_length WHERE word_index = '${name}';
+  END;`;
+}
+
+/**
+ * Triggers list what waits for vectors, and what was removed. New passages come in thousands, and are listed by the write
+ * itself, all at once.
+ *
+ * An image in memory is loaded from blocks of vectors as bytes. A removed vector takes its block with it: the other
+ * vectors of the block are read one by one until they are packed again.
+ */
+function vectorParts({ name, owners, isLive, columns }: Corpus): string {
+  const enlist = `INSERT INTO ${name}_unembedded (model, owner)
+      SELECT m.key, new.key FROM vector_models m WHERE m.corpus = '${name}' AND m.name IS NOT NULL AND ${isLive('new')};`;
+  const added = `CREATE TRIGGER ${name}_text_added AFTER INSERT ON ${owners} BEGIN ${enlist} END;`;
+  const blocks: Table = {
+    name: `${name}_vector_blocks`,
+    columns: {
+      ...{ model: t.reference('vector_models'), last_key: t.number, first_key: t.number },
+      ...{ keys: t.bytes, owners: t.bytes, scales: t.bytes, codes: t.bytes },
+    },
+    primaryKey: ['model', 'last_key'],
+  };
+  return `
+  ${createTable('sqlite', blocks)}
+  CREATE TRIGGER ${name}_vector_block_broken AFTER DELETE ON ${name}_vectors BEGIN
+    DELETE FROM ${name}_vector_blocks WHERE model = old.model AND first_key <= old.key AND last_key = (
+      SELECT min(b.last_key) FROM ${name}_vector_blocks b WHERE b.model = old.model AND b.last_key >= old.key);
+  END;
+  CREATE TRIGGER ${name}_vector_removed AFTER DELETE ON ${name}_vectors
+    WHEN (SELECT name FROM vector_models WHERE key = old.model) IS NOT NULL BEGIN
+    INSERT INTO ${name}_vector_removals (vector) VALUES (old.key);
+  END;
+  ${name === 'context' ? added : ''}
+  CREATE TRIGGER ${name}_text_changed AFTER UPDATE OF ${columns.join(', ')} ON ${owners}
+    WHEN ${columns.map((column) => `old.${column} IS NOT new.${column}`).join(' OR ')} BEGIN
+    DELETE FROM ${name}_vectors WHERE owner = new.key;
+    DELETE FROM ${name}_unembedded WHERE owner = new.key;
+    ${enlist}
+  END;`;
+}

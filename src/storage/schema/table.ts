@@ -1,0 +1,148 @@
+/** How a value is kept: SQLite has lists as JSON and vectors as bytes, PostgreSQL has arrays of both. */
+export type ColumnKind = 'text' | 'number' | 'list' | 'bytes' | 'vector';
+
+export type Backend = 'sqlite' | 'postgres';
+
+/** A piece of SQL that may differ between the two. */
+type Sql = string | Readonly<Record<Backend, string>>;
+
+export interface Column {
+  readonly kind: ColumnKind;
+  readonly type: Sql;
+  readonly isOptional?: boolean;
+  /** Computed by the database; never written. */
+  readonly isGenerated?: boolean;
+  /** Numbers new rows, and never gives a number twice. */
+  readonly isIdentity?: boolean;
+  /** What follows the type, with `?` for the column's name. */
+  readonly rules?: readonly Sql[];
+}
+
+export interface Index {
+  readonly columns: string;
+  readonly where?: string;
+  readonly isUnique?: boolean;
+  /** On PostgreSQL: another kind than a B-tree. */
+  readonly method?: 'hash';
+}
+
+export interface Table {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, Column>>;
+  /** Where it is not `t.key`. */
+  readonly primaryKey?: readonly string[];
+  readonly check?: string;
+  /** By their names. */
+  readonly indexes?: Readonly<Record<string, Index>>;
+}
+
+const name: Column = { kind: 'text', type: { sqlite: 'TEXT', postgres: 'text COLLATE "C"' } };
+const text: Column = { kind: 'text', type: 'TEXT' };
+const number: Column = { kind: 'number', type: { sqlite: 'INTEGER', postgres: 'bigint' } };
+
+export const t = {
+  key: {
+    kind: 'number',
+    type: {
+      sqlite: 'INTEGER PRIMARY KEY AUTOINCREMENT',
+      postgres: 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY',
+    },
+    isIdentity: true,
+  },
+  text,
+  /** Compared byte by byte, as SQLite compares all texts. */
+  name,
+  /** ISO 8601 with milliseconds, UTC. */
+  time: check(name, 'length(?) = 24'),
+  /** SHA-256 in hexadecimal digits. */
+  hash: check(name, 'length(?) = 64'),
+  object: check(text, { sqlite: "json_type(?) = 'object'", postgres: '' }),
+  array: check(text, { sqlite: "json_type(?) = 'array'", postgres: '' }),
+  /** 32 bits on PostgreSQL. */
+  integer: { kind: 'number', type: 'INTEGER' },
+  number,
+  real: { kind: 'number', type: { sqlite: 'REAL', postgres: 'double precision' } },
+  bytes: { kind: 'bytes', type: { sqlite: 'BLOB', postgres: 'bytea' } },
+  vector: { kind: 'vector', type: { sqlite: 'BLOB', postgres: 'real[]' } },
+  list: (max?: number) => {
+    const list: Column = { kind: 'list', type: { sqlite: 'TEXT', postgres: 'text[] COLLATE "C"' } };
+    const array = check(list, { sqlite: "json_type(?) = 'array'", postgres: '' });
+    if (max === undefined) return array;
+    return check(array, { sqlite: `json_array_length(?) <= ${max}`, postgres: `cardinality(?) <= ${max}` });
+  },
+  /** Goes with the row that it refers to. */
+  reference: (table: string): Column => {
+    const rule = (schema: string) => `REFERENCES ${schema}${table} (key) ON DELETE CASCADE`;
+    return withRule(number, { sqlite: rule(''), postgres: rule('carrel.') });
+  },
+  generated: (type: Readonly<Record<Backend, string>>): Column => ({ kind: 'text', type, isGenerated: true }),
+} as const satisfies Record<string, Column | ((...given: never[]) => Column)>;
+
+export function optional(column: Column): Column {
+  return { ...column, isOptional: true };
+}
+
+export function unique(column: Column): Column {
+  return withRule(column, 'UNIQUE');
+}
+
+/** The condition has `?` for the column. */
+export function check(column: Column, condition: Sql): Column {
+  const rule = (sql: string) => (sql === '' ? '' : `CHECK (${sql})`);
+  return withRule(column, { sqlite: rule(sqlFor('sqlite', condition)), postgres: rule(sqlFor('postgres', condition)) });
+}
+
+/** The statements that make a table and its indexes. */
+export function createTable(backend: Backend, table: Table): string {
+  const lines = Object.entries(table.columns).map(([column, facts]) => columnLine(backend, column, facts));
+  if (table.primaryKey !== undefined) lines.push(`PRIMARY KEY (${table.primaryKey.join(', ')})`);
+  if (table.check !== undefined) lines.push(`CHECK (${table.check})`);
+  const on = backend === 'sqlite' ? table.name : `carrel.${table.name}`;
+  const indexes = Object.entries(table.indexes ?? {}).map(([index, facts]) => createIndex(backend, on, index, facts));
+  const options = backend === 'sqlite' ? sqliteOptions(table) : '';
+  return [`CREATE TABLE ${on} (\n  ${lines.join(',\n  ')}\n)${options};`, ...indexes].join('\n');
+}
+
+/** The columns that are written, in the order of a row's values. */
+export function writtenColumns({ columns }: Table): { readonly name: string; readonly kind: ColumnKind }[] {
+  return Object.entries(columns)
+    .filter(([, column]) => column.isGenerated !== true)
+    .map(([column, { kind }]) => ({ name: column, kind }));
+}
+
+export function columnNames(table: Table): string[] {
+  return writtenColumns(table).map(({ name: column }) => column);
+}
+
+/** The column that numbers new rows, if there is one. */
+export function identityOf({ columns }: Table): string | undefined {
+  return Object.keys(columns).find((column) => columns[column]?.isIdentity === true);
+}
+
+function withRule(column: Column, rule: Sql): Column {
+  return { ...column, rules: [...(column.rules ?? []), rule] };
+}
+
+function sqlFor(backend: Backend, sql: Sql): string {
+  return typeof sql === 'string' ? sql : sql[backend];
+}
+
+function columnLine(backend: Backend, column: string, { type, isOptional, isGenerated, isIdentity, rules }: Column) {
+  const isNeeded = isOptional !== true && isGenerated !== true && isIdentity !== true;
+  const parts = [column, sqlFor(backend, type), isNeeded ? 'NOT NULL' : ''];
+  for (const rule of rules ?? []) parts.push(sqlFor(backend, rule).replace('?', column));
+  return parts.filter((part) => part !== '').join(' ');
+}
+
+/** Rows without a number are kept in the order of their key, unless they are large. */
+function sqliteOptions({ columns, primaryKey: [first = '', ...others] = [] }: Table): string {
+  const hasNumber = first === '' || (others.length === 0 && columns[first]?.kind === 'number');
+  const isLarge = Object.values(columns).some(({ kind }) => kind === 'bytes');
+  return hasNumber || isLarge ? ' STRICT' : ' STRICT, WITHOUT ROWID';
+}
+
+function createIndex(backend: Backend, on: string, index: string, { columns, where, isUnique, method }: Index): string {
+  const using = backend === 'postgres' && method !== undefined ? `USING ${method} ` : '';
+  const condition = where === undefined ? '' : ` WHERE ${where}`;
+  return `CREATE ${isUnique === true ? 'UNIQUE ' : ''}INDEX ${index} ON ${on} ${using}(${columns})${condition};`;
+}

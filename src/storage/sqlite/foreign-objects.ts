@@ -1,0 +1,35 @@
+import type { Database } from './database.ts';
+import { currentSchema } from './migrate.ts';
+import { loadSqlite } from './sqlite-module.ts';
+
+interface SchemaObject {
+  readonly name: string;
+  /** Type, name and definition: an object of ours with another definition is foreign, too. */
+  readonly identity: string;
+}
+
+/** Triggers, views, tables and indexes that Carrel's schema does not have, such as `trigger on_note`. */
+export function foreignObjects(database: Pick<Database, 'all'>): string[] {
+  const own = ownObjects();
+  return objectsIn(database)
+    .filter(({ identity }) => !own.has(identity))
+    .map(({ name }) => name);
+}
+
+function ownObjects(): Set<string> {
+  const fresh = new (loadSqlite().DatabaseSync)(':memory:');
+  try {
+    fresh.exec(currentSchema);
+    const all = (sql: string) => fresh.prepare(sql).all();
+    return new Set(objectsIn({ all }).map(({ identity }) => identity));
+  } finally {
+    fresh.close();
+  }
+}
+
+/** Without the tables and indexes that SQLite makes by itself, such as `sqlite_sequence`. */
+function objectsIn({ all }: Pick<Database, 'all'>): SchemaObject[] {
+  return all('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
+    .filter(({ type, name }) => type === 'trigger' || type === 'view' || !String(name).startsWith('sqlite_'))
+    .map(({ type, name, sql }) => ({ name: `${type} ${name}`, identity: JSON.stringify([type, name, sql]) }));
+}

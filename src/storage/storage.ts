@@ -1,0 +1,83 @@
+import type { Logger } from '../base/log.ts';
+import type { SharedStore } from '../base/shared-store.ts';
+import type { StorageDescription } from './dialect.ts';
+import type { DocumentStore, IngestionStore } from './documents/document-stores.ts';
+import type { OriginalStore } from './documents/ingestion.ts';
+import type { EntryStore } from './entries/entry-store.ts';
+import type { NoteStore } from './notes/notes.ts';
+import type { PassageStore } from './passages/passage-store.ts';
+import type { TokenStore } from './tokens/token.ts';
+import type { CallMetrics } from './transactions.ts';
+import type { VectorStores } from './vectors/vector-store.ts';
+import type { WebStore } from './web/web.ts';
+
+/**
+ * All of Carrel's data. One contract per concern, implemented for each database; whatever
+ * differs between them is hidden here. A write is on disk when its promise resolves, and every read that starts
+ * afterwards, from any process, sees it.
+ */
+export interface Storage {
+  readonly backend: StorageDescription['backend'];
+  readonly notes: NoteStore;
+  readonly entries: EntryStore;
+  readonly documents: DocumentStore;
+  readonly ingestion: IngestionStore;
+  readonly originals: OriginalStore;
+  readonly passages: PassageStore;
+  readonly vectors: VectorStores;
+  readonly tokens: TokenStore;
+  readonly web: WebStore;
+  /** On PostgreSQL. */
+  readonly shared?: SharedStore | undefined;
+  /** On PostgreSQL, where searches have a server of their own. */
+  readonly replica?: ReplicaWatch | undefined;
+  /** On PostgreSQL. */
+  readonly background?: BackgroundWatch | undefined;
+  /** Of the calls since it was opened. */
+  readonly metrics: CallMetrics;
+  connections(): ConnectionCounts;
+  describe(): Promise<StorageDescription>;
+  /** Compares the stored data with the indexes. Returns the problems, one sentence each; none if all is well. */
+  check(): Promise<string[]>;
+  /** Finishes writes that have begun, refuses new calls. */
+  close(): Promise<void>;
+}
+
+/** SQLite's threads have a connection each; PostgreSQL's are in a pool. */
+export type ConnectionCounts =
+  | { readonly backend: 'sqlite'; readonly opened: number; readonly broken: number }
+  | { readonly backend: 'postgres'; readonly open: number; readonly idle: number; readonly max: number };
+
+export interface ReplicaWatch {
+  look(): Promise<ReplicaState>;
+  /** Of the reads that it may answer: how many were answered where. */
+  counts(): Readonly<Record<'replica' | 'primary', number>>;
+}
+
+/** How far it is behind the primary, or why it cannot be used. */
+export interface ReplicaState {
+  readonly behindBytes?: number;
+  readonly trouble?: string;
+}
+
+export interface BackgroundWatch {
+  /** Steps whose last attempt failed, in any process on the database. */
+  failures(): Promise<BackgroundFailure[]>;
+  /** Failed attempts of this process, by step. */
+  counts(): ReadonlyMap<string, number>;
+}
+
+export interface BackgroundFailure {
+  readonly name: string;
+  /** Ours, or the SQLSTATE. */
+  readonly code: string;
+  /** Time of the first of these attempts: ISO 8601, UTC. */
+  readonly since: string;
+  readonly attempts: number;
+}
+
+export interface StorageDeps {
+  readonly now?: () => Date;
+  /** For background work that fails. */
+  readonly logger?: Logger;
+}

@@ -1,0 +1,93 @@
+import type { Operation, Statements } from './dialect.ts';
+import type { ReadOptions } from './read-options.ts';
+import type { Transactions } from './transactions.ts';
+
+/** One operation of a store, and how it runs. */
+export interface StoreOperation<
+  Run extends AnyOperation = AnyOperation,
+  How extends keyof Transactions = keyof Transactions,
+> {
+  readonly run: Run;
+  readonly how: How;
+  /** A read replica may answer it. */
+  readonly replica: boolean;
+}
+
+export type StoreOperations = Readonly<Record<string, StoreOperation>>;
+
+type AnyOperation = Operation<never, unknown>;
+
+type Described<Table, How extends keyof Transactions> = {
+  readonly [Name in keyof Table]: Table[Name] extends AnyOperation ? StoreOperation<Table[Name], How> : never;
+};
+
+/**
+ * The operations of a store, by the names of its methods. A replica may answer searches and what is shown of their hits. It
+ * does not decide who does something (jobs, claims) or who is let in (tokens).
+ */
+export function reads<Table extends Readonly<Record<string, AnyOperation>>>(
+  table: Table,
+  { replica = false }: { readonly replica?: boolean } = {},
+): Described<Table, 'read'> {
+  return described(table, 'read', replica);
+}
+
+export function writes<Table extends Readonly<Record<string, AnyOperation>>>(table: Table): Described<Table, 'write'> {
+  return described(table, 'write', false);
+}
+
+/** See `Transactions.alone`. */
+export function alone<Table extends Readonly<Record<string, AnyOperation>>>(table: Table): Described<Table, 'alone'> {
+  return described(table, 'alone', false);
+}
+
+function described<Table extends Readonly<Record<string, AnyOperation>>, How extends keyof Transactions>(
+  table: Table,
+  how: How,
+  replica: boolean,
+): Described<Table, How> {
+  const operations = Object.entries(table).map(([name, run]) => [name, { run, how, replica }]);
+  // The entries are those of the table.
+  return Object.fromEntries(operations) as Described<Table, How>;
+}
+
+/** A store with these operations as its methods. `Bound`: what the store adds to each request. */
+export type StoreOf<Operations, Bound = unknown> = {
+  readonly [Name in keyof Operations]: Operations[Name] extends StoreOperation<infer Run, infer How>
+    ? Method<Run, How, Bound>
+    : never;
+};
+
+type Method<Run, How, Bound> = Run extends (on: Statements, request: infer Request) => Promise<infer Answer>
+  ? (
+      ...args: How extends 'read'
+        ? [...Asked<Unbound<Request, Bound>>, options?: ReadOptions]
+        : Asked<Unbound<Request, Bound>>
+    ) => Promise<Answer>
+  : never;
+
+/** An operation that asks for nothing has a request of no known type. */
+type Asked<Request> = unknown extends Request ? [request?: undefined] : [request: Request];
+
+type Unbound<Request, Bound> = unknown extends Bound
+  ? Request
+  : keyof Request extends keyof Bound
+    ? unknown
+    : Omit<Request, keyof Bound>;
+
+/** Each call of a method is one transaction, or one read. */
+export function createStore<Operations extends StoreOperations, Bound extends object = never>(
+  transactions: Transactions,
+  operations: Operations,
+  bound?: Bound,
+): StoreOf<Operations, [Bound] extends [never] ? unknown : Bound> {
+  const methods = Object.entries(operations).map(([name, { run, how }]) => [
+    name,
+    (request: object, options?: ReadOptions) => {
+      const whole = bound === undefined ? request : { ...bound, ...request };
+      // The type of the method says what its operation takes.
+      return transactions[how](run, whole as never, options);
+    },
+  ]);
+  return Object.fromEntries(methods) as StoreOf<Operations, [Bound] extends [never] ? unknown : Bound>;
+}

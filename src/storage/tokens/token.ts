@@ -1,0 +1,107 @@
+import type { Rights } from '../../base/rights.ts';
+import type { Statements } from '../dialect.ts';
+import { lock } from '../idempotency.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import { reads, type StoreOf, writes } from '../store-operations.ts';
+
+/** Tokens that were given to callers, by name. Only their hashes are stored. */
+export type TokenStore = StoreOf<typeof tokenOperations>;
+
+export interface NewToken {
+  readonly name: string;
+  /** SHA-256 of the token, in hex. */
+  readonly hash: string;
+  readonly rights: Rights;
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly expiresAt: string | undefined;
+}
+
+export interface StoredToken extends NewToken {
+  /** Never given again. */
+  readonly id: number;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | undefined;
+}
+
+/** What `TokenStore` can do. */
+export const tokenOperations = {
+  ...reads({ list: listTokens, find: findToken, any: anyToken }),
+  ...writes({ add: addToken, revoke: revokeToken, forgetAll: forgetTokens, touch: touchToken }),
+};
+
+/** False if a token of this name is in use. */
+export async function addToken(on: Statements, { name, hash, rights, expiresAt }: NewToken): Promise<boolean> {
+  const table = `${on.dialect.schema}access_tokens`;
+  await lock(on, `token ${name}`);
+  const [taken] = await on.query(`SELECT key FROM ${table} WHERE name = ? AND revoked_at IS NULL`, [storable(name)]);
+  if (taken !== undefined) return false;
+  await on.query(`INSERT INTO ${table} (name, hash, rights, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`, [
+    storable(name),
+    hash,
+    storable(JSON.stringify(rights)),
+    on.now,
+    expiresAt ?? null,
+  ]);
+  return true;
+}
+
+/** Those that were not revoked, by name; expired ones too. */
+export async function listTokens(on: Statements): Promise<StoredToken[]> {
+  const rows = await on.query(
+    `SELECT * FROM ${on.dialect.schema}access_tokens WHERE revoked_at IS NULL ORDER BY name, key`,
+  );
+  return rows.map(tokenOf);
+}
+
+/** Not one that was revoked; an expired one, too. */
+export async function findToken(on: Statements, { hash }: { hash: string }): Promise<StoredToken | undefined> {
+  const [row] = await on.query(
+    `SELECT * FROM ${on.dialect.schema}access_tokens WHERE hash = ? AND revoked_at IS NULL`,
+    [hash],
+  );
+  return row === undefined ? undefined : tokenOf(row);
+}
+
+/** False if none of this name is in use. */
+export async function revokeToken(on: Statements, { name }: { name: string }): Promise<boolean> {
+  const rows = await on.query(
+    `UPDATE ${on.dialect.schema}access_tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL RETURNING key`,
+    [on.now, storable(name)],
+  );
+  return rows.length > 0;
+}
+
+/** Revokes all and forgets that there were any. Returns how many were in use. */
+export async function forgetTokens(on: Statements): Promise<number> {
+  const rows = await on.query(`DELETE FROM ${on.dialect.schema}access_tokens RETURNING revoked_at`);
+  return rows.filter((row) => optionalTextOf(row, 'revoked_at') === undefined).length;
+}
+
+/** Whether there has ever been one, revoked or not, since the last `forgetAll`. */
+export async function anyToken(on: Statements): Promise<boolean> {
+  const rows = await on.query(`SELECT key FROM ${on.dialect.schema}access_tokens LIMIT 1`);
+  return rows.length > 0;
+}
+
+/** Remembers when it was used. */
+export async function touchToken(on: Statements, { id, time }: { id: number; time: string }): Promise<void> {
+  await on.query(
+    `UPDATE ${on.dialect.schema}access_tokens SET last_used_at = ?
+      WHERE key = ? AND (last_used_at IS NULL OR last_used_at < ?)`,
+    [time, id, time],
+  );
+}
+
+function tokenOf(row: Row): StoredToken {
+  return {
+    id: numberOf(row, 'key'),
+    name: textOf(row, 'name'),
+    hash: textOf(row, 'hash'),
+    // Written by ourselves, in this shape.
+    rights: JSON.parse(textOf(row, 'rights')) as Rights,
+    createdAt: textOf(row, 'created_at'),
+    expiresAt: optionalTextOf(row, 'expires_at'),
+    lastUsedAt: optionalTextOf(row, 'last_used_at'),
+  };
+}

@@ -1,0 +1,113 @@
+import type { Statements } from '../dialect.ts';
+import { numberOf, type Row, textOf } from '../rows.ts';
+import { droppedAtOnce, type ModelState, type VectorCorpus } from './vector.ts';
+
+/** The tables whose texts are embedded, called `o`, and which of their rows are searched. */
+export const ownersOf = { context: 'context_entries', kb: 'kb_passages' } as const;
+export const isLive = { context: 'o.deleted_at IS NULL', kb: 'TRUE' } as const;
+
+export interface ModelRequest {
+  readonly corpus: VectorCorpus;
+  readonly model: string;
+}
+
+/** From now on every text gets vectors of this model. Of several chosen ones, the last is the newest. */
+export async function chooseModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
+  if ((await findModel(on, { corpus, model })) === undefined) await addModel(on, { corpus, model });
+  const models = `${on.dialect.schema}vector_models`;
+  await on.query(
+    `UPDATE ${models} SET chosen = (SELECT max(chosen) + 1 FROM ${models}) WHERE corpus = ? AND name = ?`,
+    [corpus, model],
+  );
+}
+
+/** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
+export async function listModels(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<ModelState[]> {
+  const { schema, vectors } = on.dialect;
+  const rows = await on.query(
+    `SELECT key, name, dimensions, (SELECT count(*) FROM ${schema}${corpus}_vectors WHERE model = m.key) AS vectors,
+       (SELECT count(*) FROM ${schema}${corpus}_unembedded WHERE model = m.key) AS pending
+     FROM ${schema}vector_models m WHERE corpus = ? AND name IS NOT NULL ORDER BY chosen`,
+    [corpus],
+  );
+  const models: ModelState[] = [];
+  for (const row of rows) {
+    models.push({
+      model: textOf(row, 'name'),
+      dimensions: dimensionsOf(row),
+      vectors: numberOf(row, 'vectors'),
+      pending: numberOf(row, 'pending'),
+      index: await vectors.indexState(on, corpus, numberOf(row, 'key')),
+    });
+  }
+  return models;
+}
+
+/**
+ * Takes the name from a model, so that it is out of the way at once, for a model of the same name too. Gives the keys of all
+ * that are being dropped, this one and those that somebody did not finish.
+ */
+export async function forgetModel(
+  on: Statements,
+  { corpus, model }: { corpus: VectorCorpus; model: string | undefined },
+): Promise<number[]> {
+  const { schema } = on.dialect;
+  const models = `${schema}vector_models`;
+  const named = [corpus, model ?? null];
+  await on.query(
+    `DELETE FROM ${schema}${corpus}_unembedded WHERE model = (SELECT key FROM ${models} WHERE corpus = ? AND name = ?)`,
+    named,
+  );
+  await on.query(`UPDATE ${models} SET name = NULL WHERE corpus = ? AND name = ?`, named);
+  const rows = await on.query(`SELECT key FROM ${models} WHERE corpus = ? AND name IS NULL`, [corpus]);
+  return rows.map((row) => numberOf(row, 'key'));
+}
+
+/** A part of the vectors of forgotten models, and at the end the models. Whether more is left. */
+export async function dropVectors(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<boolean> {
+  const [models, vectors] = [`${on.dialect.schema}vector_models`, `${on.dialect.schema}${corpus}_vectors`];
+  const deleted = await on.query(
+    `DELETE FROM ${vectors} WHERE key IN (SELECT v.key FROM ${models} m JOIN ${vectors} v ON v.model = m.key
+       WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING key`,
+  );
+  if (deleted.length > 0) return true;
+  // Others may have forgotten one just now, whose vectors they are deleting.
+  await on.query(
+    `DELETE FROM ${models} WHERE corpus = ? AND name IS NULL
+       AND NOT EXISTS (SELECT 1 FROM ${vectors} v WHERE v.model = ${models}.key)`,
+    [corpus],
+  );
+  return false;
+}
+
+/** Undefined for one that was not chosen, or was dropped. `keep`: it must not be dropped until the end. */
+export async function findModel(on: Statements, { corpus, model }: ModelRequest, keep = false) {
+  const { schema, vectors } = on.dialect;
+  const [row] = await on.query(
+    `SELECT key, dimensions FROM ${schema}vector_models WHERE corpus = ? AND name = ? ${keep ? vectors.keepModel : ''}`,
+    [corpus, model],
+  );
+  return row === undefined ? undefined : { key: numberOf(row, 'key'), dimensions: dimensionsOf(row) };
+}
+
+async function addModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
+  const { schema, vectors } = on.dialect;
+  const models = `${schema}vector_models`;
+  await vectors.beforeModel(on, corpus);
+  const [fresh] = await on.query(
+    `INSERT INTO ${models} (corpus, name, chosen) VALUES (?, ?, (SELECT coalesce(max(chosen), 0) + 1 FROM ${models}))
+     ON CONFLICT DO NOTHING RETURNING key`,
+    [corpus, model],
+  );
+  if (fresh === undefined) return;
+  await on.query(
+    `INSERT INTO ${schema}${corpus}_unembedded (model, owner)
+     SELECT m.key, o.key FROM ${models} m CROSS JOIN ${schema}${ownersOf[corpus]} o
+     WHERE m.key = ? AND ${isLive[corpus]}`,
+    [numberOf(fresh, 'key')],
+  );
+}
+
+function dimensionsOf(row: Row): number | undefined {
+  return row['dimensions'] === null ? undefined : numberOf(row, 'dimensions');
+}

@@ -1,0 +1,145 @@
+import type { Statements } from '../dialect.ts';
+import type { EntryFilter } from '../entries/entry-filter.ts';
+import { matchingEntries } from '../entries/read-entries.ts';
+import { createIdSet } from '../id-set.ts';
+import type { PassageFilter } from '../passages/passage.ts';
+import { matchingPassages } from '../passages/read-passages.ts';
+import { numberOf } from '../rows.ts';
+import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
+import {
+  blockOf,
+  type NearestRequest,
+  type RemovedAfter,
+  type RemovedVector,
+  type ScoredVector,
+  type ScoreRequest,
+  scored,
+  type VectorBlock,
+  type VectorCorpus,
+  type VectorLook,
+  type VectorState,
+  type VectorsAfter,
+} from './vector.ts';
+
+export async function vectorState(on: Statements, request: ModelRequest): Promise<VectorState> {
+  const { schema } = on.dialect;
+  const { corpus } = request;
+  const own = await findModel(on, request);
+  const key = own?.key ?? 0;
+  const removals = `${schema}${corpus}_vector_removals`;
+  // Each of these is one step down an index, except for the list of what waits, which is short.
+  const [row = {}] = await on.query(
+    `SELECT (SELECT coalesce(max(key), 0) FROM ${schema}${corpus}_vectors WHERE model = ?) AS last_key,
+       (SELECT coalesce(min(number), 1) FROM ${removals}) AS first_removal,
+       (SELECT coalesce(max(number), 0) FROM ${removals}) AS last_removal,
+       (SELECT count(*) FROM ${schema}${corpus}_unembedded WHERE model = ?) AS pending`,
+    [key, key],
+  );
+  return {
+    chosen: own !== undefined,
+    lastKey: numberOf(row, 'last_key'),
+    firstRemoval: numberOf(row, 'first_removal'),
+    lastRemoval: numberOf(row, 'last_removal'),
+    pending: own === undefined ? await countOwners(on, corpus) : numberOf(row, 'pending'),
+  };
+}
+
+/** Stored vectors behind a key, ascending: what an index that knows all up to there still has to learn. */
+export async function vectorsAfter(
+  on: Statements,
+  { corpus, model, ...range }: VectorsAfter & ModelRequest,
+): Promise<VectorBlock> {
+  const own = await findModel(on, { corpus, model });
+  return own === undefined ? blockOf([]) : on.dialect.vectors.after(on, corpus, own.key, range);
+}
+
+/** One block. Where to go on; undefined when all is packed. */
+export async function packVectors(
+  on: Statements,
+  { corpus, model, after }: ModelRequest & { readonly after: number },
+): Promise<number | undefined> {
+  const own = await findModel(on, { corpus, model });
+  return own && on.dialect.vectors.pack(on, corpus, own.key, after);
+}
+
+/** Keys of vectors that were removed, behind the number of a removal, in their order. */
+export async function removedVectors(
+  on: Statements,
+  { corpus, after, limit }: RemovedAfter & { readonly corpus: VectorCorpus },
+): Promise<RemovedVector[]> {
+  const rows = await on.query(
+    `SELECT number, vector FROM ${on.dialect.schema}${corpus}_vector_removals WHERE number > ? ORDER BY number LIMIT ?`,
+    [after, limit],
+  );
+  return rows.map((row) => ({ number: numberOf(row, 'number'), key: numberOf(row, 'vector') }));
+}
+
+/** The exact scores of vectors that an index found, for those that are still stored. In no order. */
+export async function scoreVectors(
+  on: Statements,
+  { corpus, query, keys }: ScoreRequest & { readonly corpus: VectorCorpus },
+): Promise<ScoredVector[]> {
+  const { schema, integers, vectors } = on.dialect;
+  const rows = await on.query(
+    `SELECT key, owner, start_at, end_at, ${vectors.column} FROM ${schema}${corpus}_vectors WHERE key IN (${integers})`,
+    [{ list: keys }],
+  );
+  return rows.map((row) =>
+    scored(query, {
+      key: numberOf(row, 'key'),
+      owner: numberOf(row, 'owner'),
+      start: numberOf(row, 'start_at'),
+      end: numberOf(row, 'end_at'),
+      vector: vectors.decode(row),
+    }),
+  );
+}
+
+/** Vectors of a model between two keys, neither included, one by one. */
+export async function singleVectors(
+  on: Statements,
+  corpus: VectorCorpus,
+  model: number,
+  { after, end, limit }: { readonly after: number; readonly end: number; readonly limit: number },
+) {
+  const { schema, vectors } = on.dialect;
+  const rows = await on.query(
+    `SELECT key, owner, ${vectors.column} FROM ${schema}${corpus}_vectors
+     WHERE model = ? AND key > ? AND key < ? ORDER BY key LIMIT ?`,
+    [model, after, end, limit],
+  );
+  return rows.map((row) => ({
+    key: numberOf(row, 'key'),
+    owner: numberOf(row, 'owner'),
+    vector: vectors.decode(row),
+  }));
+}
+
+async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number> {
+  const [row = {}] = await on.query(
+    `SELECT count(*) AS total FROM ${on.dialect.schema}${ownersOf[corpus]} o WHERE ${isLive[corpus]}`,
+  );
+  return numberOf(row, 'total');
+}
+
+/** What a search by meaning over entries starts from. */
+export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
+  const { model, filter } = request;
+  const state = await vectorState(on, { corpus: 'context', model });
+  const { nearest } = on.dialect.vectors;
+  if (nearest) return { state, nearest: await nearest.context(on, request), passing: undefined };
+  const passing = filter && createIdSet(await matchingEntries(on, filter)).pages;
+  return { state, nearest: undefined, passing };
+}
+
+/** The same over passages. */
+export async function lookAtPassageVectors(
+  on: Statements,
+  request: NearestRequest<PassageFilter>,
+): Promise<VectorLook> {
+  const { model, filter } = request;
+  const state = await vectorState(on, { corpus: 'kb', model });
+  const { nearest } = on.dialect.vectors;
+  if (nearest) return { state, nearest: await nearest.kb(on, request), passing: undefined };
+  return { state, nearest: undefined, passing: filter && (await matchingPassages(on, filter)) };
+}

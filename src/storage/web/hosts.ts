@@ -1,0 +1,77 @@
+import type { Statements } from '../dialect.ts';
+import { numberOf, optionalTextOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+
+export interface TakenHost {
+  /** Its robots.txt, unless that is too old. */
+  readonly robots: string | undefined;
+  /** How long until the next request may be sent. */
+  readonly waitMs: number;
+}
+
+/** Leases a host. `heldBy`: another process holds it. `gone`: a holder that is known to have died. */
+export async function takeHost(
+  on: Statements,
+  { host, owner, leaseMs, gone }: { host: string; owner: string; leaseMs: number; gone?: string | undefined },
+): Promise<TakenHost | { heldBy: string }> {
+  const { schema, nowMs, forUpdate } = on.dialect;
+  await on.query(`INSERT INTO ${schema}web_hosts (host, next_at) VALUES (?, 0) ON CONFLICT DO NOTHING`, [host]);
+  const [row = {}] = await on.query(
+    `SELECT lease_owner, robots, next_at - ${nowMs} AS wait, lease_until - ${nowMs} AS lease, robots_until - ${nowMs} AS fresh
+      FROM ${schema}web_hosts WHERE host = ? ${forUpdate}`,
+    [host],
+  );
+  const holder = optionalTextOf(row, 'lease_owner');
+  if (holder !== undefined && holder !== owner && holder !== gone && numberOf(row, 'lease') > 0) {
+    return { heldBy: holder };
+  }
+  await on.query(`UPDATE ${schema}web_hosts SET lease_owner = ?, lease_until = ${nowMs} + ? WHERE host = ?`, [
+    owner,
+    leaseMs,
+    host,
+  ]);
+  const isFresh = row['fresh'] !== null && numberOf(row, 'fresh') > 0;
+  return { robots: isFresh ? optionalTextOf(row, 'robots') : undefined, waitMs: Math.max(0, numberOf(row, 'wait')) };
+}
+
+/** Renews the lease and keeps what was learnt of the host. False: another process holds it. */
+export async function keepHost(
+  on: Statements,
+  request: {
+    host: string;
+    owner: string;
+    leaseMs: number;
+    /** No request before this time has passed. */
+    waitMs?: number | undefined;
+    robots?: { text: string; lastsMs: number } | undefined;
+  },
+): Promise<boolean> {
+  const { schema, nowMs } = on.dialect;
+  const { host, owner, leaseMs, waitMs, robots } = request;
+  const rows = await on.query(
+    `UPDATE ${schema}web_hosts SET lease_until = ${nowMs} + ?
+      ${waitMs === undefined ? '' : `, next_at = ${nowMs} + ?`}
+      ${robots === undefined ? '' : `, robots = ?, robots_until = ${nowMs} + ?`}
+      WHERE host = ? AND lease_owner = ? RETURNING host`,
+    [
+      leaseMs,
+      ...(waitMs === undefined ? [] : [waitMs]),
+      ...(robots === undefined ? [] : [storable(robots.text), robots.lastsMs]),
+      host,
+      owner,
+    ],
+  );
+  return rows.length > 0;
+}
+
+export async function leaveHost(
+  on: Statements,
+  { host, owner, waitMs }: { host: string; owner: string; waitMs: number },
+): Promise<void> {
+  const { schema, nowMs } = on.dialect;
+  await on.query(
+    `UPDATE ${schema}web_hosts SET lease_owner = NULL, lease_until = NULL, next_at = ${nowMs} + ?
+      WHERE host = ? AND lease_owner = ?`,
+    [waitMs, host, owner],
+  );
+}

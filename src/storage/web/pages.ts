@@ -1,0 +1,201 @@
+import type { Statements } from '../dialect.ts';
+import { batchesOf, numberOf, optionalTextOf, type Row, type SqlValue, textOf, valuesOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import { keepProgress, type OwnRun, type RunProgress } from './runs.ts';
+
+/** `new`: not visited yet. `alias`: leads to another page, by a redirect or its canonical link. */
+export type PageState = 'new' | 'stored' | 'duplicate' | 'alias' | 'skipped' | 'failed';
+
+export interface PageFacts {
+  readonly url: string;
+  readonly depth: number;
+  readonly state: PageState;
+  readonly document?: number | undefined;
+  readonly etag?: string | undefined;
+  readonly lastModified?: string | undefined;
+  readonly listedAt?: string | undefined;
+  /** SHA-256 of the extracted text. */
+  readonly textHash?: string | undefined;
+  readonly sketch?: string | undefined;
+  readonly target?: string | undefined;
+  /** Consecutive failures. */
+  readonly failures: number;
+}
+
+export interface StoredPage extends PageFacts {
+  readonly key: number;
+  /** The run that last changed it. */
+  readonly run: number;
+  /** Whether that run tries again. */
+  readonly isRetried: boolean;
+}
+
+export interface PageChange extends PageFacts {
+  /** The run tries again after this time. */
+  readonly retryMs?: number | undefined;
+}
+
+export interface SavedPages extends OwnRun {
+  readonly source: number;
+  readonly pages: readonly PageChange[];
+  readonly removed?: readonly number[] | undefined;
+  readonly links?: NewLinks | undefined;
+  readonly progress: RunProgress;
+}
+
+export interface NewLinks {
+  readonly urls: readonly string[];
+  readonly depth: number;
+  /** Max addresses of the source. */
+  readonly pagesMax: number;
+}
+
+/** `dropped`: links that there was no room for. Undefined: the run belongs to somebody else, and nothing was saved. */
+export type SaveOutcome = { readonly added: number; readonly dropped: number } | undefined;
+
+/** Pages after a key, in the order in which they were found. */
+export async function nextPages(
+  on: Statements,
+  { source, after, limit }: { source: number; after: number; limit: number },
+): Promise<StoredPage[]> {
+  const rows = await on.query(
+    `SELECT * FROM ${on.dialect.schema}web_pages WHERE source = ? AND key > ? ORDER BY key LIMIT ?`,
+    [source, after, limit],
+  );
+  return rows.map(pageOf);
+}
+
+export async function pagesByUrl(
+  on: Statements,
+  { source, urls }: { source: number; urls: readonly string[] },
+): Promise<StoredPage[]> {
+  const rows = await on.query(
+    `SELECT * FROM ${on.dialect.schema}web_pages WHERE source = ? AND url IN (${on.dialect.texts})`,
+    [source, { list: urls }],
+  );
+  return rows.map(pageOf);
+}
+
+/** Pages that this run will try again, the first ones first, and how long each still waits. */
+export async function retriedPages(
+  on: Statements,
+  { source, run }: { source: number; run: number },
+): Promise<{ page: StoredPage; waitMs: number }[]> {
+  const { schema, nowMs } = on.dialect;
+  const rows = await on.query(
+    `SELECT *, retry_at - ${nowMs} AS wait FROM ${schema}web_pages
+      WHERE source = ? AND run = ? AND retry_at IS NOT NULL ORDER BY retry_at LIMIT 20`,
+    [source, run],
+  );
+  return rows.map((row) => ({ page: pageOf(row), waitMs: Math.max(0, numberOf(row, 'wait')) }));
+}
+
+/** All addresses of a source, and what the stored pages say, to compare others with. */
+export async function sourcePages(
+  on: Statements,
+  { source }: { source: number },
+): Promise<Pick<StoredPage, 'url' | 'state' | 'textHash' | 'sketch'>[]> {
+  const rows = await on.query(
+    `SELECT url, state, text_hash, sketch FROM ${on.dialect.schema}web_pages WHERE source = ? ORDER BY key`,
+    [source],
+  );
+  return rows.map((row) => ({
+    url: textOf(row, 'url'),
+    state: textOf(row, 'state') as PageState,
+    textHash: optionalTextOf(row, 'text_hash'),
+    sketch: optionalTextOf(row, 'sketch'),
+  }));
+}
+
+/** Pages, new links and how far the run is, in one transaction. */
+export async function savePages(
+  on: Statements,
+  { source, pages, removed = [], links, progress, ...run }: SavedPages,
+): Promise<SaveOutcome> {
+  const { schema, integers } = on.dialect;
+  if (!(await keepProgress(on, { ...run, progress }))) return undefined;
+  for (const page of pages) {
+    await savePage(on, source, run.id, page);
+    if (page.state === 'failed' || page.state === 'skipped') await retryFollowers(on, source, run.id, page.url);
+  }
+  if (removed.length > 0) {
+    const gone = await on.query(`DELETE FROM ${schema}web_pages WHERE key IN (${integers}) RETURNING url`, [
+      { list: removed },
+    ]);
+    for (const row of gone) await retryFollowers(on, source, run.id, textOf(row, 'url'));
+  }
+  return links === undefined ? { added: 0, dropped: 0 } : addLinks(on, source, links);
+}
+
+async function savePage(on: Statements, source: number, run: number, { retryMs, ...page }: PageChange): Promise<void> {
+  const { schema, nowMs } = on.dialect;
+  const row: Record<string, SqlValue> = {
+    ...{ depth: page.depth, state: page.state, document: page.document ?? null },
+    ...{ etag: optional(page.etag), last_modified: optional(page.lastModified), listed_at: optional(page.listedAt) },
+    ...{ text_hash: page.textHash ?? null, sketch: page.sketch ?? null, target: page.target ?? null },
+    ...{ run, failures: page.failures },
+  };
+  const { columns, places, values } = valuesOf({ source, url: page.url, ...row });
+  const changes = Object.keys(row).map((column) => `${column} = excluded.${column}`);
+  const retryAt = retryMs === undefined ? 'NULL' : `${nowMs} + ?`;
+  await on.query(
+    `INSERT INTO ${schema}web_pages (${columns}, retry_at) VALUES (${places}, ${retryAt})
+      ON CONFLICT (source, url) DO UPDATE SET ${changes.join(', ')}, retry_at = excluded.retry_at`,
+    [...values, ...(retryMs === undefined ? [] : [retryMs])],
+  );
+}
+
+/** Pages that left their text to one that is not there: they are visited once more, for their own. */
+async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
+  const { schema, nowMs } = on.dialect;
+  await on.query(
+    `UPDATE ${schema}web_pages SET retry_at = ${nowMs}, run = ?, etag = NULL, last_modified = NULL
+      WHERE source = ? AND target = ? AND state IN ('alias', 'duplicate')`,
+    [run, source, target],
+  );
+}
+
+async function addLinks(on: Statements, source: number, links: NewLinks): Promise<SaveOutcome> {
+  const { schema, texts, rowsAtOnce } = on.dialect;
+  const { urls, depth, pagesMax } = links;
+  const [count = {}] = await on.query(`SELECT count(*) AS pages FROM ${schema}web_pages WHERE source = ?`, [source]);
+  const rows = await on.query(`SELECT url FROM ${schema}web_pages WHERE source = ? AND url IN (${texts})`, [
+    source,
+    { list: urls },
+  ]);
+  const known = new Set(rows.map((row) => textOf(row, 'url')));
+  const fresh = urls.filter((url) => !known.has(url));
+  const added = fresh.slice(0, Math.max(0, pagesMax - numberOf(count, 'pages')));
+  for (const batch of batchesOf(added, rowsAtOnce)) {
+    const { sql, values } = on.dialect.rows(
+      ['bigint', 'text', 'integer', 'text', 'bigint', 'integer'],
+      batch.map((url) => [source, url, depth, 'new', 0, 0]),
+    );
+    await on.query(`INSERT INTO ${schema}web_pages (source, url, depth, state, run, failures) ${sql}`, values);
+  }
+  return { added: added.length, dropped: fresh.length - added.length };
+}
+
+function pageOf(row: Row): StoredPage {
+  return {
+    key: numberOf(row, 'key'),
+    url: textOf(row, 'url'),
+    depth: numberOf(row, 'depth'),
+    // The schema allows no others.
+    state: textOf(row, 'state') as PageState,
+    document: row['document'] === null ? undefined : numberOf(row, 'document'),
+    etag: optionalTextOf(row, 'etag'),
+    lastModified: optionalTextOf(row, 'last_modified'),
+    listedAt: optionalTextOf(row, 'listed_at'),
+    textHash: optionalTextOf(row, 'text_hash'),
+    sketch: optionalTextOf(row, 'sketch'),
+    target: optionalTextOf(row, 'target'),
+    run: numberOf(row, 'run'),
+    isRetried: row['retry_at'] !== null,
+    failures: numberOf(row, 'failures'),
+  };
+}
+
+function optional(text: string | undefined): string | null {
+  return text === undefined ? null : storable(text);
+}

@@ -1,0 +1,103 @@
+import type { Statements } from '../dialect.ts';
+import { numberOf, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import { type StoredSource, sourceOf } from './sources.ts';
+
+export interface ClaimedRun {
+  /** Of the job. */
+  readonly id: number;
+  readonly source: StoredSource;
+  /** What an earlier process kept of it. */
+  readonly state: Readonly<Record<string, unknown>>;
+}
+
+export interface OwnRun {
+  readonly id: number;
+  readonly owner: string;
+}
+
+/** How far a run is: `state` continues it in another process, the counts are for people. */
+export interface RunProgress {
+  readonly state: Readonly<Record<string, unknown>>;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** The run that waits longest, or one whose holder has let its lease run out. `ids`: only these. */
+export async function claimRun(
+  on: Statements,
+  { owner, leaseMs, ids }: { owner: string; leaseMs: number; ids?: readonly number[] | undefined },
+): Promise<ClaimedRun | undefined> {
+  const { schema, nowMs, skipLocked, integers } = on.dialect;
+  const [job] = await on.query(
+    `SELECT * FROM ${schema}kb_jobs WHERE kind = 'crawl' AND ((status = 'queued' AND run_after <= ${nowMs})
+      OR (status = 'processing' AND lease_until < ${nowMs})) ${ids ? `AND key IN (${integers})` : ''}
+      ORDER BY key LIMIT 1 ${skipLocked}`,
+    ids ? [{ list: ids }] : [],
+  );
+  if (job === undefined) return undefined;
+  const id = numberOf(job, 'key');
+  const state = JSON.parse(textOf(job, 'details'));
+  const [source] = await on.query(`SELECT * FROM ${schema}web_sources WHERE key = ?`, [Number(state.source)]);
+  if (source === undefined) return undefined;
+  await on.query(
+    `UPDATE ${schema}kb_jobs SET status = 'processing', phase = 'crawling', attempts = attempts + 1, lease_owner = ?,
+      lease_until = ${nowMs} + ?, updated_at = ? WHERE key = ?`,
+    [owner, leaseMs, on.now, id],
+  );
+  return { id, source: sourceOf(source), state };
+}
+
+/** False: the run belongs to somebody else, or was cancelled. */
+export async function renewRun(
+  on: Statements,
+  { leaseMs, ...run }: OwnRun & { leaseMs: number; progress: RunProgress },
+): Promise<boolean> {
+  const { schema, nowMs } = on.dialect;
+  const rows = await on.query(
+    `UPDATE ${schema}kb_jobs SET lease_until = ${nowMs} + ? WHERE key = ? AND status = 'processing' AND lease_owner = ?
+      RETURNING key`,
+    [leaseMs, run.id, run.owner],
+  );
+  return rows.length > 0 && keepProgress(on, run);
+}
+
+/** Keeps how far the run is, if it still belongs to this owner. */
+export async function keepProgress(
+  on: Statements,
+  { id, owner, progress: { state, done, total } }: OwnRun & { progress: RunProgress },
+): Promise<boolean> {
+  const rows = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET details = ?, phase_done = ?, phase_total = ?, updated_at = ?
+      WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
+    [storable(JSON.stringify(state)), done, total, on.now, id, owner],
+  );
+  return rows.length > 0;
+}
+
+/** Ends the run and leaves its summary with the source. False: it belongs to somebody else, or was cancelled. */
+export async function endRun(
+  on: Statements,
+  {
+    id,
+    owner,
+    progress,
+    error,
+  }: OwnRun & { progress: RunProgress; error?: { code: string; message: string } | undefined },
+): Promise<boolean> {
+  const { schema } = on.dialect;
+  if (!(await keepProgress(on, { id, owner, progress }))) return false;
+  const status = error === undefined ? 'done' : 'failed';
+  await on.query(
+    `UPDATE ${schema}kb_jobs SET status = ?, error = ?, error_code = ?, lease_owner = NULL, lease_until = NULL WHERE key = ?`,
+    [status, error === undefined ? null : storable(error.message), error?.code ?? null, id],
+  );
+  const run = { job_id: id, ended_at: on.now, status, ...(error && { error: error.message }), ...summaryOf(progress) };
+  await on.query(`UPDATE ${schema}web_sources SET last_run = ? WHERE job = ?`, [storable(JSON.stringify(run)), id]);
+  return true;
+}
+
+function summaryOf({ state }: RunProgress): object {
+  const { summary } = state;
+  return typeof summary === 'object' && summary !== null ? summary : {};
+}

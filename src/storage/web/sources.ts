@@ -1,0 +1,211 @@
+import type { Statements } from '../dialect.ts';
+import { insertJob } from '../documents/jobs.ts';
+import { lock } from '../idempotency.ts';
+import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+
+export interface SourceSettings {
+  /** Whether links below the path are followed. */
+  readonly follows: boolean;
+  readonly listing?: 'sitemap' | 'feed' | undefined;
+  /** Of a single page. */
+  readonly title?: string | undefined;
+  readonly depth: number;
+  /** Max addresses of the source. */
+  readonly pages: number;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** Hours between two refreshes; null for never. */
+  readonly refreshHours: number | null;
+}
+
+export interface NewSource {
+  readonly url: string;
+  /** The collection first. */
+  readonly tags: readonly string[];
+  readonly settings: SourceSettings;
+}
+
+export interface StoredSource extends NewSource {
+  readonly id: number;
+  /** The latest run. */
+  readonly job: number | undefined;
+  readonly lastRun: Readonly<Record<string, unknown>> | undefined;
+  /** ISO 8601, UTC. Undefined: none is planned. */
+  readonly nextRefresh: string | undefined;
+  readonly pausedAt: string | undefined;
+  readonly createdAt: string;
+}
+
+export interface ListedSource extends StoredSource {
+  readonly pages: number;
+  readonly documents: number;
+  /** Whether a run is queued or running. */
+  readonly isActive: boolean;
+}
+
+/** Which share of its period a refresh is early or late, so that sources added together don't stay together. */
+interface Jitter {
+  /** -1 to 1. */
+  readonly jitter: number;
+}
+
+const jitterShare = 0.1;
+const hourMs = 3_600_000;
+
+/** Adds a source and starts its first run. One of the same address and collection gets the new settings instead. */
+export async function addSource(
+  on: Statements,
+  { url, tags, settings, jitter }: NewSource & Jitter,
+): Promise<{ source: StoredSource; job: number; isNew: boolean }> {
+  const table = `${on.dialect.schema}web_sources`;
+  await lock(on, `web source ${url}`);
+  const known = (await on.query(`SELECT * FROM ${table} WHERE url = ? ${on.dialect.forUpdate}`, [url])).find(
+    (row) => sourceOf(row).tags[0] === tags[0],
+  );
+  const values = [storable(JSON.stringify(tags)), storable(JSON.stringify(settings)), ...nextAt(settings, jitter)];
+  const [row = {}] =
+    known === undefined
+      ? await on.query(
+          `INSERT INTO ${table} (url, created_at, tags, settings, next_at)
+            VALUES (?, ?, ?, ?, ${on.dialect.nowMs} + ?) RETURNING *`,
+          [url, on.now, ...values],
+        )
+      : await on.query(
+          `UPDATE ${table} SET tags = ?, settings = ?, next_at = ${on.dialect.nowMs} + ?, paused_at = NULL
+            WHERE key = ? RETURNING *`,
+          [...values, numberOf(known, 'key')],
+        );
+  const source = sourceOf(row);
+  const job = await startRun(on, source);
+  return { source: { ...source, job }, job, isNew: known === undefined };
+}
+
+/** With at least one of the tags, or all; by id. */
+export async function listSources(
+  on: Statements,
+  { anyTags, ids }: { anyTags?: readonly string[] | undefined; ids?: readonly number[] | undefined },
+): Promise<ListedSource[]> {
+  const { schema, integers } = on.dialect;
+  const rows = await on.query(
+    `SELECT s.*, (SELECT count(*) FROM ${schema}web_pages p WHERE p.source = s.key) AS pages,
+      (SELECT count(document) FROM ${schema}web_pages p WHERE p.source = s.key AND p.state = 'stored') AS documents,
+      (SELECT count(*) FROM ${schema}kb_jobs j WHERE j.key = s.job AND j.status IN ('queued', 'processing')) AS active
+      FROM ${schema}web_sources s ${ids ? `WHERE s.key IN (${integers})` : ''} ORDER BY s.key`,
+    ids ? [{ list: ids }] : [],
+  );
+  return rows
+    .map((row) => ({
+      ...sourceOf(row),
+      pages: numberOf(row, 'pages'),
+      documents: numberOf(row, 'documents'),
+      isActive: numberOf(row, 'active') > 0,
+    }))
+    .filter(({ tags }) => anyTags === undefined || tags.some((tag) => anyTags.includes(tag)));
+}
+
+/** The run that is queued or running, or a new one. Undefined if there is no such source. */
+export async function startSource(on: Statements, { id }: { id: number }): Promise<number | undefined> {
+  const source = await lockedSource(on, id);
+  return source && startRun(on, source);
+}
+
+/** Starts the refreshes that are due. Sources that another process is starting are left to it. */
+export async function startDue(on: Statements, { jitter }: Jitter): Promise<number> {
+  const { schema, nowMs, skipLocked } = on.dialect;
+  const rows = await on.query(
+    `SELECT * FROM ${schema}web_sources WHERE next_at IS NOT NULL AND paused_at IS NULL AND next_at <= ${nowMs}
+      ORDER BY next_at LIMIT 20 ${skipLocked}`,
+  );
+  for (const source of rows.map(sourceOf)) {
+    await startRun(on, source);
+    await on.query(`UPDATE ${schema}web_sources SET next_at = ${nowMs} + ? WHERE key = ?`, [
+      ...nextAt(source.settings, jitter),
+      source.id,
+    ]);
+  }
+  return rows.length;
+}
+
+/** Stops the run, too. A source that goes on is refreshed at once, if it is refreshed at all. */
+export async function pauseSource(on: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
+  const { schema, nowMs } = on.dialect;
+  const source = await lockedSource(on, id);
+  if (source === undefined) return false;
+  if (paused) await cancelRun(on, source);
+  const resumes = !paused && source.settings.refreshHours !== null;
+  await on.query(
+    `UPDATE ${schema}web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`,
+    [paused ? (source.pausedAt ?? on.now) : null, id],
+  );
+  return true;
+}
+
+/** Its run is cancelled. The documents that its pages became stay; their ids. */
+export async function removeSource(
+  on: Statements,
+  { id }: { id: number },
+): Promise<{ url: string; documents: number[] } | undefined> {
+  const { schema } = on.dialect;
+  const source = await lockedSource(on, id);
+  if (source === undefined) return undefined;
+  await cancelRun(on, source);
+  const rows = await on.query(
+    `SELECT document FROM ${schema}web_pages WHERE source = ? AND state = 'stored' AND document IS NOT NULL ORDER BY key`,
+    [id],
+  );
+  await on.query(`DELETE FROM ${schema}web_sources WHERE key = ?`, [id]);
+  return { url: source.url, documents: rows.map((row) => numberOf(row, 'document')) };
+}
+
+export function sourceOf(row: Row): StoredSource {
+  const lastRun = optionalTextOf(row, 'last_run');
+  return {
+    id: numberOf(row, 'key'),
+    url: textOf(row, 'url'),
+    tags: JSON.parse(textOf(row, 'tags')),
+    // Written by ourselves, in this shape.
+    settings: JSON.parse(textOf(row, 'settings')) as SourceSettings,
+    job: row['job'] === null ? undefined : numberOf(row, 'job'),
+    lastRun: lastRun === undefined ? undefined : JSON.parse(lastRun),
+    nextRefresh: row['next_at'] === null ? undefined : new Date(numberOf(row, 'next_at')).toISOString(),
+    pausedAt: optionalTextOf(row, 'paused_at'),
+    createdAt: textOf(row, 'created_at'),
+  };
+}
+
+/** What is added to the clock; null where no refresh follows. */
+function nextAt({ refreshHours }: SourceSettings, jitter: number): [number | null] {
+  return [refreshHours === null ? null : Math.round(refreshHours * hourMs * (1 + jitterShare * jitter))];
+}
+
+async function lockedSource(on: Statements, id: number): Promise<StoredSource | undefined> {
+  const { schema, forUpdate } = on.dialect;
+  const [row] = await on.query(`SELECT * FROM ${schema}web_sources WHERE key = ? ${forUpdate}`, [id]);
+  return row && sourceOf(row);
+}
+
+/** At most one run of a source is queued or running. The caller has locked the source. */
+async function startRun(on: Statements, { id, url, tags, job }: StoredSource): Promise<number> {
+  const { schema } = on.dialect;
+  const [active] = await on.query(
+    `SELECT key FROM ${schema}kb_jobs WHERE key = ? AND status IN ('queued', 'processing')`,
+    [job ?? 0],
+  );
+  if (active !== undefined) return numberOf(active, 'key');
+  const row = await insertJob(on, {
+    ...{ kind: 'crawl', status: 'queued', phase: 'received', filename: url, source_path: url },
+    tags: storable(JSON.stringify(tags)),
+    details: JSON.stringify({ source: id }),
+  });
+  await on.query(`UPDATE ${schema}web_sources SET job = ? WHERE key = ?`, [numberOf(row, 'key'), id]);
+  return numberOf(row, 'key');
+}
+
+async function cancelRun(on: Statements, { job }: StoredSource): Promise<void> {
+  await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'cancelled', lease_owner = NULL, lease_until = NULL, updated_at = ?
+      WHERE key = ? AND status IN ('queued', 'processing')`,
+    [on.now, job ?? 0],
+  );
+}

@@ -1,0 +1,30 @@
+import { reads, type StoreOf, writes } from '../store-operations.ts';
+import { keepHost, leaveHost, takeHost } from './hosts.ts';
+import { nextPages, pagesByUrl, retriedPages, savePages, sourcePages } from './pages.ts';
+import { claimRun, endRun, renewRun } from './runs.ts';
+import { addSource, listSources, pauseSource, removeSource, startDue, startSource } from './sources.ts';
+
+/**
+ * Web sources, their pages and the hosts that they are on. A run is a job of the kind `crawl`; it belongs to the process
+ * that holds its lease, and what others write for it is refused.
+ */
+export type WebStore = StoreOf<typeof webOperations>;
+
+/** What `WebStore` can do. */
+export const webOperations = {
+  ...reads({ list: listSources, pages: nextPages, byUrl: pagesByUrl, retried: retriedPages, overview: sourcePages }),
+  ...writes({
+    add: addSource,
+    start: startSource,
+    startDue,
+    pause: pauseSource,
+    remove: removeSource,
+    claim: claimRun,
+    renew: renewRun,
+    end: endRun,
+    save: savePages,
+    takeHost,
+    keepHost,
+    leaveHost,
+  }),
+};

@@ -1,0 +1,111 @@
+import { stemOf } from '../../words/language.ts';
+import { countedLeaves, type IndexStatistics } from '../../words/ranking/bm25.ts';
+import { createVocabulary, type Vocabulary } from '../../words/vocabulary.ts';
+import { leafKey, leavesOf, type NearTerm, type WordLeaf, type WordQuery, withLeaves } from '../../words/word-query.ts';
+import type { Statements, VocabularyCache, WordIndex } from '../dialect.ts';
+import { numberOf, optionalTextOf } from '../rows.ts';
+
+/** The number of documents that have each word, by `leafKey`. */
+export interface KnownWords {
+  readonly statistics: IndexStatistics;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
+
+/** Counts the words of one search, each once. Counts are kept for later searches until the index changes. */
+export async function createLeafCounts(on: Statements, index: WordIndex): Promise<CountLeaves> {
+  const { words } = on.dialect;
+  const statistics = await readStatistics(on, index);
+  return async (leaves) => {
+    const counts = words.counts(index.name, statistics);
+    const uncounted = countedLeaves(leaves).filter((leaf) => !counts.has(leafKey(leaf)));
+    if (uncounted.length > 0) {
+      const found = await words.count(on, index, uncounted, statistics.documents);
+      uncounted.forEach((leaf, place) => {
+        counts.set(leafKey(leaf), found[place] ?? 0);
+      });
+    }
+    return { statistics, counts };
+  };
+}
+
+async function readStatistics(on: Statements, index: WordIndex): Promise<IndexStatistics> {
+  const [row = {}] = await on.query(
+    `SELECT sum(documents) AS documents, sum(title_length) AS title, sum(heading_length) AS heading,
+       sum(body_length) AS body FROM ${on.dialect.schema}word_statistics WHERE word_index = ?`,
+    [index.name],
+  );
+  const documents = numberOf(row, 'documents');
+  const mean = (column: string) => numberOf(row, column) / Math.max(1, documents);
+  return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };
+}
+
+/** Max misspelt words per query. */
+const correctedMax = 6;
+/** Max words in place of a misspelt one: those in most documents. */
+const termsMax = 6;
+
+/** Replaces words that no document has by the nearest ones that some have. A word without near ones stays. */
+export async function correctQuery(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  countLeaves: CountLeaves,
+): Promise<WordQuery> {
+  const leaves = leavesOf(query);
+  const words = leaves.filter((leaf) => leaf.kind === 'term' && leaf.correctable);
+  if (words.length === 0) return query;
+  // The search needs all counts, so they are read in one go.
+  const { counts, statistics } = await countLeaves(leaves);
+  const absent = words.filter((leaf) => counts.get(leafKey(leaf)) === 0).slice(0, correctedMax);
+  if (absent.length === 0 || statistics.documents === 0) return query;
+  const vocabulary = await on.dialect.words.vocabulary(on, index, counts);
+  const corrected = new Map<string, WordLeaf>();
+  for (const leaf of absent) {
+    if (leaf.kind !== 'term') continue;
+    const written = leaf.written ?? leaf.term;
+    const terms = await likeliestOf(vocabulary.nearest(written), countLeaves);
+    if (terms.length > 0) corrected.set(leaf.term, { kind: 'near', word: leaf.term, written, terms });
+  }
+  return corrected.size === 0 ? query : withLeaves(query, (leaf) => corrected.get(leafKey(leaf)) ?? leaf);
+}
+
+/** Common words are meant, and misspelt, more often than rare ones. Words of documents that are gone are in none. */
+async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
+  if (words.length === 0) return [];
+  const leaves = words.map((term) => ({ kind: 'term' as const, term }));
+  const { counts } = await countLeaves(leaves);
+  const likely = (word: string) => 1 + Math.log(counts.get(word) || 1);
+  const found = words.filter((word) => (counts.get(word) ?? 0) > 0).toSorted((a, b) => likely(b) - likely(a));
+  const likeliest = likely(found[0] ?? '');
+  return found
+    .slice(0, termsMax)
+    .map((written) => ({ term: stemOf(written), written, share: likely(written) / likeliest }));
+}
+
+/** Places that are read again: a transaction may commit after one that took later places. */
+const placesReadAgain = 1000;
+
+/** Reads all words when a misspelt one is first looked up, and the new ones after a change. */
+export function createVocabularyCache(): VocabularyCache {
+  const kept = new Map<string, { vocabulary: Vocabulary; last: number; counts: object | undefined }>();
+  return async (on, { name }, counts) => {
+    const known = kept.get(name) ?? { vocabulary: createVocabulary(), last: 0, counts: undefined };
+    if (known.counts === counts) return known.vocabulary;
+    // As one text: a list or rows would take several times as long.
+    const [row = {}] = await on.query(
+      `SELECT string_agg(term, ' ') AS terms, max(place) AS last FROM ${on.dialect.schema}word_vocabulary
+       WHERE word_index = ? AND place > ?`,
+      [name, Math.max(0, known.last - placesReadAgain)],
+    );
+    const terms = optionalTextOf(row, 'terms');
+    if (terms !== undefined) {
+      known.vocabulary.add(terms.split(' '));
+      known.last = Math.max(known.last, numberOf(row, 'last'));
+    }
+    known.counts = counts;
+    kept.set(name, known);
+    return known.vocabulary;
+  };
+}

@@ -1,0 +1,212 @@
+import type { DocumentTerms } from '../../words/document-terms.ts';
+import {
+  createScorer,
+  documentsOf,
+  highestScore,
+  type IndexStatistics,
+  leafWeight,
+  nearIn,
+  weighTerms,
+} from '../../words/ranking/bm25.ts';
+import { essentialDocuments, isAlternatives, isSettled, planCandidates } from '../../words/ranking/candidates.ts';
+import { type Candidate, rankPool, weighPool } from '../../words/ranking/rank-pool.ts';
+import {
+  type CorrectedWord,
+  type FoundPage,
+  type Page,
+  type Ranked,
+  type WeighedDocument,
+  type WeighedWords,
+  type WeighRequest,
+  weighedMax,
+} from '../../words/ranking/word-index.ts';
+import { leavesOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
+import type { KeyFilter, Statements, WordIndex } from '../dialect.ts';
+import { numberOf, type Row, textOf } from '../rows.ts';
+import { correctQuery, createLeafCounts, type KnownWords } from './count-words.ts';
+
+/** Max candidates that are scored exactly. The other matches follow them, the newest first. */
+const poolMax = 200;
+
+/** The database finds candidates in a rough order. Our own BM25 decides. */
+export async function findWords(
+  on: Statements,
+  index: WordIndex,
+  asked: WordQuery,
+  filter: KeyFilter | undefined,
+  { limit, offset, counts = true }: Page,
+): Promise<FoundPage> {
+  const countLeaves = await createLeafCounts(on, index);
+  const query = await correctQuery(on, index, asked, countLeaves);
+  if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, corrected: [] };
+  const known = await countLeaves(leavesOf(query));
+  const { pool, scoreMax, corrected, ...matched } = await findPool(on, index, query, filter, known);
+  const total = matched.total ?? (counts ? await countMatches(on, index, query, filter, known) : undefined);
+  const found = pool.slice(offset, offset + limit);
+  const missing = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
+  if (missing > 0) {
+    const page = { limit: missing, offset: Math.max(0, offset - pool.length) };
+    found.push(...(await findAfterPool(on, index, query, filter, pool, page)));
+  }
+  return { found, total: total ?? offset + found.length, scoreMax, corrected };
+}
+
+export async function weighWords(
+  on: Statements,
+  index: WordIndex,
+  { query, keys }: WeighRequest,
+): Promise<WeighedWords> {
+  const countLeaves = await createLeafCounts(on, index);
+  const leaves = leavesOf(await correctQuery(on, index, query, countLeaves));
+  const { statistics, counts } = await countLeaves(leaves);
+  const weigh = weighTerms(leaves, counts, statistics);
+  const weighed: WeighedDocument[] = [];
+  for await (const rows of termRows(on, index, keys.slice(0, weighedMax), statistics)) {
+    weighed.push(
+      ...weighPool(
+        rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) })),
+        weigh,
+      ),
+    );
+  }
+  return { weighed, scoreMax: highestScore(leaves, counts, statistics) };
+}
+
+interface Pool {
+  readonly pool: readonly Ranked[];
+  /** All matches, up to `totalMax`. Undefined if unknown. */
+  readonly total: number | undefined;
+  readonly scoreMax: number;
+  readonly corrected: readonly CorrectedWord[];
+}
+
+/** Starts with the documents of the rarest words, and takes more words until no other document can be among the best. */
+async function findPool(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  filter: KeyFilter | undefined,
+  { statistics, counts }: KnownWords,
+): Promise<Pool> {
+  const leaves = leavesOf(query);
+  const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
+  const scoreMax = highestScore(leaves, counts, statistics);
+  const score = createScorer(leaves, counts, statistics);
+  let found: Pool = { pool: [], total: undefined, scoreMax, corrected: [] };
+  for (const documentsMin of essentialDocuments(query, leaves)) {
+    const plan = planCandidates(leaves, (leaf) => documentsOf(leaf, counts), documentsMin);
+    const { keys, total } = await on.dialect.words.candidates(on, index, {
+      ...{ query, filter, plan, weightOf },
+      limit: poolMax,
+    });
+    const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
+    /** The best document with the most of the misspelt words tells which words were meant. */
+    let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
+    const scored: Candidate[] = [];
+    for await (const rows of termRows(on, index, keys, statistics)) {
+      for (const row of rows) {
+        const terms = documentTerms(row);
+        const has = near.map(({ leaf }) => nearIn(leaf, terms));
+        for (const [at, each] of near.entries()) for (const term of has[at] ?? []) each.terms.add(term);
+        const id = index.ties === 'id' ? textOf(row, 'id') : '';
+        const own = score(terms);
+        scored.push({ key: numberOf(row, 'key'), id, ...own });
+        const count = has.filter((words) => words.length > 0).length;
+        const isBetter = best === undefined || count > best.count || (count === best.count && own.score > best.score);
+        if (near.length > 0 && isBetter) best = { has, count, score: own.score };
+      }
+    }
+    const pool = rankPool(scored, scoreMax);
+    const isComplete = plan.optional.length === 0;
+    const all = total ?? (keys.length < poolMax ? keys.length : undefined);
+    found = {
+      ...{ pool, scoreMax },
+      total: isComplete && all !== undefined ? Math.min(all, index.totalMax) : undefined,
+      // Only words of documents that pass the filter: the caller may not be allowed to see others.
+      corrected: near
+        .map(({ leaf, terms }, at) => ({
+          word: leaf.written,
+          terms: [...new Set([...(best?.has[at] ?? []), ...terms])],
+        }))
+        .filter(({ terms }) => terms.length > 0),
+    };
+    const scores = pool.map((ranked) => ranked.score);
+    if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
+  }
+  return found;
+}
+
+/** Up to `totalMax`. One common word may reach that alone, in a fraction of the time. */
+async function countMatches(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  filter: KeyFilter | undefined,
+  { counts }: KnownWords,
+): Promise<number> {
+  const isCommon = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, counts) >= index.totalMax;
+  const common = isAlternatives(query) ? leavesOf(query).find(isCommon) : undefined;
+  const total = common === undefined ? 0 : await countUpToMax(on, index, common, filter);
+  return total === index.totalMax ? total : countUpToMax(on, index, query, filter);
+}
+
+async function countUpToMax(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  filter: KeyFilter | undefined,
+): Promise<number> {
+  const { sql, values } = on.dialect.words.matches(index, query, filter);
+  const [row = {}] = await on.query(
+    `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,
+    values,
+  );
+  return numberOf(row, 'total');
+}
+
+async function findAfterPool(
+  on: Statements,
+  index: WordIndex,
+  query: WordQuery,
+  filter: KeyFilter | undefined,
+  pool: readonly Ranked[],
+  { limit, offset }: Page,
+): Promise<Ranked[]> {
+  const { words, integers, fence } = on.dialect;
+  const { sql, values } = words.matches(index, query, filter);
+  const rows = await on.query(
+    `SELECT key FROM (SELECT ${words.key} AS key ${sql}${fence}) AS matches WHERE key NOT IN (${integers})
+     ORDER BY key DESC LIMIT ? OFFSET ?`,
+    [...values, { list: pool.map(({ key }) => key) }, limit, offset],
+  );
+  return rows.map((row) => ({ key: numberOf(row, 'key'), score: 0 }));
+}
+
+/** Max terms read at a time: a few megabytes. Short documents are one batch. */
+const batchTerms = 500_000;
+const batchMin = 4;
+
+async function* termRows(
+  on: Statements,
+  { name, owner, ties }: WordIndex,
+  keys: readonly number[],
+  { averageLengths: { title, heading, body } }: IndexStatistics,
+): AsyncGenerator<Row[]> {
+  const { schema, fewIntegers } = on.dialect;
+  const [id, owners] = ties === 'id' ? [', o.id', `JOIN ${schema}${owner} o ON o.key = t.key`] : ['', ''];
+  const size = Math.max(batchMin, Math.floor(batchTerms / Math.max(1, title + heading + body)));
+  for (let at = 0; at < keys.length; at += size) {
+    yield on.query(`SELECT t.*${id} FROM ${schema}${name}_terms t ${owners} WHERE t.key IN (${fewIntegers})`, [
+      { list: keys.slice(at, at + size) },
+    ]);
+  }
+}
+
+function documentTerms(row: Row): DocumentTerms {
+  const field = (name: string) => ({
+    main: textOf(row, name),
+    extra: textOf(row, `${name}_extra`),
+    length: numberOf(row, `${name}_length`),
+  });
+  return { title: field('title'), heading: field('heading'), body: field('body') };
+}

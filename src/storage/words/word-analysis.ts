@@ -1,0 +1,78 @@
+import { type Language, languages, useLanguage } from '../../words/language.ts';
+import type { Statements, WordIndex } from '../dialect.ts';
+import { lock } from '../idempotency.ts';
+import { numberOf } from '../rows.ts';
+import { readSetting, writeSetting } from '../settings.ts';
+import type { Transactions } from '../transactions.ts';
+import { wordIndexes } from './word-indexes.ts';
+import { removeWords, writeWords } from './write-words.ts';
+
+/**
+ * Which analysis made the stored terms. Raised whenever the code in src/words tokenises or stems differently: a
+ * database written by another is tokenised again when it is opened, because queries would not find its terms.
+ */
+const analysisVersion = 3;
+
+export interface WordAnalysis {
+  readonly language: Language;
+  /** As it is stored. */
+  readonly stamp: string;
+}
+
+/** The analysis to use: in the requested language, or in that of the database. */
+export function analysisFor(stored: string | undefined, wanted: Language | undefined): WordAnalysis {
+  const known = languages.find((language) => language === stored?.split(' ')[1]);
+  const language = wanted ?? known ?? 'english';
+  return { language, stamp: `${analysisVersion} ${language}` };
+}
+
+/** Documents that are tokenised again in one batch. */
+const rewrittenAtOnce = 500;
+
+/**
+ * Chooses the language of this thread, and tokenises all texts again if that was done by another analysis or in another
+ * language. In one transaction: a killed process leaves the old terms, and the next one starts over.
+ */
+export async function settleAnalysis(
+  { read, write }: Pick<Transactions, 'read' | 'write'>,
+  wanted: Language | undefined,
+): Promise<void> {
+  const stored = await read(storedAnalysis, undefined);
+  const { language, stamp } = analysisFor(stored, wanted);
+  await useLanguage(language);
+  if (stored !== stamp) await write(rewriteWords, stamp);
+}
+
+/** The one that all texts are tokenised in. */
+export async function storedLanguage(on: Statements): Promise<Language> {
+  return analysisFor(await storedAnalysis(on), undefined).language;
+}
+
+async function storedAnalysis(on: Statements): Promise<string | undefined> {
+  return readSetting(on, 'word_analysis');
+}
+
+async function rewriteWords(on: Statements, stamp: string): Promise<void> {
+  await lock(on, 'word analysis');
+  // Read again under the lock, because another process may have been first.
+  if ((await storedAnalysis(on)) === stamp) return;
+  for (const index of wordIndexes) await rewriteIndex(on, index);
+  await writeSetting(on, 'word_analysis', stamp);
+}
+
+async function rewriteIndex(on: Statements, index: WordIndex): Promise<void> {
+  const { schema } = on.dialect;
+  for (let last = -1; ; ) {
+    const rows = await on.query(
+      `SELECT o.* FROM ${schema}${index.name}_terms t JOIN ${schema}${index.owner} o ON o.key = t.key WHERE t.key > ?
+       ORDER BY t.key LIMIT ?`,
+      [last, rewrittenAtOnce],
+    );
+    if (rows.length === 0) return;
+    const documents = rows.map((row) => ({ key: numberOf(row, 'key'), ...index.textsOf(row) }));
+    const keys = documents.map(({ key }) => key);
+    await removeWords(on, index, keys);
+    await writeWords(on, index, documents);
+    last = keys.at(-1) ?? last;
+  }
+}

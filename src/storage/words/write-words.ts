@@ -1,0 +1,21 @@
+import type { IndexedDocument } from '../../words/ranking/word-index.ts';
+import type { Statements, WordIndex } from '../dialect.ts';
+import type { Condition } from '../rows.ts';
+
+/** Documents that are not in the index, in the order of their keys. Many at once cost less than each by itself. `also`: see WriteWords. */
+export async function writeWords(
+  on: Statements,
+  index: WordIndex,
+  documents: readonly IndexedDocument[],
+  also: readonly Condition[] = [],
+): Promise<void> {
+  const keys = documents.map(({ key }) => key);
+  await on.dialect.words.tokenize(documents)(on, index, keys, also);
+}
+
+export async function removeWords(on: Statements, index: WordIndex, keys: readonly number[]): Promise<void> {
+  const { schema, integers, words } = on.dialect;
+  for (const table of words.tables) {
+    await on.query(`DELETE FROM ${schema}${index.name}_${table} WHERE key IN (${integers})`, [{ list: keys }]);
+  }
+}

@@ -1,0 +1,154 @@
+import { CarrelError } from '../../../base/errors.ts';
+import { createSlots } from '../../../base/slots.ts';
+import { wireBytes } from '../../../base/wire-bytes.ts';
+import type { Calls } from '../../../base/workers/calls.ts';
+import { withinTime } from '../../../base/workers/within-time.ts';
+import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
+import {
+  compile,
+  type GrepFound,
+  type GrepPattern,
+  type GrepRequest,
+  type LineMatch,
+  type MatchPlace,
+} from './grep-text.ts';
+
+export interface GrepSearch {
+  readonly pattern: GrepPattern;
+  readonly filter: EntryFilter;
+  readonly entriesMax: number;
+  readonly matchesMax: number;
+  /** For the matches, in an answer. */
+  readonly bytesMax: number;
+  /** The first entry, and the place in it; without it, the search starts at the beginning. */
+  readonly from?: EntryPlace | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface EntryPlace extends MatchPlace {
+  readonly id: number;
+}
+
+export interface GrepOutcome {
+  readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
+  readonly scanned: number;
+  /** A limit of entries, matches, bytes or time was reached: where there may be more. */
+  readonly next: EntryPlace | undefined;
+  readonly timedOutIds: readonly number[];
+}
+
+/** Entries that are read at a time: more of short ones, fewer of long ones. */
+const batchMin = 5;
+const batchMax = 100;
+const batchUnits = 1_000_000;
+const entryTimeoutMs = 1_000;
+const totalTimeoutMs = 10_000;
+/** After this many entries on which a pattern took too long, the search is given up. */
+const timeoutsMax = 3;
+
+/** Each has a thread and its texts in memory. */
+const searches = createSlots({ runningMax: 4, waitingMax: Number.POSITIVE_INFINITY });
+
+/** Searches the texts in the order of their ids, on a thread that is terminated when a text takes too long. */
+export async function grepEntries(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
+  checkPattern(search.pattern);
+  const leave = await searches.acquire(search.signal);
+  try {
+    return await grepInTurn(entries, search);
+  } finally {
+    leave();
+  }
+}
+
+async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
+  const { pattern, filter, entriesMax, signal, from } = search;
+  let deadline = performance.now() + totalTimeoutMs;
+  const found: { id: number; matches: LineMatch[] }[] = [];
+  const timedOutIds: number[] = [];
+  let thread = startThread(pattern);
+  let scanned = 0;
+  let matchesMax = search.matchesMax;
+  let bytesMax = search.bytesMax;
+  let batch = batchMin;
+  try {
+    for (let after = (from?.id ?? 1) - 1; ; ) {
+      const limit = Math.min(batch, entriesMax - scanned);
+      const texts = await entries.texts({ filter, after, limit: Math.max(limit, 1) }, { signal });
+      const [first] = texts;
+      if (first === undefined) return outcome(undefined);
+      if (limit <= 0) return outcome(startOf(first.id));
+      const units = texts.reduce((sum, { text }) => sum + text.length, 0);
+      batch = units > batchUnits ? Math.max(1, batch >> 1) : Math.min(batchMax, 2 * batch);
+      for (const { id, text } of texts) {
+        signal.throwIfAborted();
+        const place = id === from?.id ? from : startOf(id);
+        if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) return outcome(place);
+        after = id;
+        scanned += 1;
+        const begunMs = performance.now();
+        const lines = await grepOn(thread, { text, from: place, matchesMax, bytesMax });
+        if (lines === undefined) {
+          // These have a bound of their own, which a busy machine takes long to reach.
+          deadline += performance.now() - begunMs;
+          timedOutIds.push(id);
+          thread = startThread(pattern);
+          continue;
+        }
+        const { matches, next } = lines;
+        if (matches.length > 0) found.push({ id, matches });
+        if (next !== undefined) return outcome({ id, ...next });
+        matchesMax -= matches.length;
+        bytesMax -= wireBytes(matches, 2);
+      }
+    }
+  } finally {
+    await thread.terminate();
+  }
+
+  function outcome(next: EntryPlace | undefined): GrepOutcome {
+    return { entries: found, scanned, next, timedOutIds };
+  }
+}
+
+function startOf(id: number): EntryPlace {
+  return { id, line: 1, skip: 0 };
+}
+
+function checkPattern(pattern: GrepPattern): void {
+  try {
+    compile(pattern);
+  } catch (error) {
+    throw new CarrelError('invalid_arguments', 'pattern is not a valid regular expression (JavaScript syntax)', {
+      cause: error,
+    });
+  }
+}
+
+type GrepThread = Calls<GrepRequest, GrepFound>;
+
+function startThread(workerData: GrepPattern): GrepThread {
+  return createWorkerCalls({
+    from: import.meta.url,
+    file: 'grep-worker',
+    name: 'carrel-grep',
+    lean: true,
+    workerData,
+    lost: (cause) => new Error('the thread that greps was lost', { cause }),
+  });
+}
+
+const overdue = new Error('the pattern ran away');
+
+/** Undefined if it took too long; the thread is then terminated. */
+async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
+  // The time to start a thread does not count against the pattern.
+  await thread.ready();
+  try {
+    return await withinTime(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });
+  } catch (error) {
+    if (error === overdue) return undefined;
+    throw error;
+  }
+}

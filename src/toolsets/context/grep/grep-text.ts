@@ -1,0 +1,116 @@
+import { countCharacters } from '../../../base/text.ts';
+import { wireBytes } from '../../../base/wire-bytes.ts';
+
+export interface GrepPattern {
+  readonly pattern: string;
+  readonly isRegex: boolean;
+  readonly caseSensitive: boolean;
+  readonly contextLines: number;
+}
+
+/** A match within an entry: its line, from 1, and how many matches of that line come before it. */
+export interface MatchPlace {
+  readonly line: number;
+  readonly skip: number;
+}
+
+export interface GrepRequest {
+  readonly text: string;
+  readonly from: MatchPlace;
+  readonly matchesMax: number;
+  /** For the matches, in an answer. */
+  readonly bytesMax: number;
+}
+
+export interface GrepFound {
+  readonly matches: LineMatch[];
+  /** The first match for which there was no room. */
+  readonly next: MatchPlace | undefined;
+}
+
+/** One match within a line. Offsets are characters of the line as shown, as everywhere in these tools. */
+export interface LineMatch {
+  readonly line_number: number;
+  readonly line: string;
+  readonly match_start: number;
+  readonly match_end: number;
+  readonly before: string[];
+  readonly after: string[];
+}
+
+/** A line of machine output can be as long as a book. */
+const lineUnitsMax = 2_000;
+
+/** Matches are found line by line, possibly several in a line; an empty match counts once. */
+export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, pattern: GrepPattern): GrepFound {
+  const lines = text.split('\n');
+  const search = searcherOf(pattern);
+  const matches: LineMatch[] = [];
+  let bytes = 0;
+  for (let index = from.line - 1; index < lines.length; index += 1) {
+    const line = lines[index] ?? '';
+    let place = 0;
+    for (const { start, end } of search(line)) {
+      place += 1;
+      if (index === from.line - 1 && place <= from.skip) continue;
+      const next = { line: index + 1, skip: place - 1 };
+      if (matches.length >= matchesMax) return { matches, next };
+      const match = showMatch(lines, index, { start, end }, pattern.contextLines);
+      bytes += wireBytes(match, 2);
+      if (bytes > bytesMax) return { matches, next };
+      matches.push(match);
+    }
+  }
+  return { matches, next: undefined };
+}
+
+function showMatch(lines: readonly string[], index: number, { start, end }: Span, contextLines: number): LineMatch {
+  const line = lines[index] ?? '';
+  // The part around the match, if the line is too long to be shown whole.
+  const from = line.length <= lineUnitsMax ? 0 : Math.max(0, Math.min(start - 200, line.length - lineUnitsMax));
+  const match = {
+    line_number: index + 1,
+    line: shown(line.slice(from)),
+    match_start: countCharacters(line.slice(from, start)),
+    match_end: countCharacters(line.slice(from, Math.min(end, from + lineUnitsMax))),
+    before: lines.slice(Math.max(0, index - contextLines), index).map(shown),
+    after: lines.slice(index + 1, index + 1 + contextLines).map(shown),
+  };
+  if (wireBytes(match, 2, matchBytesMax) <= matchBytesMax) return match;
+  const brief = { ...match, before: match.before.map(beginning), after: match.after.map(beginning) };
+  return wireBytes(brief, 2, matchBytesMax) <= matchBytesMax ? brief : { ...match, before: [], after: [] };
+}
+
+/** Less than the smallest answer has room for: every answer must lead further. */
+const matchBytesMax = 40_000;
+
+function beginning(line: string): string {
+  return line.slice(0, 200).toWellFormed();
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export function compile({ pattern, isRegex, caseSensitive }: GrepPattern): RegExp {
+  const flags = caseSensitive ? 'g' : 'gi';
+  if (!isRegex) return new RegExp(pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), flags);
+  try {
+    return new RegExp(pattern, `${flags}u`);
+  } catch {
+    // Without the u flag, more patterns are valid.
+    return new RegExp(pattern, flags);
+  }
+}
+
+function searcherOf(pattern: GrepPattern): (line: string) => Iterable<Span> {
+  const expression = compile(pattern);
+  return function* (line) {
+    for (const match of line.matchAll(expression)) yield { start: match.index, end: match.index + match[0].length };
+  };
+}
+
+function shown(line: string): string {
+  return line.length <= lineUnitsMax ? line : line.slice(0, lineUnitsMax).toWellFormed();
+}

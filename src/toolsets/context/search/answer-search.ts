@@ -1,0 +1,133 @@
+import { rounded } from '../../../answers/explain.ts';
+import { weakHint } from '../../../answers/weak-hint.ts';
+import { whyFound } from '../../../answers/why-found.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { Call } from '../../../tools/call.ts';
+import type { ContextParts } from '../context-parts.ts';
+import { citationOf } from '../show/citation.ts';
+import { showFound } from '../show/entry-shapes.ts';
+import { fitAnswer } from '../show/fit-answer.ts';
+import { type EmptySearch, emptyHint, joinHints } from './empty-hint.ts';
+import { joinWarnings, pastWarnings, type Warned } from './past-warnings.ts';
+import { filterFaults, nextOffset } from './search-answer.ts';
+import { pageOf, parseFilters, queryText, type SearchArguments } from './search-input.ts';
+
+/** A search with its arguments parsed. */
+export interface SearchRequest {
+  readonly text: string;
+  readonly filter: EntryFilter;
+  readonly limit: number;
+  readonly offset: number;
+  /** How many filters are applied, for the statistics. */
+  readonly applied: number;
+  readonly explain: boolean;
+  readonly signal: AbortSignal;
+}
+
+interface Hit {
+  readonly id: number;
+  readonly relevance: number;
+  readonly range: readonly [start: number, end: number] | undefined;
+  /** Those that clients of the original read, and those of each stage, for whoever asks why. */
+  readonly scores: object;
+  readonly replaces?: number | undefined;
+  readonly replacedBy?: number | undefined;
+  readonly stages: object;
+}
+
+/** What a mode found: one page, judged. */
+export interface SearchOutcome {
+  readonly hits: readonly Hit[];
+  readonly hasMore: boolean;
+  /** All entries that match, where a search counts them. */
+  readonly total?: number;
+  /** Entries that are not on the page because they are weak. */
+  readonly weak?: number;
+  /** Fields of this mode alone, before and after those of every search. */
+  readonly counts?: object;
+  readonly judged: object;
+  readonly stats: (rows: number) => object;
+  readonly hints?: readonly (string | undefined)[];
+  /** For the hint when nothing is found. */
+  readonly empty: Pick<EmptySearch, 'total' | 'words' | 'tryThis'>;
+  readonly warnings?: Warned;
+  /** Adds a copy of the text with marks. `left`: bytes left in the answer. */
+  readonly highlight?: ((text: string, left: number) => Promise<string>) | undefined;
+}
+
+/** What differs between search by words, by meaning and by both. */
+export interface SearchMode {
+  readonly head: object;
+  /** Of an answer to filters that are invalid. */
+  readonly unsearched: { readonly counts?: object; stats(applied: number): object };
+  search(request: SearchRequest): Promise<SearchOutcome>;
+}
+
+/** Parse, search, judge, fit: the way of all searches for a text. */
+export async function answerSearch(
+  { head, unsearched, search }: SearchMode,
+  input: SearchArguments & { readonly query: string },
+  { entries, summaries, truncationChars }: Pick<ContextParts, 'entries' | 'summaries' | 'truncationChars'>,
+  call: Call,
+) {
+  const { signal } = call;
+  const text = queryText(input.query);
+  const { filter, faults, applied } = parseFilters(input);
+  const { limit, offset, clamped } = pageOf(input);
+  const explain = input.explain_query;
+  const explains = input.explain || explain;
+  if (faults.length > 0) {
+    const stats = explain ? { stats: unsearched.stats(applied) } : {};
+    return { ...head, ...filterFaults(faults), ...unsearched.counts, ...clamped, ...stats };
+  }
+  const outcome = await search({ text, filter, limit, offset, applied, explain, signal });
+  const { highlight, total, weak = 0 } = outcome;
+  const hits = new Map(outcome.hits.map((hit) => [hit.id, hit]));
+  await summaries?.settle();
+  const { results, found, omitted, report } = await fitAnswer(
+    entries,
+    [...hits.keys()],
+    {
+      images: input.include_images,
+      asOf: filter.asOf,
+      ...(highlight ? {} : { textChars: truncationChars + 1 }),
+      order: 'given',
+      input,
+      show: async (entry, left) => {
+        const { relevance, scores, stages, range, replaces, replacedBy } = hits.get(entry.id) ?? {};
+        const shown = showFound(entry, truncationChars);
+        return {
+          ...shown,
+          ...(explains
+            ? { ...citationOf(entry, range), why: whyFound({ query: text, text: shown.text_content, relevance }) }
+            : {}),
+          relevance,
+          scores: rounded({ ...scores, ...(explains ? stages : {}) }),
+          ...(replaces === undefined ? {} : { replaces }),
+          ...(replacedBy === undefined ? {} : { replaced_by: replacedBy }),
+          ...(highlight ? { highlighted: await highlight(entry.text, left) } : {}),
+        };
+      },
+    },
+    call,
+  );
+  const nothing =
+    found.length === 0 && weak > 0
+      ? weakHint(weak, 'entry', 'entries')
+      : (await emptyHint(entries, [...found, ...omitted], { filter, offset, ...outcome.empty }, signal)).hint;
+  return {
+    ...head,
+    results,
+    count: results.length,
+    ...(total === undefined ? {} : { total }),
+    has_more: omitted.length > 0 || outcome.hasMore,
+    ...outcome.counts,
+    ...(explain ? { stats: outcome.stats(results.length) } : {}),
+    ...clamped,
+    ...report,
+    ...nextOffset(offset, results, omitted),
+    ...outcome.judged,
+    ...joinHints(...(outcome.hints ?? []), report.hint, nothing),
+    ...joinWarnings(outcome.warnings ?? {}, await pastWarnings(entries, filter, 'search', signal)),
+  };
+}

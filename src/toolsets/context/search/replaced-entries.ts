@@ -1,0 +1,43 @@
+import { findReplacements, type Replacements } from '../../../search/rank/replacements.ts';
+import type { Entry } from '../../../storage/entries/entry.ts';
+import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { EntryStore } from '../../../storage/entries/entry-store.ts';
+import { replacedIdOf, replacesPath } from '../replaced-reference.ts';
+
+/** Enough to tell that a text is too long to be a statement. */
+const textChars = 1_001;
+
+/** Entries that replace some at once; the newest ones. */
+const replacingMax = 100;
+
+/** Which of these entries replace one another, and which ones say outright that they replace one of these. */
+export async function replacementsAmong(
+  entries: EntryStore,
+  ids: readonly number[],
+  filter: EntryFilter,
+  signal?: AbortSignal,
+): Promise<Replacements> {
+  const [found, outright] = await Promise.all([
+    entries.get({ ids, images: false, asOf: filter.asOf, textChars }, { signal }),
+    replacing(ids),
+  ]);
+  const byId = new Map([...found, ...outright].map((entry) => [entry.id, entry]));
+  // What replaces them may have been replaced itself.
+  for (let last = outright.filter(({ id }) => !ids.includes(id)); last.length > 0; ) {
+    const more = await replacing(last.map(({ id }) => id));
+    last = more.filter(({ id }) => !byId.has(id));
+    for (const entry of last) byId.set(entry.id, entry);
+  }
+  return findReplacements(
+    Array.from(byId.values(), ({ id, text, createdAt: time, metadata }) => {
+      return { id, text, time, replaces: replacedIdOf(metadata) };
+    }),
+  );
+
+  async function replacing(replaced: readonly number[]): Promise<readonly Entry[]> {
+    const isReplaced = { path: replacesPath, operator: 'in', value: replaced, caseSensitive: true } as const;
+    const metadata = [...(filter.metadata ?? []), isReplaced];
+    const page = { limit: replacingMax, offset: 0, images: false, explain: false, textChars };
+    return (await entries.list({ filter: { ...filter, metadata }, ...page }, { signal })).entries;
+  }
+}

@@ -1,0 +1,58 @@
+import { idsHash, textHash } from '../../../base/text-hash.ts';
+import type { BulkSelection, Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
+
+const pageSize = 500;
+/** More documents than these are not looked at one by one. */
+const pagesMax = 20;
+const titlesMax = 3;
+
+export interface Look {
+  count: number | string;
+  /** Some of them. */
+  titles: string[];
+  /** Absent if there are too many documents to look at all. */
+  ids?: number[];
+  /** Another one if other documents are chosen. */
+  hash: string;
+}
+
+/**
+ * How many documents a bulk operation would choose, and which. Ids are no condition of lists, and not every
+ * engine knows the other ones, so documents are looked at one by one.
+ */
+export async function lookAtSelection(
+  engine: Pick<Engine, 'documents'>,
+  selection: BulkSelection,
+  options: EngineCall,
+): Promise<Look> {
+  const { tags, doc_type: type } = selection;
+  const isChosen = chooses(selection);
+  const found = new Map<number, string>();
+  const look = () => {
+    const titles = [...found.values()].slice(0, titlesMax);
+    const ids = [...found.keys()];
+    return { titles, ids, hash: idsHash(ids) };
+  };
+  let total = 0;
+  for (let page = 0; page < pagesMax; page += 1) {
+    const request = { tags, type, limit: pageSize, offset: page * pageSize };
+    const listed = await engine.documents(request, options);
+    for (const { id, title } of listed.documents.filter(isChosen)) found.set(id, title);
+    total = listed.total;
+    if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...look() };
+  }
+  const { titles, hash } = look();
+  // The documents changed last are listed first, so that these would be others if one had been added.
+  return { count: `${found.size} or more`, titles, hash: textHash(`${hash} ${total}`) };
+}
+
+function chooses(selection: BulkSelection): (document: EngineDocument) => boolean {
+  const { document_ids: ids, from_id: from = 0, to_id: to = Number.MAX_SAFE_INTEGER, doc_type: type } = selection;
+  const wanted = ids && new Set(ids);
+  return ({ id, doc_type: own, tags }) =>
+    (wanted?.has(id) ?? true) &&
+    id >= from &&
+    id <= to &&
+    (type === undefined || own === type) &&
+    (selection.tags ?? []).every((tag) => tags.includes(tag));
+}

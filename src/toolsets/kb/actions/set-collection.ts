@@ -1,0 +1,45 @@
+import { CarrelError } from '../../../base/errors.ts';
+import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.ts';
+import type { Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
+
+/**
+ * Makes a document belong to one collection, or to none.
+ *
+ * 1. Read which collection tags it has.
+ * 2. Remove these and add the new one, in one request: our engine does both or neither.
+ * 3. Check the result, and repeat what another engine left undone, removal first.
+ *
+ * Another client may set a collection between 1 and 2. Then both see both tags, and both keep the one that comes first
+ * in the alphabet: each keeping its own would leave two, or none.
+ */
+export async function setCollection(
+  engine: Pick<Engine, 'documentAlone' | 'changeTags'>,
+  id: number,
+  collection: string | undefined,
+  options: EngineCall,
+): Promise<EngineDocument> {
+  const wanted = collection === undefined ? [] : [collectionTag(collection)];
+  let document: EngineDocument = await engine.documentAlone(id, options);
+  const old = document.tags.filter((tag) => isCollectionTag(tag) && !wanted.includes(tag));
+  const missing = wanted.filter((tag) => !document.tags.includes(tag));
+  if (old.length > 0 || missing.length > 0) {
+    document = await engine.changeTags(id, { remove: old, add: missing }, options);
+  }
+  const left = document.tags.filter((tag) => old.includes(tag));
+  if (left.length > 0) document = await engine.changeTags(id, { remove: left }, options);
+  if (wanted.length > 0 && !document.tags.some(isCollectionTag)) {
+    document = await engine.changeTags(id, { add: wanted }, options);
+  }
+  for (let round = 0; round < roundsMax; round += 1) {
+    const [, ...others] = document.tags.filter(isCollectionTag).sort();
+    if (others.length === 0) return document;
+    document = await engine.changeTags(id, { remove: others }, options);
+  }
+  throw new CarrelError(
+    'engine_error',
+    'The engine did not set the collection as asked. Look at the document with kb_get and try again.',
+  );
+}
+
+/** Attempts: one for each client that may interfere. */
+const roundsMax = 5;

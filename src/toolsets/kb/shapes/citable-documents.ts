@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import { isCarrelError } from '../../../base/errors.ts';
+import { partsBehind } from '../../../engine/document-parts.ts';
+import type { Engine, EngineChunk } from '../../../engine/engine.ts';
+import type { CitablePassage, CitableTexts } from '../../../tools/citable-texts.ts';
+import { documentUriPrefix } from './shapes.ts';
+
+/** Documents and notes of the knowledge base, a passage for each chunk. */
+export function createCitableDocuments(engine: Pick<Engine, 'document'>): CitableTexts {
+  return {
+    uriPrefixes: [documentUriPrefix],
+    async read(uri, { signal }) {
+      const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
+      const document = id === undefined ? undefined : await orUndefined(engine.document(Number(id), { signal }));
+      if (document === undefined) return undefined;
+      const { content_hash: hash, truncated } = document;
+      const chunks = [...document.chunks];
+      for await (const part of partsBehind(engine, document, { signal })) chunks.push(...part.chunks);
+      return { hash: hash ?? hashOf(chunks), passages: chunks.map(passageOf), isCut: truncated !== undefined };
+    },
+  };
+}
+
+function passageOf({
+  text,
+  chunk_index: index,
+  chunk_metadata: { page, section_header: section },
+}: EngineChunk): CitablePassage {
+  return {
+    text,
+    place: {
+      chunk_index: index,
+      ...(page === undefined ? {} : { page }),
+      ...(section === undefined ? {} : { section }),
+    },
+  };
+}
+
+/** For engines that tell no hash. */
+function hashOf(chunks: readonly EngineChunk[]): string {
+  const hash = createHash('sha256');
+  for (const { text } of chunks) hash.update(text).update('\0');
+  return hash.digest('hex');
+}
+
+async function orUndefined<Result>(document: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await document;
+  } catch (error) {
+    if (isCarrelError(error) && error.code === 'document_not_found') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto';
+import { listInPages } from '../../../answers/list-in-pages.ts';
+import { CarrelError } from '../../../base/errors.ts';
+import { nextChunk } from '../../../engine/document-parts.ts';
+import type { Engine, EngineChunk, EngineDocument } from '../../../engine/engine.ts';
+import type { ResourceProvider } from '../../../tools/resource.ts';
+import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
+import { documentUriPrefix, showDocument } from './shapes.ts';
+
+/** About how much text one read returns; a cursor leads to the rest. */
+const readingUnitsMax = 200_000;
+/** Enough for them, as JSON with what is said of each chunk. */
+const readingBytesMax = 4 * 1024 * 1024;
+const mimeType = 'text/plain';
+const completionsMax = 20;
+
+/** Documents as `carrel://kb/doc/<id>`. */
+export function createDocumentResources(
+  engine: Pick<Engine, 'documents' | 'document' | 'documentAlone'>,
+): ResourceProvider {
+  const listCursors = createCursorSigner(documentUriPrefix);
+  const readCursors = createCursorSigner(`${documentUriPrefix} text`);
+  return {
+    uriPrefix: documentUriPrefix,
+    templates: [
+      {
+        uriTemplate: `${documentUriPrefix}{id}`,
+        name: 'kb document',
+        title: 'Knowledge base document',
+        description: 'The text of a document or note of the knowledge base.',
+        mimeType,
+      },
+    ],
+    async list(cursor, { signal }) {
+      const list = {
+        read: async (offset: number, limit: number) =>
+          (await engine.documents({ limit, offset }, { signal })).documents,
+        idOf: ({ id }: EngineDocument) => String(id),
+      };
+      const { members, ...next } = await listInPages(list, listCursors, cursor);
+      const resources = members.map(({ id, title, doc_type, created_at }) => ({
+        uri: `${documentUriPrefix}${id}`,
+        name: String(id),
+        title,
+        description: `${doc_type}, ${created_at.slice(0, 10)}`,
+        mimeType,
+      }));
+      return { resources, ...next };
+    },
+    async stamp(uri, { signal }) {
+      if (uri === undefined) {
+        const { documents, total } = await engine.documents({ limit: 1 }, { signal });
+        return JSON.stringify([total, documents[0]?.id, documents[0]?.updated_at]);
+      }
+      const id = idOf(uri);
+      const found = await engine.documentAlone(id, { signal }).catch(unknownAs(uri));
+      const { title, content_hash, updated_at, tags } = found;
+      return JSON.stringify([title, content_hash, updated_at, tags]);
+    },
+    /** By id, or by words of the title. */
+    async complete(_template, _variable, typed, { signal }) {
+      const { documents } = await engine.documents({ query: typed, limit: completionsMax }, { signal });
+      return documents.map(({ id }) => String(id));
+    },
+    async read({ uri, cursor }, { signal }) {
+      const id = idOf(uri);
+      const place = cursor === undefined ? beginning : readCursors.read(cursor);
+      const first = place.at;
+      const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
+      const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
+      // However long the engine's own hash is, and whatever it is made of.
+      const marks = [String(id), hash('sha256', document.content_hash ?? '')];
+      checkSameText(place, marks);
+      const shown = readable(chunks);
+      const { uri: own, ...meta } = showDocument(document);
+      const isMore = shown.length < chunks.length || left !== undefined;
+      const following = isMore ? { nextCursor: readCursors.issue(nextChunk(shown, first), marks) } : {};
+      const text = shown.map((chunk) => chunk.text).join('\n\n');
+      return {
+        contents: [{ uri: own, mimeType, text, _meta: { ...meta, ...following } }],
+        ...following,
+      };
+    },
+  };
+}
+
+/** The first of them, whole ones. */
+function readable(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
+  let units = 0;
+  const tooMany = chunks.findIndex(({ text }) => {
+    const isFull = units >= readingUnitsMax;
+    units += text.length;
+    return isFull;
+  });
+  return tooMany === -1 ? chunks : chunks.slice(0, tooMany);
+}
+
+function idOf(uri: string): number {
+  const id = /^[1-9]\d{0,14}$/.exec(uri.slice(documentUriPrefix.length))?.[0];
+  if (id === undefined) throw notFound(uri);
+  return Number(id);
+}
+
+function unknownAs(uri: string): (error: unknown) => never {
+  return (error) => {
+    throw error instanceof CarrelError && error.code === 'document_not_found' ? notFound(uri) : error;
+  };
+}
+
+function notFound(uri: string): CarrelError {
+  return new CarrelError('resource_not_found', 'No document of the knowledge base has this URI.', { data: { uri } });
+}

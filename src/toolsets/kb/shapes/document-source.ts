@@ -1,0 +1,71 @@
+import { shortHash } from '../../../answers/explain.ts';
+import { whyFound } from '../../../answers/why-found.ts';
+import { isObject } from '../../../base/json.ts';
+import type { Engine, EngineHit } from '../../../engine/engine.ts';
+import type { SearchSource, SourceHit } from '../../../tools/search-source.ts';
+import { makeSnippet } from '../../../words/snippet.ts';
+import { plainQuery } from '../../../words/word-query.ts';
+import { splitTags } from '../inputs/collections.ts';
+import { documentUriPrefix, originOfDocument } from './shapes.ts';
+
+/** Several chunks of one document may be found, so this many times more are asked for. */
+const chunksPerHit = 2;
+const chunksMax = 100;
+
+export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSource {
+  return {
+    name: 'kb',
+    description: 'documents',
+    askedByDefault: true,
+    async search({ query, limit, includesWeak }, { signal }) {
+      if (query.trim() === '') return { hits: [] };
+      const top = Math.min(chunksMax, limit * chunksPerHit);
+      const asked = { query, top, include_weak: includesWeak };
+      const { results, degraded, weak_omitted: omitted, reranking } = await engine.search(asked, { signal });
+      const words = plainQuery(query);
+      const hits = new Map<string, SourceHit>();
+      for (const hit of results) {
+        const { document_id: id, chunk_id: chunkId, chunk_metadata: place } = hit;
+        // If the engine does not report the document, hits are told apart by chunk.
+        const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
+        if (hits.has(uri)) continue;
+        const { collection } = splitTags(hit.tags);
+        const inside = [place.page === undefined ? undefined : `page ${place.page}`, place.section_header];
+        const where = [collection === null ? undefined : `in ${collection}`, ...inside];
+        const snippet = makeSnippet(hit.text, words);
+        hits.set(uri, {
+          uri,
+          hash: hit.content_hash == null ? null : shortHash(hit.content_hash),
+          range: snippet.range,
+          chunk_index: hit.chunk_index,
+          place: inside.filter((part) => part !== undefined).join(', ') || undefined,
+          title: hit.title,
+          snippet: snippet.text,
+          date: hit.created_at === '' ? null : hit.created_at,
+          origin: originOfDocument(hit),
+          relevance: hit.relevance,
+          why: whyFound({
+            query,
+            text: `${hit.title}\n${hit.text}`,
+            passage: hit.text,
+            place: where.filter((part) => part !== undefined).join(', ') || undefined,
+            relevance: hit.relevance,
+          }),
+          ...scoresOf(hit),
+        });
+      }
+      return {
+        hits: [...hits.values()].slice(0, limit),
+        ...(omitted === undefined ? {} : { omitted }),
+        reranking,
+        ...(degraded === undefined ? {} : { degraded }),
+      };
+    },
+  };
+}
+
+/** Our own engine tells what a hit was judged by. */
+function scoresOf({ why }: EngineHit): Pick<SourceHit, 'scores'> {
+  const { evidence } = why ?? {};
+  return isObject(evidence) ? { scores: evidence } : {};
+}

@@ -1,0 +1,144 @@
+import { rounded, shortHash } from '../../../answers/explain.ts';
+import type { EngineDocument, EngineHit, EngineJob, SubmitOutcome } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
+import { type Origin, originField, originOfSources } from '../../../tools/origin.ts';
+import { splitTags } from '../inputs/collections.ts';
+
+/*
+ * What callers see. Fields are listed one by one, because an engine may send more than we know about.
+ */
+
+export const documentUriPrefix = 'carrel://kb/doc/';
+
+export function showHit(hit: EngineHit) {
+  const { document_id: id, neighbours, relevance } = hit;
+  const { collection, tags } = splitTags(hit.tags);
+  return {
+    ...(id === null ? {} : { document_id: id }),
+    chunk_id: hit.chunk_id,
+    chunk_index: hit.chunk_index,
+    // An engine elsewhere may not know how relevant a hit is.
+    ...(relevance === undefined ? { score: rounded(hit.score) } : { relevance }),
+    title: hit.title,
+    text: hit.text,
+    ...placeField(hit),
+    ...(hit.doc_type === '' ? {} : { doc_type: hit.doc_type }),
+    ...(hit.source_path ? { source_path: hit.source_path } : {}),
+    ...originField(originOfDocument(hit)),
+    ...(hit.created_at === '' ? {} : { created_at: hit.created_at }),
+    ...(collection === null ? {} : { collection }),
+    tags,
+    ...(hit.truncated === undefined ? {} : { truncated: hit.truncated }),
+    ...(neighbours === undefined || neighbours.length === 0 ? {} : { neighbours }),
+  };
+}
+
+/** Page, section, lines. Nobody looks up a note by its lines. */
+function placeField({ doc_type: type, chunk_metadata: metadata }: EngineHit) {
+  const { line_start: _start, line_end: _end, ...rest } = metadata;
+  const place = type === 'note' ? rest : metadata;
+  return Object.keys(place).length === 0 ? {} : { chunk_metadata: place };
+}
+
+/** For whoever asks why it was found, or wants to verify a quotation later. */
+export function explainHit(hit: EngineHit) {
+  return {
+    ...showHit(hit),
+    ...(hit.document_id === null ? {} : { uri: `${documentUriPrefix}${hit.document_id}` }),
+    score: rounded(hit.score),
+    ...(hit.content_hash == null ? {} : { hash: shortHash(hit.content_hash) }),
+    // Of the chunk, as verify counts.
+    range: [0, hit.text.length] as [number, number],
+    ...(hit.why === undefined ? {} : { why: rounded(hit.why) }),
+  };
+}
+
+export type ShownHit = ReturnType<typeof showHit> & { range?: [number, number] };
+
+export function showDocument(document: EngineDocument) {
+  return {
+    document_id: document.id,
+    id: document.id,
+    uri: `${documentUriPrefix}${document.id}`,
+    title: document.title,
+    doc_type: document.doc_type,
+    ...splitTags(document.tags),
+    source_path: document.source_path,
+    ...originField(originOfDocument(document)),
+    language: document.language,
+    content_hash: document.content_hash == null ? null : shortHash(document.content_hash),
+    chunk_count: document.chunk_count,
+    has_file: document.has_file,
+    ...leftOut(document),
+    created_at: document.created_at,
+    updated_at: document.updated_at,
+  };
+}
+
+/** A note is the words of its writer unless it names the page that it was made from; everything else was given as a file. */
+export function originOfDocument({ doc_type, source_path }: Pick<EngineDocument, 'doc_type' | 'source_path'>): Origin {
+  return originOfSources([source_path], doc_type === 'note' ? 'user' : 'file');
+}
+
+/** What of a document is not there, or not there yet. */
+export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
+  return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
+}
+
+export const documentFields =
+  'document_id, id, uri, title, doc_type, collection, tags, source_path, origin?, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
+
+/** A document, as kb_get begins; described there, to save tokens. */
+export const documentOutput = freeAnswer('some of those of kb_get');
+
+const errorCharsMax = 500;
+
+export function showJob(job: EngineJob) {
+  return {
+    job_id: job.id,
+    id: job.id,
+    ...(job.kind === undefined ? {} : { kind: job.kind }),
+    filename: job.filename,
+    status: job.status,
+    progress: job.progress,
+    error: job.error === null ? null : job.error.replace(/\p{Cc}+/gu, ' ').slice(0, errorCharsMax),
+    document_id: job.document_id,
+    chunk_count: job.chunk_count,
+    ...leftOut(job),
+    ...(job.kind === 'crawl' && job.details?.['summary'] !== undefined ? { summary: job.details['summary'] } : {}),
+    created_at: job.created_at,
+    updated_at: job.updated_at,
+  };
+}
+
+/** The outcome of a submission: a job, or the document or job that already has the same content. */
+export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], existing: EngineDocument | undefined) {
+  if (outcome.accepted) {
+    const { job_id, status, filename } = outcome;
+    return { status, job_id, filename, ...splitTags(tags) };
+  }
+  const { document_id, job_id, title } = outcome;
+  const holder = document_id === undefined ? `job ${job_id}` : `document ${document_id}`;
+  return {
+    status: 'duplicate',
+    ...(document_id === undefined ? {} : { document_id }),
+    ...(job_id === undefined ? {} : { job_id }),
+    title: title ?? existing?.title ?? null,
+    ...(existing === undefined ? {} : splitTags(existing.tags)),
+    message: `The same content is ${holder} already, so nothing was added.${hintToMove(tags, existing)}`,
+  };
+}
+
+/** A caller who wanted it in another collection must learn that it is not there. */
+function hintToMove(wanted: readonly string[], existing: EngineDocument | undefined): string {
+  if (existing === undefined) return '';
+  const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];
+  if (from === to || to === null) return '';
+  const place = from === null ? 'in no collection' : `in the collection ${from}`;
+  return ` It is ${place}; kb_set_collection moves it to ${to}.`;
+}
+
+/** If `duplicate`, document_id or job_id already has the same content. */
+export const outcomeFields = 'status, job_id?, document_id?, filename?, title?, collection?, tags?, message?';
+
+export const outcomeOutput = freeAnswer(`${outcomeFields}, upload_id?`);

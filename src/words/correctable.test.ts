@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { leavesOf, plainQuery } from './word-query.ts';
+
+function correctable(text: string): string[] {
+  return leavesOf(plainQuery(text)).flatMap((leaf) =>
+    leaf.kind === 'term' && leaf.correctable ? [leaf.written ?? ''] : [],
+  );
+}
+
+test('words of a sentence may be misspelt', () => {
+  assert.deepEqual(correctable('When did we recieve the Invocie (quartrely), Jane?'), [
+    'recieve',
+    'invocie',
+    'quartrely',
+    'jane',
+  ]);
+  assert.deepEqual(correctable('The end of the sentense. And anothr'), ['end', 'sentense', 'anothr']);
+});
+
+test('what is quoted, or looks like code, a number or a name in capitals, is meant as it is', () => {
+  assert.deepEqual(correctable('find "recieve this" and `anothr` in “quoted text” too'), ['find']);
+  assert.deepEqual(correctable('fooBar foo_bar foo-bar a.bcd path/name v2beta NASA 2026 user@host'), []);
+});

@@ -1,0 +1,18 @@
+/** Letters as people write them: no digits, no capitals inside. */
+const word = /^\p{L}[\p{Ll}\p{Lo}\p{M}]{2,}$/u;
+/** What may stand beside a word of a sentence. A dot, a dash or a slash would make it part of a name. */
+const before = /^[\s(¿¡]$/u;
+const after = /^[\s),;:!?.…]$/u;
+
+/** Whether a word of a query may be misspelt. Quoted words, code, digits and names in capitals are meant as written. */
+export function isCorrectable(text: string, start: number, end: number): boolean {
+  if (!word.test(text.slice(start, end))) return false;
+  const [left, right, next] = [text[start - 1] ?? ' ', text[end] ?? ' ', text[end + 1] ?? ' '];
+  if (!before.test(left) || !after.test(right) || (/[.:]/.test(right) && !/\s/.test(next))) return false;
+  return !isQuoted(text.slice(0, start));
+}
+
+function isQuoted(head: string): boolean {
+  const count = (sign: string) => head.split(sign).length - 1;
+  return count('"') % 2 === 1 || count('`') % 2 === 1 || count('“') > count('”') || count('«') > count('»');
+}

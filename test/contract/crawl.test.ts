@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { after, it } from 'node:test';
+import { silentLogger } from '../../src/base/log.ts';
+import { crawlSlice } from '../../src/crawl/crawl-slice.ts';
+import { createCrawler } from '../../src/crawl/crawler.ts';
+import { createWebSources, type SourceRequest } from '../../src/crawl/web-sources.ts';
+import { createExtractor } from '../../src/documents/extractor.ts';
+import { engineSlice } from '../../src/engine/engine-slice.ts';
+import { createEngine } from '../../src/engine/local/create-engine.ts';
+import { waitForJob } from '../../src/engine/wait-for-job.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { createSafeFetch } from '../../src/web/safe-fetch.ts';
+import { parseTargetList } from '../../src/web/target-list.ts';
+import { startTrapSite } from '../fakes/trap-site.ts';
+import { onEachBackend } from '../support/backends.ts';
+import { size } from '../support/sizes.ts';
+
+const pages = size({ quick: 14, full: 500 });
+const links = size({ quick: 5_000, full: 100_000 });
+const never = new AbortController().signal;
+const tags = ['collection:docs'];
+
+function defaultsOf<Values>(fields: Readonly<Record<string, { default: unknown }>>, changed: object): Values {
+  const defaults = Object.fromEntries(Object.entries(fields).map(([name, { default: value }]) => [name, value]));
+  return { ...defaults, ...changed } as Values;
+}
+
+/** What one process has: an engine, a crawler and its sources. */
+async function startProcess(place: StoragePlace, timeoutMs = 15_000) {
+  const storage = await openStorage(place, {});
+  const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 });
+  const engine = createEngine(defaultsOf(engineSlice.fields, {}), {
+    ...{ storage, extractor, embeddings: undefined, log: silentLogger },
+  });
+  const allowed = parseTargetList(['127.0.0.1']);
+  const crawling = defaultsOf<Parameters<typeof createCrawler>[0]>(crawlSlice.fields, {
+    ownHosts: ['127.0.0.1'],
+  });
+  const fetch = createSafeFetch({
+    userAgent: crawling.userAgent,
+    allowPrivate: allowed,
+    timeoutMs,
+    bytesMax: 4_000_000,
+  });
+  const crawler = createCrawler(crawling, { storage, engine, extractor, fetch, log: silentLogger });
+  const sources = createWebSources({ storage, engine, onStarted: crawler.wake });
+  let isClosed = false;
+  const close = async (): Promise<void> => {
+    if (isClosed) return;
+    isClosed = true;
+    await crawler.close();
+    await engine.close();
+    await extractor.close();
+    await storage.close();
+  };
+  after(close);
+
+  async function ended(job: number) {
+    const { status, error, details } = await waitForJob(engine, job, never);
+    return { status, error, summary: details?.['summary'] as Record<string, unknown> };
+  }
+  return {
+    storage,
+    engine,
+    sources,
+    close,
+    add: async (request: Omit<SourceRequest, 'tags'>) => {
+      const { source_id: source, job_id: job } = await sources.add({ tags, ...request });
+      return { source, ...(await ended(job)) };
+    },
+    refresh: async (source: number) => ended(await sources.refresh(source)),
+    async documents() {
+      const found = await engine.documents({ limit: 1_000 });
+      return new Map(found.documents.map((document) => [new URL(document.source_path ?? '').pathname, document]));
+    },
+  };
+}
+
+onEachBackend('crawling', (backend) => {
+  const numbers = Array.from({ length: pages }, (_, index) => `/docs/p/${index + 1}.html`);
+
+  it('finds every page once, in every trap, as a good citizen', async (t) => {
+    const site = await startTrapSite(t, { pages, links });
+    const program = await startProcess(await backend.place(), 3_000);
+    const { source, status, summary } = await program.add({
+      url: `${site.origin}/docs`,
+      site: true,
+      depth: 20,
+      pages: pages + 100,
+    });
+    assert.equal(status, 'done');
+    const documents = await program.documents();
+    const others = [...documents.keys()].filter((path) => !numbers.includes(path));
+    const without = /^\/docs\/(?:s\/|calendar$|canonical-loop-|many$)/;
+    const expected = ['', 'bad-canonical', 'behind-noindex', 'busy', 'latin', 'notes.md'].map(
+      (path) => `/docs/${path}`,
+    );
+    assert.deepEqual(others.filter((path) => !without.test(path)).sort(), expected);
+    assert.equal(documents.size - others.length, pages, 'all ordinary pages');
+    for (const trap of ['/docs/s/', '/docs/canonical-loop-']) {
+      assert.equal(others.filter((path) => path.startsWith(trap)).length, 1, `${trap} leads to one page`);
+    }
+    const calendars = (await program.engine.documents({ query: 'Month', limit: 1_000 })).documents.length;
+    assert.ok(calendars <= (pages + 100) / 5, `${calendars} months of a calendar`);
+    const [latin] = (await program.engine.document(documents.get('/docs/latin')?.id ?? 0)).chunks;
+    assert.match(latin?.text ?? '', /Crème brûlée/);
+
+    const forbidden = [
+      'docs/private/secret',
+      'docs/nofollowed',
+      'docs/submit',
+      'above.html',
+      'docs/scripted',
+      'docs/picture.png',
+    ];
+    assert.deepEqual(
+      forbidden.filter((path) => site.asked.includes(`/${path}`)),
+      [],
+    );
+    assert.equal(site.mostAtOnce(), 1);
+    assert.deepEqual([...site.userAgents], [crawlSlice.fields.userAgent.default]);
+    const again = [...Map.groupBy(site.asked, (path) => path)]
+      .filter(([, { length }]) => length > 1)
+      .map(([path]) => path);
+    // What may succeed later, and what leads to a page that cannot be had.
+    const retried = ['bad-canonical', 'busy', 'chain/onexxxx', 'slow'].map((path) => `/docs/${path}`);
+    assert.deepEqual(again.sort(), retried);
+    assert.deepEqual(summary['limits'], ['calendar']);
+    const reasons = new Set((summary['reasons'] as { reason: string }[]).map(({ reason }) => reason));
+    // A hundred thousand links take more memory, or more time, than one page may.
+    const known = [
+      'fetch_timeout',
+      'no_text_in_document',
+      'noindex',
+      'robots',
+      'soft 404',
+      'status 404',
+      'too_large',
+      'too_many_redirects',
+    ];
+    assert.deepEqual([...reasons].filter((reason) => !reason.startsWith('extraction_')).sort(), known);
+    const [listed] = await program.sources.list();
+    assert.deepEqual(
+      [listed?.status, listed?.documents, listed?.mode, listed?.collection],
+      ['idle', documents.size + calendars - 1, 'site', 'docs'],
+    );
+
+    await t.test('a refresh asks with validators, writes what changed, and forgets what is missing twice', async () => {
+      const before = await program.documents();
+      site.change(2);
+      site.remove(4);
+      site.asked.length = 0;
+      const first = await program.refresh(source);
+      assert.deepEqual([first.summary['new'], first.summary['changed'], first.summary['gone']], [0, 1, 0]);
+      const between = await program.documents();
+      assert.equal(between.get('/docs/p/2.html')?.id, before.get('/docs/p/2.html')?.id);
+      assert.notEqual(between.get('/docs/p/2.html')?.content_hash, before.get('/docs/p/2.html')?.content_hash);
+      assert.ok(between.has('/docs/p/4.html'), 'one 404 may be a mistake');
+      const second = await program.refresh(source);
+      assert.deepEqual([second.summary['changed'], second.summary['gone']], [0, 1]);
+      const left = await program.documents();
+      assert.ok(!left.has('/docs/p/4.html'));
+      await program.engine.restoreDocument(before.get('/docs/p/4.html')?.id ?? 0);
+    });
+    await program.close();
+  });
+
+  it('reads feeds of three kinds, and sitemaps by the date of each page', async (t) => {
+    const site = await startTrapSite(t, { pages: 10 });
+    const program = await startProcess(await backend.place());
+    for (const feed of ['feed.rss', 'feed.atom', 'feed.json']) {
+      const { summary } = await program.add({ url: `${site.origin}/${feed}`, feed: true });
+      assert.deepEqual([Number(summary['new']) + Number(summary['changed']) + Number(summary['unchanged'])], [2], feed);
+    }
+    assert.deepEqual([...(await program.documents()).keys()].sort(), ['/docs/p/3.html', '/docs/p/4.html']);
+    const { source, summary } = await program.add({
+      url: `${site.origin}/docs/`,
+      sitemap: true,
+      exclude: ['docs/p/5.html'],
+    });
+    assert.equal((await program.documents()).size, 4);
+    assert.deepEqual(summary['failed'], 0);
+    site.change(1);
+    site.asked.length = 0;
+    const { summary: later } = await program.refresh(source);
+    assert.deepEqual([later['changed'], later['unchanged']], [1, 3]);
+    assert.deepEqual(
+      site.asked.filter((path) => path.startsWith('/docs/p/')),
+      ['/docs/p/1.html'],
+      'the others have the same date',
+    );
+    const failed = await program.add({ url: `${site.origin}/docs/p/1.html`, feed: true });
+    assert.deepEqual([failed.status, /is not a feed/.test(failed.error ?? '')], ['failed', true]);
+    await program.close();
+  });
+
+  it('goes on where a killed process stopped, and fetches from a host in one process at a time', async (t) => {
+    const site = await startTrapSite(t, { pages });
+    const place = await backend.place();
+    const [first, second] = [await startProcess(place), await startProcess(place)];
+    const halfway = site.after(pages / 2);
+    const sources = await Promise.all([
+      first.sources.add({ url: `${site.origin}/docs/p/1.html`, tags, site: true, depth: 20 }),
+      second.sources.add({ url: `${site.origin}/docs/p/2.html`, tags: ['collection:other'], site: true, depth: 20 }),
+    ]);
+    await halfway;
+    await first.close();
+    for (const { job_id: job } of sources) {
+      const { status, error } = await waitForJob(second.engine, job, never);
+      assert.deepEqual([status, error], ['done', null]);
+    }
+    assert.equal(site.mostAtOnce(), 1);
+    const { documents } = await second.engine.documents({ limit: 1_000 });
+    const own = documents.filter((document) => document.tags.includes('collection:docs'));
+    assert.deepEqual(own.map((document) => new URL(document.source_path ?? '').pathname).sort(), [...numbers].sort());
+    const counts = [...Map.groupBy(site.asked, (path) => path).values()].map(({ length }) => length);
+    // Twice, because two sources have it; once more, if it was being fetched when the first process ended.
+    assert.ok(Math.max(...counts.filter((count) => count < 10)) <= 3);
+    await second.close();
+  });
+});

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Operation } from '../../src/storage/dialect.ts';
+import { loadEntries } from '../../src/storage/entries/read-entries.ts';
+import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
+import { createPostgresDialect } from '../../src/storage/postgres/dialect.ts';
+import { withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';
+import { createTokenizer } from '../../src/storage/postgres/words/tokenizer.ts';
+import { openDatabase } from '../../src/storage/sqlite/database.ts';
+import { createSqliteDialect } from '../../src/storage/sqlite/dialect.ts';
+import { createLocalTransactions } from '../../src/storage/sqlite/threads/local-transactions.ts';
+import { onEachBackend } from '../support/backends.ts';
+
+type Read = <Request, Answer>(operation: Operation<Request, Answer>, request: Request) => Promise<Answer>;
+
+onEachBackend(
+  'a read',
+  (backend) => {
+    test('sees one state in all its statements, whatever is written between them', async (t) => {
+      const place = await backend.place();
+      const { entries, close } = await openStorage(place);
+      t.after(close);
+      const common = { threadId: 'thread', source: 'user', tags: [], images: [] } as const;
+      const texts = ['long '.repeat(100), 'short'];
+      const stored = await entries.store({
+        entries: texts.map((text) => ({ ...common, text, metadata: undefined, summary: undefined })),
+      });
+      const ids = stored.map(({ id }) => id);
+      const left = [...ids];
+      const loaded = await readOn(t, place)(
+        (on, request: Parameters<typeof loadEntries>[1]) =>
+          loadEntries(
+            {
+              ...on,
+              query: async (...statement) => {
+                const rows = await on.query(...statement);
+                await entries.remove({ ids: left.splice(0, 1), dryRun: false });
+                return rows;
+              },
+            },
+            request,
+          ),
+        { ids, images: false, order: 'given', bytesMax: 600 },
+      );
+      assert.deepEqual(
+        loaded.entries.map(({ text }) => text),
+        texts,
+      );
+      assert.deepEqual(left, [], 'both were removed between two statements');
+      assert.deepEqual(await entries.get({ ids, images: false }), []);
+    });
+  },
+  'server',
+);
+
+/** Performs operations of the test's own, which a thread would not know, on a connection beside the storage's. */
+function readOn(t: TestContext, place: StoragePlace): Read {
+  if (place.backend === 'sqlite') {
+    const database = openDatabase({ path: place.path, role: 'reader', busyTimeoutMs: 5000 });
+    t.after(() => database.close());
+    const { read } = createLocalTransactions(database, createSqliteDialect(database, { documentsDir: '' }));
+    return (operation, request) => read(operation, request, new Date().toISOString());
+  }
+  const connections = createConnections(place);
+  t.after(() => connections.close());
+  const dialect = createPostgresDialect({ tokenizer: createTokenizer() });
+  return (operation, request) =>
+    connections.read((connection) =>
+      operation({ dialect, now: new Date().toISOString(), ...withQuestionMarks(connection) }, request),
+    );
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { kbRole } from '../../src/app/roles.ts';
+import { openToolSession } from '../../src/app/tool-session.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import { startTrapSite } from '../fakes/trap-site.ts';
+import { carrelProgram, makeFolder, startProgram } from '../support/child-program.ts';
+
+const pages = 12;
+
+function place(t: TestContext) {
+  const dataDir = join(makeFolder(t), 'data');
+  const env = { EMBEDDING_PROVIDER: 'none', FETCH_ALLOW_PRIVATE: '127.0.0.1', FETCH_OWN_HOSTS: '127.0.0.1' };
+  const start = (...args: string[]) => {
+    const program = startProgram(carrelProgram, args, env, { folder: '/', dataDir });
+    t.after(() => program.process.kill('SIGKILL'));
+    return program;
+  };
+  async function run(...args: string[]) {
+    const program = start(...args);
+    let stdout = '';
+    program.process.stdout.on('data', (chunk) => {
+      stdout += chunk;
+    });
+    const status = await program.exited;
+    return { status, stdout, stderr: program.stderrText(), json: () => JSON.parse(stdout) };
+  }
+  return { dataDir, env, start, run };
+}
+
+test('contract §9: a crawl that was killed goes on, and sources are listed, refreshed, paused and removed', async (t) => {
+  const site = await startTrapSite(t, { pages });
+  const { start, run } = place(t);
+  const url = `${site.origin}/docs/p/1.html`;
+  // The first half is answered at once, the rest when the first process is dead.
+  const dead = Promise.withResolvers<void>();
+  const halfway = site.after(pages / 2);
+  void halfway.then(() => site.hold(dead.promise));
+  const first = start('add', url, '--site', '--depth', '20', '--collection', 'docs', '--version', '2.4', '--wait');
+  await halfway;
+  first.process.kill('SIGKILL');
+  await first.exited;
+  dead.resolve();
+  const again = await run('sources', 'refresh', '1', '--wait', '--json');
+  assert.equal(again.status, 0, again.stderr);
+  assert.equal(again.json().runs[0].status, 'done');
+  const { documents, total } = (await run('list', '--collection', 'docs', '--tag', 'version:2.4', '--json')).json();
+  assert.equal(total, pages);
+  assert.deepEqual(
+    documents.map((each: { source_path: string }) => new URL(each.source_path).pathname).sort(),
+    Array.from({ length: pages }, (_, index) => `/docs/p/${index + 1}.html`).sort(),
+  );
+
+  const unchanged = (await run('sources', 'refresh', '--all', '--wait', '--json')).json().runs[0];
+  assert.deepEqual([unchanged.unchanged, unchanged.new, unchanged.changed], [pages, 0, 0]);
+  assert.match((await run('sources', 'pause', '1')).stderr, /paused http/);
+  assert.equal((await run('sources', '--json')).json().sources[0].status, 'paused');
+  const unclear = await run('sources', 'remove', '1');
+  assert.deepEqual([unclear.status, /--with-documents/.test(unclear.stderr)], [2, true]);
+  assert.match((await run('sources', 'remove', '1', '--with-documents')).stderr, /12 documents are in the trash/);
+  assert.equal((await run('list', '--json')).json().total, 0);
+
+  assert.equal((await run('add', `${site.origin}/docs/gone`)).status, 1);
+  assert.match((await run('add', url, '--watch')).stderr, /--watch is for files/);
+  assert.match((await run('add', '.', '--site')).stderr, /--site is for addresses/);
+  assert.match((await run('add', url, '--refresh', 'sometimes')).stderr, /refresh must be daily/);
+});
+
+test('contract §8: agents add a page with kb_add, list sources and hear of their runs', async (t) => {
+  const site = await startTrapSite(t, { pages });
+  const { dataDir, env } = place(t);
+  Object.assign(process.env, env);
+  const tools = await openToolSession(kbRole, { 'data-dir': dataDir }, silentLogger);
+  const added = await tools.call('kb_add', {
+    url: `${site.origin}/docs/p/${pages}.html?utm_source=x`,
+    tags: ['crane'],
+  });
+  assert.equal(added['status'], 'queued');
+  const uri = `carrel://kb/source/${added['source_id']}`;
+  const read = async () => JSON.parse(String(Object(await tools.read(uri)).contents[0].text));
+  for (let source = await read(); source.last_run === undefined; source = await read()) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const { sources } = await tools.call('kb_sources', {});
+  const [{ last_run: last, tags, mode }] = sources as [{ last_run: { new: number }; tags: string[]; mode: string }];
+  assert.deepEqual([last.new, tags, mode], [1, ['crane'], 'page']);
+  const { jobs } = await tools.call('kb_jobs', { job_id: added['job_id'] });
+  assert.equal((jobs as [{ summary: { new: number } }])[0].summary.new, 1);
+  await assert.rejects(tools.call('kb_add', { url: 'ftp://example.org/' }), /url must be an http or https address/);
+  await assert.rejects(tools.call('kb_add', { url: site.origin, text: 'x' }), /exactly one of text, path and url/);
+  await tools.close();
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { test } from 'node:test';
+import { createOAuthAuthority } from '../../src/access/oauth/oauth-authority.ts';
+import { silentLogger } from '../../src/base/log.ts';
+import type { Principal } from '../../src/base/rights.ts';
+import { createSignIns } from '../../src/console/sign-in.ts';
+import { callerKey, callerOf } from '../../src/mcp/http/visitor.ts';
+import { startOAuthIssuer } from '../fakes/oauth-issuer.ts';
+
+// Who is who: quotas, sessions, uploads and tasks go by an identity that no two callers have in common.
+
+test('OAuth tokens count as one caller only for the same issuer, kind and subject', async (t) => {
+  const audience = 'https://carrel.example/mcp';
+  const issuer = await startOAuthIssuer(() => audience);
+  t.after(() => issuer.stop());
+  const { kid } = await issuer.addKey('ES256');
+  const scopes = [{ scope: 'carrel', rights: {} }];
+  const authority = createOAuthAuthority({ issuer: issuer.url, audience, jwksUrl: undefined, scopes }, silentLogger);
+  const identityOf = async (claims: Record<string, unknown>): Promise<string> => {
+    const found = await authority.identify(await issuer.issue(kid, claims));
+    assert.ok(typeof found === 'object', JSON.stringify(claims));
+    return found.identity;
+  };
+  const callers = [
+    { sub: 'somebody' },
+    { sub: undefined, client_id: 'somebody' },
+    { sub: '', client_id: '' },
+    { sub: undefined, jti: '1' },
+    { sub: undefined, jti: '2' },
+    { sub: 'two words' },
+    { sub: 'two  words' },
+    { sub: `${'x'.repeat(500)}1` },
+    { sub: `${'x'.repeat(500)}2` },
+  ];
+  const identities = await Promise.all(callers.map(identityOf));
+  assert.equal(new Set(identities).size, callers.length, identities.join('\n'));
+  assert.equal(await identityOf({ sub: 'two words', iat: 1 }), identities[5]);
+});
+
+function principal(identity: string, more: Partial<Principal> = {}): Principal {
+  return { name: 'reader', identity, rights: {}, ...more };
+}
+
+test('a token that is made anew under an old name is another caller', () => {
+  const visitor = (identity: string) => ({ principal: principal(identity), address: '127.0.0.1', host: 'localhost' });
+  const [former, present] = [visitor('token 1'), visitor('token 2')];
+  assert.notEqual(callerKey(former), callerKey(present));
+  assert.notEqual(callerOf(former).id, callerOf(present).id);
+  assert.notEqual(callerOf(former).owner, callerOf(present).owner);
+});
+
+test('one token that signs in to the console again and again ends nobody else', () => {
+  const signIns = createSignIns();
+  const bare = { headers: { host: '127.0.0.1:8737' } } as IncomingMessage;
+  const open = (identity: string): IncomingMessage => {
+    const cookie = signIns.open(bare, principal(identity), false).split(';', 1)[0];
+    return { headers: { ...bare.headers, cookie } } as IncomingMessage;
+  };
+  const [others, first] = [open('token 1'), open('token 2')];
+  let last = first;
+  for (let count = 0; count < 2_000; count += 1) last = open('token 2');
+  assert.equal(signIns.find(others)?.identity, 'token 1');
+  assert.equal(signIns.find(last)?.identity, 'token 2');
+  assert.equal(signIns.find(first), undefined);
+});
+
+test('a cookie that a neighbour on another port has planted under the same name signs nobody in', () => {
+  const signIns = createSignIns();
+  const from = (cookie: string) => ({ headers: { host: '127.0.0.1:8737', cookie } }) as IncomingMessage;
+  const cookieOf = (identity: string, isSecure = false) =>
+    String(signIns.open(from(''), principal(identity), isSecure).split(';', 1)[0]);
+  const [own, planted] = [cookieOf('token 1'), cookieOf('token 2')];
+  assert.equal(signIns.find(from(own))?.identity, 'token 1');
+  for (const both of [`${planted}; ${own}`, `${own}; ${planted}`, `other=1; ${own}; ${own}`]) {
+    assert.equal(signIns.find(from(both)), undefined, both);
+  }
+  assert.notEqual(
+    cookieOf('token 1').split('=')[0],
+    String(createSignIns().open(from(''), principal('t'), false)).split('=')[0],
+  );
+  const secure = cookieOf('token 1', true);
+  assert.match(secure, /^__Host-/);
+  assert.equal(signIns.find(from(secure))?.identity, 'token 1');
+  assert.match(signIns.close(from(secure)), /^__Host-\w+=; Path=\/; .*Secure; Max-Age=0$/);
+  assert.equal(signIns.find(from(secure)), undefined);
+});

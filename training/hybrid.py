@@ -1,0 +1,51 @@
+"""Words and meaning as the product weighs them, over word pieces: near enough to choose wrong passages and to measure by."""
+
+import numpy as np
+import torch
+
+from cross_encoder import VOCABULARY
+from machine import DEVICE
+
+SATURATION, LENGTH = 0.9, 0.4  # of BM25
+SPAN = 0.25  # cosines this far below the best count nothing
+BASE, PER_FLATNESS, FLAT_AT = 0.3, 0.6, 50  # weight of the meaning
+
+
+class Words:
+    """BM25 over the word pieces of some passages."""
+
+    def __init__(self, texts, members):
+        pieces = texts.flat.cpu().numpy()
+        rows, columns, counts, lengths = [], [], [], texts.lengths[members]
+        for row, number in enumerate(members):
+            own, count = np.unique(pieces[texts.starts[number] : texts.starts[number] + texts.lengths[number]], return_counts=True)
+            rows.append(np.full(len(own), row))
+            columns.append(own)
+            counts.append(count)
+        rows, columns, counts = np.concatenate(rows), np.concatenate(columns).astype(np.int64), np.concatenate(counts)
+        frequencies = np.bincount(columns, minlength=VOCABULARY)
+        self.rarity = np.log(1 + (len(members) - frequencies + 0.5) / (frequencies + 0.5))
+        norm = 1 - LENGTH + LENGTH * lengths / max(1, lengths.mean())
+        weights = self.rarity[columns] * counts * (SATURATION + 1) / (counts + SATURATION * norm[rows])
+        where = torch.from_numpy(np.stack([rows, columns]))
+        self.matrix = torch.sparse_coo_tensor(where, torch.from_numpy(weights).float(), (len(members), VOCABULARY)).to(DEVICE).coalesce().to_sparse_csr()
+
+    def shares(self, questions, numbers):
+        """[questions, passages]: BM25 as a share of the highest possible score."""
+        pieces = questions.flat.cpu().numpy()
+        asked = torch.zeros(VOCABULARY, len(numbers))
+        highest = torch.zeros(len(numbers))
+        for column, number in enumerate(numbers):
+            own = np.unique(pieces[questions.starts[number] : questions.starts[number] + questions.lengths[number]])
+            asked[own, column] = 1
+            highest[column] = float(self.rarity[own].sum()) * (SATURATION + 1)
+        return (self.matrix @ asked.to(DEVICE)).T / highest.clamp(min=1e-6).to(DEVICE)[:, None]
+
+
+def fused(shares, cosines):
+    """The product's weighted sum, for rows of passages."""
+    best = shares.max(1, keepdim=True).values.clamp(min=1e-9)
+    flat = shares.topk(min(FLAT_AT, shares.shape[1]), 1).values[:, -1:] / best
+    weight = (BASE + PER_FLATNESS * flat).clamp(0.05, 0.95)
+    nearness = (1 - (cosines.max(1, keepdim=True).values - cosines) / SPAN).clamp(min=0)
+    return (1 - weight) * shares + weight * nearness

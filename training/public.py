@@ -1,0 +1,40 @@
+"""Keeps of a public collection of questions and passages what may be used for weights that are shipped.
+
+python3 public.py COLLECTION_FOLDER OUT_FOLDER
+
+COLLECTION_FOLDER has train.jsonl.xz, with one passage a line: {"p": text, "q": questions it answers, "s": source, "g": conversation},
+and drop.txt with the numbers of lines to leave out. Writes OUT_FOLDER/public.jsonl.xz.
+"""
+
+import json
+import lzma
+import sys
+from pathlib import Path
+
+# Licences that are unclear, texts of others inside, or our own conversations, which are packed by themselves.
+LEFT_OUT = {"acl", "pycode", "friendsqa", "ni-cosmosqa", "ni-tweetqa", "ni-mocha", "made", "written"}
+LONGEST = 1500  # characters of a passage; training reads 320 word pieces
+
+
+def kind_of(source):
+    """Sources of one kind share a pool of passages, from which wrong ones are drawn."""
+    return source.split("-")[0]
+
+
+def main():
+    folder, out = Path(sys.argv[1]), Path(sys.argv[2])
+    dropped = set(map(int, (folder / "drop.txt").read_text().split()))
+    kept = {}
+    with lzma.open(folder / "train.jsonl.xz", "rt") as lines, lzma.open(out / "public.jsonl.xz", "wt", preset=6) as file:
+        for number, line in enumerate(lines):
+            row = json.loads(line)
+            if number in dropped or row["s"] in LEFT_OUT or kind_of(row["s"]) in LEFT_OUT:
+                continue
+            kind = kind_of(row["s"])
+            kept[kind] = kept.get(kind, 0) + len(row.get("q", ()))
+            row = {"kind": kind, "p": row["p"][:LONGEST], "q": row.get("q", []), "g": row.get("g", -1)}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+    print(kept)
+
+
+main()
