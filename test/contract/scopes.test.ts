@@ -82,6 +82,16 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     assert.equal((await documents.restore({ id: 1, anyTags: ['collection:theirs'] })).outcome, 'accepted');
   });
 
+  test('two callers who may not know of one another submit the same content at once', async () => {
+    await finishAll();
+    const ids = [];
+    for (const tag of ['collection:here', 'collection:there']) {
+      assert.equal((await accept('at once', tag, { anyTags: [tag] })).outcome, 'accepted');
+    }
+    while ((await storage.ingestion.counts({})).queued > 0) ids.push(await finish());
+    assert.equal(new Set(ids).size, 2);
+  });
+
   test('a note that is given the content of a job of somebody else does not stand in its way', async () => {
     const [left, right] = [{ anyTags: ['collection:left'] }, { anyTags: ['collection:right'] }];
     await finishAll();

@@ -106,7 +106,8 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   const short = 'staged' in content ? readTooShort(visible, request.bounds) : undefined;
   const known = knownContent(visible, short);
   if (known !== undefined) return known;
-  const isFirst = holders.every(({ identity, document }) => identity !== hash || document === short);
+  const isReplaced = ({ document }: ContentHolder): boolean => document !== undefined && document === short;
+  const isFirst = holders.every((holder) => holder.identity !== hash || isReplaced(holder));
   const replaces = short ?? request.replaces;
   if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
   const note = 'note' in content ? content.note : undefined;
