@@ -1,6 +1,6 @@
 /**
- * Generates docs/command-line.md, docs/configuration.md, docs/tools.md, the bounds in docs/context.md and the pinned tool
- * schemas: `npm run docs`.
+ * Generates docs/command-line.md, docs/configuration.md, docs/errors.md, docs/tools.md, the bounds in docs/context.md and the
+ * pinned tool schemas: `npm run docs`.
  * `test/docs.test.ts` fails if the committed files are not what this would write.
  */
 import assert from 'node:assert/strict';
@@ -13,6 +13,7 @@ import type { Role } from '../src/app/role.ts';
 import { createRoleOffer } from '../src/app/role-offer.ts';
 import { roles } from '../src/app/roles.ts';
 import { createSharedParts } from '../src/app/shared-parts.ts';
+import { type ErrorKind, errorCodes } from '../src/base/errors.ts';
 import { silentLogger } from '../src/base/log.ts';
 import { type CommandDescription, type CommandGroup, groups } from '../src/cli/commands/command.ts';
 import { commands } from '../src/cli/commands/commands.ts';
@@ -34,6 +35,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   return {
     'docs/command-line.md': commandLinePage(),
     'docs/configuration.md': configurationPage(Object.values(roles)),
+    'docs/errors.md': errorsPage(),
     'docs/context.md': withBounds(readFileSync(join(root, 'docs/context.md'), 'utf8')),
     'docs/tools.md': toolsPage(listings['serve'] ?? [], await listTools(serveRole(), { withFess: false })),
     'test/snapshots/tools.json': `${JSON.stringify(listings, null, 2)}\n`,
@@ -79,6 +81,43 @@ export async function listTools(chosen: Role, { withFess = true } = {}): Promise
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+/** What a caller does about each kind of error. */
+const kindSections: Readonly<Record<ErrorKind, string>> = {
+  input: 'Change the arguments. The same call fails again.',
+  not_found: 'The call was correct, but the thing does not exist, or the caller may not see it.',
+  limit: 'Ask for less, or wait and try again. Most limits are settings.',
+  forbidden: 'A rule of the operator refuses the call. Only the operator can change that.',
+  upstream: 'Something outside Carrel failed. The same call may succeed later.',
+  timeout: 'Something took too long. Narrow the request, or raise the limit.',
+  cancelled: 'Somebody stopped the call.',
+  config: 'Fix the configuration and start again. A supervisor must not retry.',
+  internal: 'Please report it, with the incident id and the log around it.',
+};
+
+function errorsPage(): string {
+  const sections = Object.entries(kindSections).map(([kind, advice]) => {
+    const rows = Object.entries(errorCodes).flatMap(([code, [own, when]]) =>
+      own === kind ? [`| \`${code}\` | ${cell(when)} |`] : [],
+    );
+    return `## ${kind}\n\n${advice}\n\n| code | when |\n|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `# Error codes
+
+*Generated from the code by \`npm run docs\`.* After reading this page you can tell from the code of an error what went wrong and
+whether trying again helps.
+
+Every error has a code, a message that says what to do, and sometimes data. Each code has a kind. Where to find the code:
+
+| from | where |
+|---|---|
+| tools of \`carrel serve\`, \`context\` and \`kb\` | \`structuredContent.error.code\` of a result with \`isError\` |
+| tools of \`carrel research\` and \`fess\` | \`error.data.code\` of the JSON-RPC error |
+| the HTTP API of \`carrel engine\` | \`error\` in the JSON body |
+| the command line | stderr and the exit code: 2 usage, 69 unavailable, 78 configuration, 1 anything else |
+
+${sections.join('\n')}`;
 }
 
 function commandLinePage(): string {
