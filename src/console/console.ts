@@ -9,12 +9,12 @@ import { readBody } from '../http/body.ts';
 import { parseForm } from '../http/form.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
-import { html } from './html.ts';
+import { fieldValue, html } from './html.ts';
 import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
 import { problem } from './pages/parts.ts';
 import { type About, actions, isOpenTo, type Room, type RoomDeps, rooms, type ShownConfig } from './rooms.ts';
-import { createSignIns } from './sign-in.ts';
+import { createSignIns, splitBase } from './sign-in.ts';
 
 export interface ConsoleConfig extends ShownConfig {
   isReadOnly: boolean;
@@ -89,7 +89,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     return pace;
   };
 
-  const shellOf = (current: string, { tools, principal, canSignOut }: Known) => ({
+  const shellOf = (current: string, { tools, principal, base, canSignOut }: Known) => ({
+    base,
     menu: rooms.filter((room) => isOpenTo(room, principal) && (room.needs === undefined || tools.has(room.needs))),
     current,
     version,
@@ -104,8 +105,9 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     known: Known,
     headers: Record<string, string> = {},
   ): void => {
-    if (page.location !== undefined) respondEmpty(response, 303, { ...securityHeaders, location: page.location });
-    else {
+    if (page.location !== undefined) {
+      respondEmpty(response, 303, { ...securityHeaders, location: `${known.base}${page.location}` });
+    } else {
       respondText(response, page.status ?? 200, renderPage(page, shellOf(current, known)), {
         ...securityHeaders,
         ...headers,
@@ -119,7 +121,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const url = URL.parse(request.url ?? '', 'http://console');
       const method = request.method ?? '';
       if (url === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
-      const path = url.pathname;
+      const { base, rest: path } = splitBase(url.pathname);
       if (path.startsWith('/console/') && method !== 'POST') return sendAsset(path.slice('/console/'.length), response);
       const room = rooms.findLast(
         (each) => path === each.path || (each.path !== '/' && path.startsWith(`${each.path}/`)),
@@ -131,15 +133,16 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const gone = new AbortController();
       response.on('close', () => gone.abort());
       const origin = originOf(request);
-      const signedIn = await whoSignedIn(request, entrance);
+      const signedIn = await whoSignedIn(request, base, entrance);
       const access = signedIn === undefined ? await entrance.access() : { principal: signedIn };
       const principal = access?.principal;
       const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
-      const known: Known = { tools, principal, canSignOut: signedIn !== undefined };
+      const canSignOut = signedIn !== undefined;
+      const known: Known = { tools, principal, base: canSignOut ? base : '', canSignOut };
       const current = room?.path ?? '/';
       if (access === undefined && path !== '/sign-in') {
-        const page = { ...signInPage(undefined), status: 401 };
-        send(response, page, current, nobody, {
+        const next = method === 'GET' ? `${path}${url.search}` : '/';
+        send(response, { ...signInPage(undefined, next), status: 401 }, current, nobody, {
           'www-authenticate': 'Bearer',
           ...(method === 'POST' ? { connection: 'close' } : {}),
         });
@@ -161,11 +164,12 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (path === '/sign-in') {
         // Somebody who reloads the page that said that the token was wrong.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
-        else signIn(await entrance.checkToken(form.get('token') ?? ''), request, response);
+        else signIn(await entrance.checkToken(form.get('token') ?? ''), form.get('next') ?? '/', request, response);
         return true;
       }
       if (path === '/sign-out') {
-        respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': signIns.close(request) });
+        const cookie = signIns.close(request, base);
+        respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': cookie });
         return true;
       }
       const rest = decodeURIComponentSafely(path.slice(current === '/' ? 1 : current.length + 1));
@@ -209,20 +213,30 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   }
 
   /** Whoever signed in, as long as their token holds. */
-  async function whoSignedIn(request: IncomingMessage, entrance: Entrance): Promise<Principal | undefined> {
-    const principal = signIns.find(request);
+  async function whoSignedIn(
+    request: IncomingMessage,
+    base: string,
+    entrance: Entrance,
+  ): Promise<Principal | undefined> {
+    if (base !== '' && isLedHere(request)) return undefined;
+    const principal = signIns.find(request, base);
     return principal !== undefined && (await entrance.isValid(principal)) ? principal : undefined;
   }
 
-  function signIn(checked: TokenCheck, request: IncomingMessage, response: ServerResponse): void {
+  function signIn(checked: TokenCheck, next: string, request: IncomingMessage, response: ServerResponse): void {
+    const path = isOwnPath(next) ? next : '/';
     if (typeof checked === 'object') {
       const { principal } = checked;
-      const cookie = principal && { 'set-cookie': signIns.open(request, principal, isOverTls(request)) };
-      respondEmpty(response, 303, { ...securityHeaders, location: '/', ...cookie });
+      const session = principal && signIns.open(request, principal, isOverTls(request));
+      respondEmpty(response, 303, {
+        ...securityHeaders,
+        location: `${session?.base ?? ''}${path}`,
+        ...(session ? { 'set-cookie': session.cookie } : {}),
+      });
       return;
     }
-    const message = checked === 'wrong' ? 'This is not the token.' : 'Too many wrong tokens. Wait a minute.';
-    send(response, { ...signInPage(message), status: checked === 'wrong' ? 401 : 429 }, '/', nobody, {
+    const message = checked === 'wrong' ? 'Invalid token.' : 'Too many invalid tokens. Try again in a minute.';
+    send(response, { ...signInPage(message, path), status: checked === 'wrong' ? 401 : 429 }, '/', nobody, {
       'www-authenticate': 'Bearer',
     });
   }
@@ -232,20 +246,24 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
 interface Known {
   tools: ConsoleTools;
   principal: Principal | undefined;
+  /** The secret path of their session; empty where there is none. */
+  base: string;
   canSignOut: boolean;
 }
 
 const nobody: Known = {
   tools: { has: () => false, call: () => Promise.reject(new Error('not signed in')) },
   principal: undefined,
+  base: '',
   canSignOut: false,
 };
 
-function signInPage(message: string | undefined): Page {
+/** `next`: the page to go to then. */
+function signInPage(message: string | undefined, next: string): Page {
   return {
     title: 'Sign in',
     body: html`<h1>Sign in</h1>${message !== undefined && problem(message)}
-<form method="post" action="/sign-in" class="sign-in"><label>Token <input type="password" name="token" required autofocus autocomplete="current-password"></label><button>Sign in</button></form>
+<form method="post" action="/sign-in" class="sign-in"><input type="hidden" name="next" value="${fieldValue(next)}"><label>Token <input type="password" name="token" required autofocus autocomplete="current-password"></label><button>Sign in</button></form>
 <p>It is the token that clients send to this server: CARREL_AUTH_TOKEN, or one made by carrel token add.</p>`,
   };
 }
@@ -263,6 +281,17 @@ function isOwnForm({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   return origin !== undefined && URL.parse(origin)?.host === host;
+}
+
+/** A neighbour on another port can plant the cookie of its own session, and lead a browser to it by a link. */
+function isLedHere({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === 'same-site' || site === 'cross-site';
+}
+
+/** A path of this server, not the address of another one. */
+function isOwnPath(text: string): boolean {
+  return /^\/(?![/\\])[!-~]*$/.test(text);
 }
 
 /** Whether the browser came by way of a proxy with TLS, as far as its form tells. */

@@ -12,19 +12,22 @@ export interface Shell {
   /** The pages that this server has, in the order of the menu. */
   menu: readonly { path: string; name: string }[];
   current: string;
+  /** The secret path of the visitor's session, which links and forms keep; empty where there is none. */
+  base: string;
   version: string;
   isReadOnly: boolean;
   canSignOut: boolean;
 }
 
 /** The whole document of a page. */
-export function renderPage({ title, body }: Page, { menu, current, version, isReadOnly, canSignOut }: Shell): string {
+export function renderPage({ title, body }: Page, shell: Shell): string {
+  const { menu, current, base, version, isReadOnly, canSignOut } = shell;
   const links = menu.map(
     ({ path, name }) =>
       html`<li><a href="${path}"${path === current ? new Html(' aria-current="page"') : ''}>${name}</a></li>`,
   );
-  return html`<!doctype html>
-<html lang="en">
+  const page = html`<!doctype html>
+<html lang="en" data-base="${base}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -48,5 +51,11 @@ ${body}
 <footer>Carrel ${version} · <kbd>/</kbd> search · <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>?</kbd> keys</footer>
 </body>
 </html>
-`.markup;
+`;
+  return withBase(page, base);
+}
+
+/** Links and forms of a session stay below its path. Text can't look like one: its quotation marks are escaped. */
+function withBase({ markup }: Html, base: string): string {
+  return base === '' ? markup : markup.replace(/ (href|action|formaction|src)="\/(?!console\/|\/)/g, ` $1="${base}/`);
 }

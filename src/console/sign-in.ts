@@ -3,58 +3,72 @@ import type { IncomingMessage } from 'node:http';
 import { BoundedMap } from '../base/bounded-map.ts';
 import type { Principal } from '../base/rights.ts';
 
-/** Who signed in with a token. In memory: a restart asks again. */
+/**
+ * Who signed in with a token. In memory: a restart asks again.
+ *
+ * Browsers send a cookie to every port of a host. Over TLS the cookie is `__Host-`, which no other port can read or plant
+ * unless it has the certificate. Without TLS each session has a secret path, and its cookie is sent below that path only.
+ */
 export interface SignIns {
-  /** The `Set-Cookie` of a new one; a secure one is sent over TLS only. */
-  open(request: IncomingMessage, principal: Principal, isSecure: boolean): string;
-  /** Who sent the request, if they have signed in. */
-  find(request: IncomingMessage): Principal | undefined;
-  /** The `Set-Cookie` that ends the request's own. */
-  close(request: IncomingMessage): string;
+  /** The `Set-Cookie` of a new session, and the path below which its pages are: empty over TLS. */
+  open(request: IncomingMessage, principal: Principal, isSecure: boolean): { cookie: string; base: string };
+  /** Who sent the request, if they have signed in. `base`: the session's path, as the request names it. */
+  find(request: IncomingMessage, base: string): Principal | undefined;
+  /** The `Set-Cookie` that ends the request's own session. */
+  close(request: IncomingMessage, base: string): string;
 }
 
 const lifeMs = 12 * 3_600_000;
 const openMax = 1_000;
-/** Max open ones of one principal: who signs in more often ends their own, nobody else's. */
+/** Max open sessions of one principal: the oldest ends. */
 const ownMax = 20;
-const attributes = 'Path=/; HttpOnly; SameSite=Strict';
+const attributes = 'HttpOnly; SameSite=Strict';
+
+/** Splits the secret path of a session from the rest of a path. */
+export function splitBase(path: string): { base: string; rest: string } {
+  const [, base = '', rest = path] = /^(\/~[\w-]{22})(\/.*)$/.exec(path) ?? [];
+  return { base, rest };
+}
 
 export function createSignIns(clock: () => number = () => performance.now()): SignIns {
-  const signedIn = new BoundedMap<string, { principal: Principal; expiry: number }>(openMax);
+  const sessions = new BoundedMap<string, { principal: Principal; base: string; expiry: number }>(openMax);
   // Nobody who has not seen it can plant one of this name.
   const mark = randomBytes(6).toString('hex');
-  const name = (request: IncomingMessage): string => `carrel_${mark}${portOf(request)}`;
+  const name = (request: IncomingMessage, base: string): string =>
+    `${base === '' ? '__Host-' : ''}carrel_${mark}${portOf(request)}`;
 
   /** Of two with the name, one was planted, perhaps under a longer path: neither counts. */
-  const idIn = (request: IncomingMessage): string | undefined => {
-    const pattern = new RegExp(`(?:^|; ?)(?:__Host-)?${name(request)}=([^;]*)`, 'g');
+  const idIn = (request: IncomingMessage, base: string): string | undefined => {
+    const pattern = new RegExp(`(?:^|; ?)${name(request, base)}=([^;]*)`, 'g');
     const [first, ...others] = [...(request.headers.cookie ?? '').matchAll(pattern)];
     return others.length === 0 ? first?.[1] : undefined;
   };
 
   return {
     open(request, principal, isSecure) {
-      const own = [...signedIn].filter(([, each]) => each.principal.identity === principal.identity);
-      for (const [oldest] of own.slice(0, Math.max(0, own.length + 1 - ownMax))) signedIn.delete(oldest);
+      const own = [...sessions].filter(([, each]) => each.principal.identity === principal.identity);
+      for (const [oldest] of own.slice(0, Math.max(0, own.length + 1 - ownMax))) sessions.delete(oldest);
       const id = randomBytes(32).toString('base64url');
-      signedIn.set(id, { principal, expiry: clock() + lifeMs });
-      return isSecure
-        ? `__Host-${name(request)}=${id}; ${attributes}; Secure; Max-Age=${lifeMs / 1000}`
-        : `${name(request)}=${id}; ${attributes}; Max-Age=${lifeMs / 1000}`;
+      const base = isSecure ? '' : `/~${randomBytes(16).toString('base64url')}`;
+      sessions.set(id, { principal, base, expiry: clock() + lifeMs });
+      return { cookie: `${name(request, base)}=${id}; ${scope(base)}; Max-Age=${lifeMs / 1000}`, base };
     },
-    find(request) {
-      const found = signedIn.get(idIn(request) ?? '');
-      return found !== undefined && found.expiry > clock() ? found.principal : undefined;
+    find(request, base) {
+      const found = sessions.get(idIn(request, base) ?? '');
+      return found !== undefined && found.base === base && found.expiry > clock() ? found.principal : undefined;
     },
-    close(request) {
-      signedIn.delete(idIn(request) ?? '');
-      const isSecure = request.headers.cookie?.includes(`__Host-${name(request)}=`) === true;
-      return `${isSecure ? '__Host-' : ''}${name(request)}=; ${attributes}${isSecure ? '; Secure' : ''}; Max-Age=0`;
+    close(request, base) {
+      sessions.delete(idIn(request, base) ?? '');
+      return `${name(request, base)}=; ${scope(base)}; Max-Age=0`;
     },
   };
 }
 
-/** Browsers send a cookie to every port of a host: with one name, two servers there would sign each other's visitors out. */
+function scope(base: string): string {
+  return base === '' ? `Path=/; ${attributes}; Secure` : `Path=${base}; ${attributes}`;
+}
+
+/** Two servers on one host must not sign each other's visitors out. */
 function portOf({ headers: { host = '' } }: IncomingMessage): string {
   return /:(\d{1,5})$/.exec(host)?.[1] ?? '';
 }

@@ -52,36 +52,44 @@ test('a token that is made anew under an old name is another caller', () => {
 
 test('one token that signs in to the console again and again ends nobody else', () => {
   const signIns = createSignIns();
-  const bare = { headers: { host: '127.0.0.1:8737' } } as IncomingMessage;
-  const open = (identity: string): IncomingMessage => {
-    const cookie = signIns.open(bare, principal(identity), false).split(';', 1)[0];
-    return { headers: { ...bare.headers, cookie } } as IncomingMessage;
+  const open = (identity: string) => {
+    const { cookie, base } = signIns.open(from(''), principal(identity), false);
+    return () => signIns.find(from(cookie.split(';', 1)[0] ?? ''), base);
   };
   const [others, first] = [open('token 1'), open('token 2')];
   let last = first;
   for (let count = 0; count < 2_000; count += 1) last = open('token 2');
-  assert.equal(signIns.find(others)?.identity, 'token 1');
-  assert.equal(signIns.find(last)?.identity, 'token 2');
-  assert.equal(signIns.find(first), undefined);
+  assert.equal(others()?.identity, 'token 1');
+  assert.equal(last()?.identity, 'token 2');
+  assert.equal(first(), undefined);
 });
 
 test('a cookie that a neighbour on another port has planted under the same name signs nobody in', () => {
   const signIns = createSignIns();
-  const from = (cookie: string) => ({ headers: { host: '127.0.0.1:8737', cookie } }) as IncomingMessage;
-  const cookieOf = (identity: string, isSecure = false) =>
-    String(signIns.open(from(''), principal(identity), isSecure).split(';', 1)[0]);
-  const [own, planted] = [cookieOf('token 1'), cookieOf('token 2')];
-  assert.equal(signIns.find(from(own))?.identity, 'token 1');
-  for (const both of [`${planted}; ${own}`, `${own}; ${planted}`, `other=1; ${own}; ${own}`]) {
-    assert.equal(signIns.find(from(both)), undefined, both);
+  const open = (identity: string, isSecure = false) => {
+    const { cookie, base } = signIns.open(from(''), principal(identity), isSecure);
+    return { cookie: cookie.split(';', 1)[0] ?? '', base };
+  };
+  const [own, planted] = [open('token 1'), open('token 2')];
+  assert.equal(signIns.find(from(own.cookie), own.base)?.identity, 'token 1');
+  for (const both of [
+    `${planted.cookie}; ${own.cookie}`,
+    `${own.cookie}; ${planted.cookie}`,
+    `other=1; ${own.cookie}; ${own.cookie}`,
+  ]) {
+    assert.equal(signIns.find(from(both), own.base), undefined, both);
   }
-  assert.notEqual(
-    cookieOf('token 1').split('=')[0],
-    String(createSignIns().open(from(''), principal('t'), false)).split('=')[0],
-  );
-  const secure = cookieOf('token 1', true);
-  assert.match(secure, /^__Host-/);
-  assert.equal(signIns.find(from(secure))?.identity, 'token 1');
-  assert.match(signIns.close(from(secure)), /^__Host-\w+=; Path=\/; .*Secure; Max-Age=0$/);
-  assert.equal(signIns.find(from(secure)), undefined);
+  for (const base of ['', planted.base]) assert.equal(signIns.find(from(own.cookie), base), undefined, base);
+  const [name] = own.cookie.split('=');
+  assert.doesNotMatch(createSignIns().open(from(''), principal('t'), false).cookie, new RegExp(`^${name}=`));
+  const secure = open('token 1', true);
+  assert.match(secure.cookie, /^__Host-/);
+  assert.equal(secure.base, '');
+  assert.equal(signIns.find(from(secure.cookie), '')?.identity, 'token 1');
+  assert.match(signIns.close(from(secure.cookie), ''), /^__Host-\w+=; Path=\/; .*Secure; Max-Age=0$/);
+  assert.equal(signIns.find(from(secure.cookie), ''), undefined);
 });
+
+function from(cookie: string): IncomingMessage {
+  return { headers: { host: '127.0.0.1:8737', cookie } } as IncomingMessage;
+}

@@ -2,6 +2,17 @@
 
 const typingPauseMs = 180;
 
+// Without TLS the pages of a session are below a secret path: who comes to another address is led back there.
+const { base } = document.documentElement.dataset;
+const [here] = /^\/~[\w-]{22}(?=\/)/.exec(location.pathname) ?? [''];
+if (base !== '') localStorage.setItem('base', base);
+else if (document.querySelector('form.sign-in')) {
+  const kept = localStorage.getItem('base') ?? '';
+  const path = location.pathname.slice(here.length);
+  if (kept === here) localStorage.removeItem('base');
+  else if (kept !== '') location.replace(`${kept}${path === '/sign-in' ? '/' : path}${location.search}`);
+}
+
 /** The document at an address, parsed by the browser itself; undefined if a later request overtook it. */
 function load(address, running) {
   running.request?.abort();
@@ -167,7 +178,7 @@ async function send(file, line, collection) {
 }
 
 async function post(path, fields) {
-  const answer = await fetch(path, { method: 'POST', body: new URLSearchParams(fields) });
+  const answer = await fetch(`${base}${path}`, { method: 'POST', body: new URLSearchParams(fields) });
   const body = await answer.json();
   if (!answer.ok) throw new Error(body.message ?? 'The server refused it.');
   return body;

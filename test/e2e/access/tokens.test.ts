@@ -91,8 +91,8 @@ describe('named tokens on the product (contract §8, §9)', () => {
     const body = `token=${headers['authorization']?.slice(7)}`;
     const signedIn = await exchange(page, { headers: form, body });
     const cookie = String(signedIn.headers['set-cookie']).split(';')[0] ?? '';
-    const look = async () =>
-      (await exchange(new URL('/jobs', page).href, { method: 'GET', headers: { cookie } })).status;
+    const jobs = new URL(`${signedIn.headers['location']}jobs`, page).href;
+    const look = async () => (await exchange(jobs, { method: 'GET', headers: { cookie } })).status;
     assert.equal(await look(), 200);
 
     assert.equal(carrel('revoke', 'short').status, 0);
