@@ -29,7 +29,7 @@ export function openConsole(
     origin,
     signal,
   }: ConsoleVisitor & { principal: Principal }): ConsoleTools => {
-    const { catalogue, callTool } = offer.within(principal.rights);
+    const { catalogue, callTool } = offer.within(principal.rights).forConsole();
     return {
       has: (name) => catalogue.find(name) !== undefined,
       async call(name, args) {

@@ -184,7 +184,7 @@ function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   return {
     ...toolset,
     failures: { as: 'result' },
-    ...(withoutTools ? { tools: [] } : {}),
+    ...(withoutTools ? { tools: [], consoleTools: [] } : {}),
     ...(within
       ? {
           within(rights: Rights) {

@@ -1,3 +1,4 @@
+import type { DocumentSort } from '../storage/documents/document.ts';
 import type {
   BulkOutcome,
   EngineDocument,
@@ -49,9 +50,26 @@ export interface Engine {
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
+  /** Absent in an engine elsewhere. */
+  upkeep?: EngineUpkeep;
   /** The same for callers who may use only these collections; it is not closed. Absent where it cannot be had. */
   within?(collections: readonly string[]): Engine;
   close(): Promise<void>;
+}
+
+/** For people who tidy up. */
+export interface EngineUpkeep {
+  /** Deleted documents that can still be restored. */
+  deletedDocuments(
+    request: PageRequest,
+    options?: EngineCall,
+  ): Promise<{ documents: DeletedDocument[]; total: number }>;
+  /** Deletes deleted documents for good. Returns how many. */
+  purgeDocuments(ids: readonly number[], options?: EngineCall): Promise<number>;
+  /** Removes finished uploads from the list of jobs. Returns how many. */
+  clearJobs(options?: EngineCall): Promise<number>;
+  /** The types of all documents, the most common first. */
+  documentTypes(options?: EngineCall): Promise<{ type: string; count: number }[]>;
 }
 
 export interface EngineCall {
@@ -107,6 +125,20 @@ export interface DocumentsRequest extends PageRequest {
   source_path?: string | undefined;
   /** Each of its words is in the title or the source path, in any case. */
   query?: string | undefined;
+  /** Last changed first by default. An engine elsewhere ignores it. */
+  sort?: DocumentSort | undefined;
+}
+
+/** In the trash. */
+export interface DeletedDocument {
+  id: number;
+  title: string;
+  doc_type: string;
+  source_path: string | null;
+  bytes: number;
+  tags: string[];
+  created_at: string;
+  deleted_at: string;
 }
 
 export interface EngineFile {

@@ -31,6 +31,8 @@ export interface Offer {
   experimental?: Announcement;
   catalogue: Catalogue;
   callTool: CallTool;
+  /** The tools as the web console has them: those of clients and its own. */
+  forConsole(): Pick<Offer, 'catalogue' | 'callTool'>;
   resources: Resources;
   prompts: Prompts;
   jobs: CallJobs;
@@ -102,10 +104,8 @@ export function createOffer(options: OfferOptions): Offer {
     if (about === 'written') tellOfWrite();
   });
 
-  const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
-    const { serverInfo, instructions, experimental } = about;
+  const callable = (toolsets: readonly Toolset[], readOnly: boolean): Pick<Offer, 'catalogue' | 'callTool'> => {
     const catalogue = createCatalogue(toolsets, { ...options, readOnly });
-    const { unlisted } = catalogue;
     const called = createCallTool({ catalogue, jobs, gates, answerBytesMax, recorder, ...(clock ? { clock } : {}) });
     const callTool: typeof called = async (name, given, call) => {
       try {
@@ -117,6 +117,14 @@ export function createOffer(options: OfferOptions): Offer {
         }
       }
     };
+    return { catalogue, callTool };
+  };
+
+  const make = (toolsets: readonly Toolset[], about: About, readOnly: boolean): Offer => {
+    const { serverInfo, instructions, experimental } = about;
+    const { catalogue, callTool } = callable(toolsets, readOnly);
+    const { unlisted } = catalogue;
+    let forConsole: ReturnType<typeof callable> | undefined;
     return {
       serverInfo,
       icons: options.icons,
@@ -127,6 +135,10 @@ export function createOffer(options: OfferOptions): Offer {
       ...(experimental ? { experimental } : {}),
       catalogue,
       callTool,
+      forConsole() {
+        forConsole ??= callable(toolsets.map(withConsoleTools), readOnly);
+        return forConsole;
+      },
       resources: createResources(toolsets, jobs, gates, answerBytesMax),
       prompts: createPrompts(toolsets),
       answerBytesMax,
@@ -163,6 +175,10 @@ export function createOffer(options: OfferOptions): Offer {
 
   const whole = make(options.toolsets, options, options.readOnly);
   return whole;
+}
+
+function withConsoleTools(toolset: Toolset): Toolset {
+  return { ...toolset, tools: [...toolset.tools, ...(toolset.consoleTools ?? [])] };
 }
 
 /** `serverInfo` for a client that asks who we are. In 2026-07-28 every answer repeats it, but without the icons. */

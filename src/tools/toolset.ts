@@ -22,6 +22,8 @@ export type Announcement = Record<string, Record<string, string | Record<string,
 export interface Toolset {
   name: string;
   tools: readonly Tool[];
+  /** Tools of the web console, which MCP clients neither see nor call. */
+  consoleTools?: readonly Tool[];
   failures: FailureStyle;
   /** When to use these tools, for clients of a server that has others too. */
   instructions?: string;

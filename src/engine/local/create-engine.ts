@@ -34,7 +34,7 @@ import { createChunkEmbedding } from './chunk-embedding.ts';
 import { forgetDeleted, startForgetting } from './forget.ts';
 import { ingest } from './ingest.ts';
 import { readDocument } from './read-document.ts';
-import { renderDocument, renderJob, renderRoles } from './render.ts';
+import { renderDeleted, renderDocument, renderJob, renderRoles } from './render.ts';
 import { scopedEngine } from './scoped-engine.ts';
 import { searchDocuments, searchOf } from './search-documents.ts';
 import type { LocalEngine } from './submit.ts';
@@ -151,7 +151,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       if (job.status === 'cancelled' && job.contentHash !== undefined) await originals.release([job.contentHash]);
       return renderJob(job, undefined);
     },
-    async documents({ type, tags, source_path: sourcePath, query, ...page }, options) {
+    async documents({ type, tags, source_path: sourcePath, query, sort, ...page }, options) {
       const selection = {
         docType: readDocType(type),
         tags: tags && readTags(tags),
@@ -159,7 +159,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         sourcePath: readSourcePath(sourcePath),
         named: readNames(query),
       };
-      const found = await documents.list({ selection, ...pageOf(page) }, options);
+      const found = await documents.list({ selection, sort, ...pageOf(page) }, options);
       return { documents: await shownDocuments(found.documents, options), total: found.total };
     },
     document: (id, options) => readDocument(id, options, { documents, embedding }),
@@ -195,6 +195,19 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
             { data: { document_id: id } },
           );
       }
+    },
+    upkeep: {
+      async deletedDocuments(request, options) {
+        const found = await documents.deleted({ ...pageOf(request), anyTags: options?.within }, options);
+        return { documents: found.documents.map(renderDeleted), total: found.total };
+      },
+      async purgeDocuments(ids, options) {
+        const contents = await documents.purgeDeleted({ ids, anyTags: options?.within });
+        await originals.release(contents);
+        return contents.length;
+      },
+      clearJobs: (options) => ingestion.clear({ anyTags: options?.within }),
+      documentTypes: async (options) => [...(await documents.types({ anyTags: options?.within }, options))],
     },
     async changeTags(id, { add = [], remove = [] }) {
       const changed = await documents.changeTags({

@@ -1,6 +1,11 @@
-import type { LocatedChunk, StoredChunk, StoredDocument } from '../../storage/documents/document.ts';
+import type {
+  LocatedChunk,
+  StoredChunk,
+  DeletedDocument as StoredDeleted,
+  StoredDocument,
+} from '../../storage/documents/document.ts';
 import type { PhaseProgress, StoredJob } from '../../storage/documents/ingestion.ts';
-import type { EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from '../engine.ts';
+import type { DeletedDocument, EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from '../engine.ts';
 import { type EngineRole, engineRoles } from '../engine-slice.ts';
 
 /* Stored data in the shapes of the API. */
@@ -25,6 +30,19 @@ export function renderDocument(document: StoredDocument, pending = 0): EngineDoc
     ...truncatedOf(document.details),
     ...(pending > 0 ? { pending } : {}),
     metadata: publicDetails(document.details),
+  };
+}
+
+export function renderDeleted({ id, title, docType, sourcePath, bytes, ...rest }: StoredDeleted): DeletedDocument {
+  return {
+    id,
+    title,
+    doc_type: docType,
+    source_path: sourcePath ?? null,
+    bytes,
+    tags: [...rest.tags],
+    created_at: rest.createdAt,
+    deleted_at: rest.deletedAt,
   };
 }
 

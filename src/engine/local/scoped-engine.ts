@@ -102,6 +102,15 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
       return engine.deleteDocument(id, options);
     },
     restoreDocument: (id, options) => engine.restoreDocument(id, within(options)),
+    upkeep: {
+      async deletedDocuments(request, options) {
+        const { documents, total } = await engine.upkeep.deletedDocuments(request, within(options));
+        return { documents: documents.map((each) => ({ ...each, tags: each.tags.filter(isVisible) })), total };
+      },
+      purgeDocuments: (ids, options) => engine.upkeep.purgeDocuments(ids, within(options)),
+      clearJobs: (options) => engine.upkeep.clearJobs(within(options)),
+      documentTypes: (options) => engine.upkeep.documentTypes(within(options)),
+    },
     async changeTags(id, change, options) {
       const { tags } = await find(id, options);
       checkChange(change.add ?? [], change.remove ?? [], tags);

@@ -14,7 +14,7 @@ import {
   readTitle,
   titleOfNote,
 } from '../contract/validate-input.ts';
-import type { Engine, EngineCall, SubmissionFields, SubmitOutcome } from '../engine.ts';
+import type { Engine, EngineCall, EngineUpkeep, SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
 /** In a form the fields may follow the file, so its bytes can be received first and submitted when everything is there. */
@@ -31,6 +31,7 @@ export interface Receiving {
 
 /** The engine in this process can also receive files in parts. */
 export interface LocalEngine extends Engine, Receiving {
+  upkeep: EngineUpkeep;
   within(collections: readonly string[]): LocalEngine;
 }
 

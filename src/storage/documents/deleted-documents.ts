@@ -2,11 +2,11 @@ import { daysBefore } from '../../base/days-before.ts';
 import type { Statements } from '../dialect.ts';
 import { keptDays } from '../entries/entry.ts';
 import { lock } from '../idempotency.ts';
-import { numberOf, optionalTextOf, textOf, valuesOf } from '../rows.ts';
+import { type Condition, numberOf, optionalTextOf, type Row, textOf, valuesOf } from '../rows.ts';
 import { holdersOf, isWithin } from './contents.ts';
-import type { RestoreDocumentOutcome, StoredDocument } from './document.ts';
+import type { DeletedDocument, DeletedPage, RestoreDocumentOutcome, StoredDocument } from './document.ts';
 import type { Within } from './ingestion.ts';
-import { addIngestJob, knownContent } from './jobs.ts';
+import { addIngestJob, knownContent, withinTags } from './jobs.ts';
 
 /** Notes down what is needed to make these documents again, before they go. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
@@ -32,6 +32,57 @@ export async function keepDeleted(on: Statements, documents: readonly StoredDocu
     });
     await on.query(`INSERT INTO ${schema}kb_deleted (${columns}) VALUES (${places})`, values);
   }
+}
+
+/** Those that can be restored, the last deleted first. */
+export async function listDeleted(
+  on: Statements,
+  { anyTags, limit, offset }: Within & { limit: number; offset: number },
+): Promise<DeletedPage> {
+  const { sql, values } = restorable(on, { anyTags });
+  const from = `FROM ${on.dialect.schema}kb_deleted WHERE ${sql}`;
+  const rows = await on.query(
+    `SELECT document, title, doc_type, source_path, bytes, tags, created_at, deleted_at ${from}
+      ORDER BY deleted_at DESC, document DESC LIMIT ? OFFSET ?`,
+    [...values, limit, offset],
+  );
+  const [count = {}] = await on.query(`SELECT count(*) AS total ${from}`, values);
+  return { documents: rows.map(deletedOf), total: numberOf(count, 'total') };
+}
+
+function deletedOf(row: Row): DeletedDocument {
+  return {
+    id: numberOf(row, 'document'),
+    title: textOf(row, 'title'),
+    docType: textOf(row, 'doc_type'),
+    sourcePath: optionalTextOf(row, 'source_path'),
+    bytes: numberOf(row, 'bytes'),
+    tags: JSON.parse(textOf(row, 'tags')),
+    createdAt: textOf(row, 'created_at'),
+    deletedAt: textOf(row, 'deleted_at'),
+  };
+}
+
+/** Deletes them for good. Returns the hashes of their contents, to be released. */
+export async function purgeDeleted(
+  on: Statements,
+  { ids, anyTags }: Within & { ids: readonly number[] },
+): Promise<string[]> {
+  const { sql, values } = restorable(on, { anyTags });
+  const rows = await on.query(
+    `DELETE FROM ${on.dialect.schema}kb_deleted WHERE ${sql} AND document IN (${on.dialect.integers})
+      RETURNING content_hash`,
+    [...values, { list: ids }],
+  );
+  return rows.map((row) => textOf(row, 'content_hash'));
+}
+
+function restorable(on: Statements, { anyTags }: Within): Condition {
+  const narrowed = withinTags(on, anyTags);
+  return {
+    sql: `deleted_at >= ?${narrowed ? ` AND ${narrowed.sql}` : ''}`,
+    values: [daysBefore(on.now, keptDays), ...(narrowed?.values ?? [])],
+  };
 }
 
 /** A job that makes the document again, under its old id, from its original bytes. */

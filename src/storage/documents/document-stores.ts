@@ -1,10 +1,11 @@
 import { alone, reads, type StoreOf, writes } from '../store-operations.ts';
 import { changeDocuments, changeTags, moveDocument, removeDocument } from './change-documents.ts';
-import { forgetDeleted, restoreDocument } from './deleted-documents.ts';
+import { forgetDeleted, listDeleted, purgeDeleted, restoreDocument } from './deleted-documents.ts';
 import {
   acceptJob,
   cancelJob,
   claimJob,
+  clearJobs,
   countJobs,
   failJob,
   forgetJobs,
@@ -20,6 +21,7 @@ import {
   documentChunks,
   documentNote,
   documentTags,
+  documentTypes,
   getDocument,
   listDocuments,
   locatedChunks,
@@ -39,6 +41,7 @@ export const ingestionOperations = {
     postpone: postponeJob,
     giveBack: giveBackJobs,
     cancel: cancelJob,
+    clear: clearJobs,
     forget: forgetJobs,
   }),
   ...alone({ owners: leaseOwners }),
@@ -54,15 +57,17 @@ export const documentOperations = {
       note: documentNote,
       tags: documentTags,
       tagOverview,
+      types: documentTypes,
       counts: countDocuments,
     },
     { replica: true },
   ),
-  ...reads({ pending: pendingChunks }),
+  ...reads({ pending: pendingChunks, deleted: listDeleted }),
   ...writes({
     remove: removeDocument,
     restore: restoreDocument,
     forgetDeleted,
+    purgeDeleted,
     changeTags,
     move: moveDocument,
     editNote,

@@ -77,8 +77,39 @@ export interface DocumentSelection {
 
 export interface DocumentListRequest {
   readonly selection: DocumentSelection;
+  /** Last changed first by default. */
+  readonly sort?: DocumentSort | undefined;
   readonly limit: number;
   readonly offset: number;
+}
+
+export const documentSorts = ['changed', 'added', 'title', 'type', 'chunks'] as const;
+
+export interface DocumentSort {
+  readonly by: (typeof documentSorts)[number];
+  readonly descending: boolean;
+}
+
+export interface TypeUse {
+  readonly type: string;
+  readonly count: number;
+}
+
+/** A deleted document that can be restored. */
+export interface DeletedDocument {
+  readonly id: number;
+  readonly title: string;
+  readonly docType: string;
+  readonly sourcePath: string | undefined;
+  readonly bytes: number;
+  readonly tags: readonly string[];
+  readonly createdAt: string;
+  readonly deletedAt: string;
+}
+
+export interface DeletedPage {
+  readonly documents: readonly DeletedDocument[];
+  readonly total: number;
 }
 
 export interface StoredDocumentPage {

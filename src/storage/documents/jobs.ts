@@ -56,8 +56,8 @@ export async function listJobs(
   return { jobs: rows.map(jobOf), total: numberOf(count, 'total') };
 }
 
-/** Jobs that have at least one of the tags. */
-function withinTags({ dialect }: Statements, tags: readonly string[] | undefined): Condition | undefined {
+/** Rows with at least one of the tags in their list `tags`. */
+export function withinTags({ dialect }: Statements, tags: readonly string[] | undefined): Condition | undefined {
   if (tags === undefined) return undefined;
   return {
     sql: `EXISTS (SELECT 1 FROM ${dialect.elements('tags')} WHERE element.value IN (${dialect.texts}))`,
@@ -248,6 +248,17 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
       WHERE ${ended} AND (updated_at < ? OR key <= (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${ended}
       ORDER BY key DESC LIMIT 1 OFFSET ?)) ORDER BY key LIMIT ?) RETURNING key`,
     [before, keptMax, limit],
+  );
+  return rows.length;
+}
+
+/** Removes finished uploads from the list; the record of changes stays. Returns how many. */
+export async function clearJobs(on: Statements, { anyTags }: Within): Promise<number> {
+  const narrowed = withinTags(on, anyTags);
+  const rows = await on.query(
+    `DELETE FROM ${on.dialect.schema}kb_jobs WHERE kind = 'ingest' AND status IN ('done', 'failed', 'cancelled')
+      ${narrowed ? `AND ${narrowed.sql}` : ''} RETURNING key`,
+    narrowed?.values,
   );
   return rows.length;
 }

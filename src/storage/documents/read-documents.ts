@@ -5,6 +5,7 @@ import type {
   ChunksRequest,
   DocumentCounts,
   DocumentListRequest,
+  DocumentSort,
   LocatedChunk,
   LocateRequest,
   PendingChunks,
@@ -16,6 +17,7 @@ import type {
   TagOverviewRequest,
   TagsListRequest,
   TagUse,
+  TypeUse,
   UsedTags,
 } from './document.ts';
 import { documentColumns, documentsById, documentsOf } from './document-rows.ts';
@@ -27,15 +29,23 @@ export async function getDocument(on: Statements, { id }: { id: number }): Promi
   return document;
 }
 
-/** Those changed last first. */
+const sortColumns: Record<DocumentSort['by'], string> = {
+  changed: 'coalesce(o.updated_at, o.created_at)',
+  added: 'o.created_at',
+  title: 'lower(o.title)',
+  type: 'o.doc_type',
+  chunks: 'o.chunk_count',
+};
+
 export async function listDocuments(
   on: Statements,
-  { selection, limit, offset }: DocumentListRequest,
+  { selection, sort = { by: 'changed', descending: true }, limit, offset }: DocumentListRequest,
 ): Promise<StoredDocumentPage> {
+  const direction = sort.descending ? 'DESC' : 'ASC';
   const { sql, values } = selectionCondition(selection, on.dialect);
   const rows = await on.query(
     `SELECT ${documentColumns} FROM ${on.dialect.schema}kb_documents o WHERE ${sql}
-      ORDER BY coalesce(o.updated_at, o.created_at) DESC, o.key DESC LIMIT ? OFFSET ?`,
+      ORDER BY ${sortColumns[sort.by]} ${direction}, o.key ${direction} LIMIT ? OFFSET ?`,
     [...values, limit, offset],
   );
   const [count = {}] = await on.query(
@@ -113,6 +123,20 @@ export async function documentNote(on: Statements, { id }: { id: number }): Prom
   const [row] = await on.query(`SELECT note FROM ${on.dialect.schema}kb_documents WHERE key = ?`, [id]);
   return row && optionalTextOf(row, 'note');
 }
+
+/** How many documents have each type, the most common first. */
+export async function documentTypes(on: Statements, { anyTags }: Within): Promise<TypeUse[]> {
+  const { sql, values } = selectionCondition({ anyTags }, on.dialect);
+  const rows = await on.query(
+    `SELECT o.doc_type, count(*) AS total FROM ${on.dialect.schema}kb_documents o WHERE ${sql}
+      GROUP BY o.doc_type ORDER BY count(*) DESC, o.doc_type LIMIT ${typesMax}`,
+    values,
+  );
+  return rows.map((row) => ({ type: textOf(row, 'doc_type'), count: numberOf(row, 'total') }));
+}
+
+/** Types are free text; nobody chooses among more. */
+const typesMax = 100;
 
 /** How many documents carry each tag, by tag. */
 export async function documentTags(on: Statements, { anyTags, after, limit }: TagsListRequest): Promise<TagUse[]> {

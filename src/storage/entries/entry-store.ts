@@ -14,7 +14,7 @@ import {
   textsBefore,
   weighEntryWords,
 } from './read-entries.ts';
-import { removeEntries, restoreEntries } from './remove-entries.ts';
+import { deletedEntries, purgeEntries, removeEntries, restoreEntries } from './remove-entries.ts';
 import { changeReferences, takeOverEntries } from './take-over-entries.ts';
 import { storeEntries, updateEntries } from './write-entries.ts';
 
@@ -37,7 +37,7 @@ export const entryOperations = {
     },
     { replica: true },
   ),
-  ...reads({ unsummarised: unsummarisedEntries }),
+  ...reads({ unsummarised: unsummarisedEntries, deleted: deletedEntries }),
   ...writes({
     store: storeEntries,
     takeOver: takeOverEntries,
@@ -45,6 +45,7 @@ export const entryOperations = {
     update: updateEntries,
     remove: removeEntries,
     restore: restoreEntries,
+    purge: purgeEntries,
     indexFields,
     putSummary,
   }),

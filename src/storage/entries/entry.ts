@@ -156,6 +156,20 @@ export interface RestoreRequest extends WriteRequest, AmongThreads {
   readonly threadId?: string | undefined;
 }
 
+export interface DeletedEntriesRequest extends AmongThreads {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface DeletedEntry {
+  readonly id: number;
+  readonly threadId: string;
+  /** The first characters. */
+  readonly text: string;
+  readonly createdAt: string;
+  readonly deletedAt: string;
+}
+
 export interface GetRequest extends AmongThreads {
   readonly ids: readonly number[];
   readonly images: boolean;

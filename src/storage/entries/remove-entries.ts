@@ -9,7 +9,15 @@ import { writeSetting } from '../settings.ts';
 import { storable } from '../storable.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
-import { keptDays, type RemoveOutcome, type RemoveRequest, type RestoreRequest } from './entry.ts';
+import {
+  type AmongThreads,
+  type DeletedEntriesRequest,
+  type DeletedEntry,
+  keptDays,
+  type RemoveOutcome,
+  type RemoveRequest,
+  type RestoreRequest,
+} from './entry.ts';
 import { addWords } from './entry-parts.ts';
 import { allOf, amongThreads, columnConditions, isLive } from './filter-condition.ts';
 import { lockThreads, recountThreads } from './thread-counts.ts';
@@ -58,8 +66,7 @@ export async function restoreEntries(
 ): Promise<{ readonly ids: readonly number[] }> {
   return once(on, idempotency, async () => {
     const filter = threadId === undefined ? { ids: ids ?? [], ...scope } : { threadId, ...scope };
-    const restorable = { sql: 'o.deleted_at >= ?', values: [daysBefore(on.now, keptDays)] };
-    const { sql, values } = allOf([...columnConditions(filter, on.dialect), restorable]);
+    const { sql, values } = allOf([...columnConditions(filter, on.dialect), restorable(on)]);
     const from = `${on.dialect.schema}context_entries o WHERE ${sql} ORDER BY o.key`;
     const select = () => on.query(`SELECT o.key, o.thread_id, o.text_content FROM ${from}`, values);
     await lockThreads(on, threadsOf(await select()));
@@ -84,6 +91,54 @@ async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
     on,
     rows.map((row) => ({ id: numberOf(row, 'key'), text: textOf(row, 'text_content') })),
   );
+}
+
+/** Characters of the text of a deleted entry in a list. */
+const listedChars = 300;
+
+/** Those that can be restored, the last deleted first. */
+export async function deletedEntries(
+  on: Statements,
+  { limit, offset, ...scope }: DeletedEntriesRequest,
+): Promise<{ readonly entries: readonly DeletedEntry[]; readonly total: number }> {
+  const { sql, values } = allOf([restorable(on), ...amongThreads(scope, on.dialect)]);
+  const from = `FROM ${on.dialect.schema}context_entries o WHERE ${sql}`;
+  const rows = await on.query(
+    `SELECT o.key, o.thread_id, substr(o.text_content, 1, ${listedChars}) AS text, o.created_at, o.deleted_at ${from}
+      ORDER BY o.deleted_at DESC, o.key DESC LIMIT ? OFFSET ?`,
+    [...values, limit, offset],
+  );
+  const [count = {}] = await on.query(`SELECT count(*) AS total ${from}`, values);
+  const entries = rows.map((row) => ({
+    id: numberOf(row, 'key'),
+    threadId: textOf(row, 'thread_id'),
+    text: textOf(row, 'text'),
+    createdAt: textOf(row, 'created_at'),
+    deletedAt: textOf(row, 'deleted_at'),
+  }));
+  return { entries, total: numberOf(count, 'total') };
+}
+
+/** Deletes deleted entries for good. Returns how many. */
+export async function purgeEntries(
+  on: Statements,
+  { ids, ...scope }: AmongThreads & { readonly ids: readonly number[] },
+): Promise<number> {
+  const { sql, values } = allOf([
+    { sql: 'o.deleted_at IS NOT NULL', values: [] },
+    ...columnConditions({ ids, ...scope }, on.dialect),
+  ]);
+  const { schema } = on.dialect;
+  const rows = await on.query(
+    `DELETE FROM ${schema}context_entries WHERE key IN (SELECT o.key FROM ${schema}context_entries o WHERE ${sql})
+      RETURNING key`,
+    values,
+  );
+  return rows.length;
+}
+
+function restorable({ now }: Statements): Condition {
+  return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, keptDays)] };
 }
 
 /** Max entries purged per removal, so that it stays fast. */

@@ -37,6 +37,19 @@ export interface RemovedNote {
   readonly deletedAt: string;
 }
 
+export interface DeletedNote {
+  readonly id: string;
+  readonly title: string;
+  readonly tags: readonly string[];
+  readonly createdAt: string;
+  readonly deletedAt: string;
+}
+
+export interface DeletedNotePage {
+  readonly notes: readonly DeletedNote[];
+  readonly total: number;
+}
+
 export interface NoteListRequest {
   /** Plain words, any of which may occur. Text without a word finds nothing; left out, every note is listed. */
   readonly query?: string | undefined;

@@ -15,6 +15,7 @@ import { findWords, weighWords } from '../words/find-words.ts';
 import { headingOf, noteWords } from '../words/word-indexes.ts';
 import { removeWords, writeWords } from '../words/write-words.ts';
 import {
+  type DeletedNotePage,
   type ListedNote,
   type Note,
   type NoteChanges,
@@ -29,7 +30,8 @@ import {
 
 export const noteOperations = {
   ...reads({ get: getNote, list: listNotes }, { replica: true }),
-  ...writes({ save: saveNote, update: updateNote, remove: removeNote, restore: restoreNote }),
+  ...reads({ deleted: deletedNotes }),
+  ...writes({ save: saveNote, update: updateNote, remove: removeNote, restore: restoreNote, purge: purgeNotes }),
 };
 
 /** Research notes: a title, a text, tags and the addresses it was taken from. */
@@ -181,6 +183,37 @@ export async function restoreNote(on: Statements, { id, idempotency }: NoteReque
     }
     return note;
   });
+}
+
+/** Those that can be restored, the last deleted first. */
+export async function deletedNotes(
+  on: Statements,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<DeletedNotePage> {
+  const from = `FROM ${on.dialect.schema}notes WHERE deleted_at >= ?`;
+  const since = daysBefore(on.now, keptDays);
+  const rows = await on.query(
+    `SELECT id, title, tags, created_at, deleted_at ${from} ORDER BY deleted_at DESC, id LIMIT ? OFFSET ?`,
+    [since, limit, offset],
+  );
+  const [count = {}] = await on.query(`SELECT count(*) AS total ${from}`, [since]);
+  const notes = rows.map((row) => ({
+    id: textOf(row, 'id'),
+    title: textOf(row, 'title'),
+    tags: textsOf(row, 'tags'),
+    createdAt: textOf(row, 'created_at'),
+    deletedAt: textOf(row, 'deleted_at'),
+  }));
+  return { notes, total: numberOf(count, 'total') };
+}
+
+/** Deletes deleted notes for good. Returns how many. */
+export async function purgeNotes(on: Statements, { ids }: { ids: readonly string[] }): Promise<number> {
+  const rows = await on.query(
+    `DELETE FROM ${on.dialect.schema}notes WHERE deleted_at IS NOT NULL AND id IN (${on.dialect.texts}) RETURNING key`,
+    [{ list: ids.map(storable) }],
+  );
+  return rows.length;
 }
 
 /** Locks a note that exists or can be restored. */

@@ -32,6 +32,8 @@ export function entriesWithin(entries: EntryStore, threads: readonly string[]): 
     update: (request) => entries.update({ ...own(request), amongThreads: threads }),
     remove: (request) => entries.remove({ ...own(request), amongThreads: threads }),
     restore: (request) => entries.restore({ ...own(request), amongThreads: threads }),
+    deleted: (request, options) => entries.deleted({ ...request, amongThreads: threads }, options),
+    purge: (request) => entries.purge({ ...request, amongThreads: threads }),
     get: (request, options) => entries.get({ ...request, amongThreads: threads }, options),
     load: (request, options) => entries.load({ ...request, amongThreads: threads }, options),
     image: (request, options) => entries.image({ ...request, amongThreads: threads }, options),

@@ -15,6 +15,7 @@ import { createEntrySource } from './search/entry-source.ts';
 import { createTextThread } from './search/text-thread.ts';
 import { createCitableEntries } from './show/citable-entries.ts';
 import { createEntryResources } from './show/entry-resources.ts';
+import { createContextConsoleTools } from './tools/console-tools.ts';
 import { createDeleteContextTool } from './tools/delete-context.ts';
 import { createDeleteContextBatchTool } from './tools/delete-context-batch.ts';
 import { createFtsSearchContextTool } from './tools/fts-search-context.ts';
@@ -147,6 +148,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
       createReadContextRangeTool(known),
       createRestoreContextTool(known),
     ],
+    consoleTools: createContextConsoleTools(known),
     failures: { as: 'result' },
     readsNumbers: true,
     instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and wishes of the user as they come up (store_context, a thread_id for each task).`,

@@ -10,6 +10,7 @@ import { createCitableDocuments } from './shapes/citable-documents.ts';
 import { createDocumentResources } from './shapes/document-resources.ts';
 import { createDocumentSource } from './shapes/document-source.ts';
 import { createSourceResources } from './shapes/source-resources.ts';
+import { createKbConsoleTools } from './tools/console-tools.ts';
 import { createKbAddTool } from './tools/kb-add.ts';
 import { createKbAddnoteTool } from './tools/kb-addnote.ts';
 import { createKbBulkDeleteTool } from './tools/kb-bulk-delete.ts';
@@ -103,6 +104,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       createKbBulkTagsTool(known),
       createKbBulkSetTagsTool(known),
     ],
+    consoleTools: createKbConsoleTools(known),
     // 003 and contract §2: a failed call is a tool result.
     failures: { as: 'result' },
     resources: [createDocumentResources(known), ...(web ? [createSourceResources(web.sources, collections)] : [])],

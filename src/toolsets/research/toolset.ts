@@ -15,6 +15,7 @@ import { createNoteResources } from './note-resources.ts';
 import { createPageReader } from './page-reader.ts';
 import type { ResearchConfig } from './research-slice.ts';
 import { createNotesSource, createWebSource } from './sources.ts';
+import { createNoteConsoleTools } from './tools/console-tools.ts';
 import { createDeleteNoteTool } from './tools/delete-note.ts';
 import { createFetchPageTool } from './tools/fetch-page.ts';
 import { createGetNoteTool } from './tools/get-note.ts';
@@ -67,6 +68,7 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
       createUpdateNoteTool(notes),
       createDeleteNoteTool(notes),
     ],
+    consoleTools: createNoteConsoleTools(notes),
     // 004: every failure of a tool is -32000 with the code in data.
     failures: { as: 'jsonrpc', codes: { input: -32_000, limit: -32_000, not_found: -32_000 } },
     quotas,

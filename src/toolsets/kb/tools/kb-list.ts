@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
-import type { Engine, EngineDocument } from '../../../engine/engine.ts';
+import type { DocumentsRequest, Engine, EngineDocument, EngineUpkeep } from '../../../engine/engine.ts';
+import { documentSorts } from '../../../storage/documents/document.ts';
+import type { Call } from '../../../tools/call.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { collectionInput, splitTags, tagListInput, tagsToMatch } from '../inputs/collections.ts';
@@ -19,47 +21,77 @@ const tagInput = z
   .transform((given) => given.split(',').filter((tag) => tag.trim() !== ''))
   .pipe(tagListInput);
 
-export function createKbListTool(engine: Pick<Engine, 'documents' | 'tagOverview'>): Tool {
+const listInput = z.object({
+  collection: collectionInput.optional(),
+  tag: tagInput.optional().describe('Several, all needed: a,b'),
+  type: docTypeInput.optional(),
+  query: queryInput.optional().describe('Words of title or path.'),
+  limit: z.int().min(1).max(500).default(50),
+  offset: z.int().min(0).default(0),
+});
+
+type ListEngine = Pick<Engine, 'documents' | 'tagOverview'>;
+
+export function createKbListTool(engine: ListEngine): Tool {
   return defineTool({
     name: 'kb_list',
     title: 'List the knowledge base',
     description:
       'Lists documents, last changed first, and all collections and tags with counts. kb_search looks into the texts.',
     effect: 'read',
-    input: z.object({
-      collection: collectionInput.optional(),
-      tag: tagInput.optional().describe('Several, all needed: a,b'),
-      type: docTypeInput.optional(),
-      query: queryInput.optional().describe('Words of title or path.'),
-      limit: z.int().min(1).max(500).default(50),
-      offset: z.int().min(0).default(0),
-    }),
+    input: listInput,
     output: freeAnswer(
       'documents, total, collections, tags, collections_omitted?, tags_omitted?, truncated?, next_offset?, hint?',
     ),
-    async run({ collection, tag, type, query, limit, offset }, call) {
-      const { signal } = call;
-      const tags = tagsToMatch({ collection, tags: tag });
-      const [{ documents, total }, there] = await Promise.all([
-        engine.documents({ tags, type, query, limit, offset }, { signal }),
-        overview(engine, namesMax, { signal }),
+    run: (input, call) => list(engine, input, call),
+  });
+}
+
+/** For the console: sorted by a column, and with all types. */
+export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Tool {
+  return defineTool({
+    name: 'kb_table',
+    title: 'Documents as a table',
+    description: 'kb_list in any order, with the types of all documents.',
+    effect: 'read',
+    input: listInput.extend({ sort: z.enum(documentSorts).default('changed'), descending: z.boolean().default(true) }),
+    output: freeAnswer('as kb_list, and types'),
+    async run({ sort: by, descending, ...input }, call) {
+      const [listed, types] = await Promise.all([
+        list(engine, input, call, { by, descending }),
+        upkeep.documentTypes({ signal: call.signal }),
       ]);
-      if (total === 0) await checkCollection(engine, tags, { signal });
-      const names = { collections: there.collections.named, tags: there.tags.named };
-      const shown = fitItems(documents.map(row), answerRoom(call) - wireBytes(names, 2));
-      const next = offset + shown.length;
-      return {
-        documents: shown,
-        total,
-        ...names,
-        ...(shown.length < documents.length
-          ? { truncated: true, next_offset: next, hint: `The answer is full: kb_list(offset=${next}) goes on.` }
-          : hintFor({ total, shown: shown.length }, { tags, type, query, offset })),
-        ...omitted('collections_omitted', there.collections.total),
-        ...omitted('tags_omitted', there.tags.total),
-      };
+      return { ...listed, types: types.map(({ type, count }) => ({ name: type, documents: count })) };
     },
   });
+}
+
+async function list(
+  engine: ListEngine,
+  { collection, tag, type, query, limit, offset }: z.output<typeof listInput>,
+  call: Call,
+  sort?: DocumentsRequest['sort'],
+) {
+  const { signal } = call;
+  const tags = tagsToMatch({ collection, tags: tag });
+  const [{ documents, total }, there] = await Promise.all([
+    engine.documents({ tags, type, query, limit, offset, sort }, { signal }),
+    overview(engine, namesMax, { signal }),
+  ]);
+  if (total === 0) await checkCollection(engine, tags, { signal });
+  const names = { collections: there.collections.named, tags: there.tags.named };
+  const shown = fitItems(documents.map(row), answerRoom(call) - wireBytes(names, 2));
+  const next = offset + shown.length;
+  return {
+    documents: shown,
+    total,
+    ...names,
+    ...(shown.length < documents.length
+      ? { truncated: true, next_offset: next, hint: `The answer is full: kb_list(offset=${next}) goes on.` }
+      : hintFor({ total, shown: shown.length }, { tags, type, query, offset })),
+    ...omitted('collections_omitted', there.collections.total),
+    ...omitted('tags_omitted', there.tags.total),
+  };
 }
 
 /** Why nothing is shown, and what to do. */

@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import type { Engine } from '../../../engine/engine.ts';
+import { freeAnswer } from '../../../tools/free-answer.ts';
+import { defineTool, type Tool } from '../../../tools/tool.ts';
+import { splitTags } from '../inputs/collections.ts';
+import { createKbTableTool } from './kb-list.ts';
+
+const page = { limit: z.int().min(1).max(500).default(50), offset: z.int().min(0).default(0) };
+const jobId = z.union([z.int(), z.string()]);
+
+/** What only people do, in the console. An engine elsewhere can cancel jobs and nothing else. */
+export function createKbConsoleTools(engine: Engine): Tool[] {
+  const cancel = defineTool({
+    name: 'kb_cancel_job',
+    title: 'Cancel a job',
+    description: 'Cancels an ingestion job. A job that has ended stays as it is.',
+    effect: 'change',
+    input: z.object({ job_id: jobId }),
+    output: freeAnswer('job_id, status'),
+    async run({ job_id: id }, { signal }) {
+      const { status } = await engine.cancelJob(id, { signal });
+      return { job_id: id, status };
+    },
+  });
+  const { upkeep } = engine;
+  if (upkeep === undefined) return [cancel];
+  return [
+    cancel,
+    createKbTableTool(engine, upkeep),
+    defineTool({
+      name: 'kb_clear_jobs',
+      title: 'Clear finished jobs',
+      description: 'Removes finished uploads from the list of jobs.',
+      effect: 'change',
+      input: z.object({}),
+      output: freeAnswer('cleared'),
+      run: async (_, { signal }) => ({ cleared: await upkeep.clearJobs({ signal }) }),
+    }),
+    defineTool({
+      name: 'kb_trash',
+      title: 'Deleted documents',
+      description: 'Lists deleted documents that can be restored, last deleted first.',
+      effect: 'read',
+      input: z.object(page),
+      output: freeAnswer('documents, total'),
+      async run(request, { signal }) {
+        const { documents, total } = await upkeep.deletedDocuments(request, { signal });
+        return { documents: documents.map(({ tags, ...rest }) => ({ ...rest, ...splitTags(tags) })), total };
+      },
+    }),
+    defineTool({
+      name: 'kb_purge',
+      title: 'Delete documents for good',
+      description: 'Removes deleted documents from the trash.',
+      effect: 'change',
+      input: z.object({ document_ids: z.array(z.int()).min(1).max(500) }),
+      output: freeAnswer('purged'),
+      run: async ({ document_ids: ids }, { signal }) => ({ purged: await upkeep.purgeDocuments(ids, { signal }) }),
+    }),
+  ];
+}
