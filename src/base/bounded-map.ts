@@ -1,4 +1,4 @@
-/** A map of at most `max` entries. The one that was set longest ago makes room. */
+/** A map of at most `max` entries. Setting one more evicts the oldest. */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #max: number;
 

@@ -1,2 +1,2 @@
-/** What some editors put before the first line of a text file. */
+/** Some editors put it at the start of a text file. */
 export const byteOrderMark = /^\ufeff/;

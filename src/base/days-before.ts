@@ -1,4 +1,4 @@
-/** As ISO 8601, UTC, of a time in the same form. */
+/** Takes and returns ISO 8601 in UTC. */
 export function daysBefore(time: string, days: number): string {
   return new Date(Date.parse(time) - days * 86_400_000).toISOString();
 }

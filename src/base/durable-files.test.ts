@@ -13,7 +13,7 @@ async function* parts(fails = false): AsyncGenerator<Uint8Array> {
   if (fails) throw new Error('the source broke');
 }
 
-test('a new file has all bytes, is for its owner alone, and replaces nothing', async () => {
+test('writes a new file completely, readable by its owner only, and never overwrites', async () => {
   const path = join(folder, 'new');
   assert.equal(await writeNewFile(path, parts()), 7);
   assert.equal(readFileSync(path, 'utf8'), 'one two');
@@ -22,7 +22,7 @@ test('a new file has all bytes, is for its owner alone, and replaces nothing', a
   assert.equal(readFileSync(path, 'utf8'), 'one two');
 });
 
-test('a file is replaced whole or not at all, and nothing else is left', async () => {
+test('replaces a file completely or not at all, and leaves nothing else behind', async () => {
   const path = join(folder, 'replaced');
   assert.equal(await replaceFile(path, Buffer.from('before')), 6);
   await assert.rejects(replaceFile(path, parts(true)), /the source broke/);
@@ -34,7 +34,7 @@ test('a file is replaced whole or not at all, and nothing else is left', async (
   assert.deepEqual(readdirSync(folder).sort(), ['new', 'replaced']);
 });
 
-test('a file is moved to its name', () => {
+test('moves a file to its new name', () => {
   const path = join(folder, 'moved');
   writeFileSync(`${path}.part`, 'content');
   moveFileSync(`${path}.part`, path);

@@ -7,8 +7,8 @@ import { CarrelError, systemCode } from './errors.ts';
 export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array> | Uint8Array;
 
 /**
- * Writes a new file for its owner alone, and brings its bytes to disk: all of them, or the file is removed again. Its name
- * is on disk when its folder is. Gives the number of bytes.
+ * Writes and syncs a new file, readable by its owner only, and returns its size. A failed write removes it. The caller must
+ * sync the folder.
  */
 export async function writeNewFile(path: string, content: Bytes): Promise<number> {
   const file = await open(path, 'wx', 0o600);
@@ -28,7 +28,7 @@ export async function writeNewFile(path: string, content: Bytes): Promise<number
   }
 }
 
-/** Writes a file that is there whole or not at all, also after a power cut. Gives the number of bytes. */
+/** Writes a file completely or not at all, even across a power cut. Returns its size. */
 export async function replaceFile(path: string, content: Bytes): Promise<number> {
   const part = `${path}.${randomUUID()}.part`;
   const written = await writeNewFile(part, content);
@@ -41,7 +41,7 @@ export async function replaceFile(path: string, content: Bytes): Promise<number>
   return written;
 }
 
-/** Renames within a disk. */
+/** Renames within one file system. */
 export async function moveFile(from: string, to: string): Promise<void> {
   await rename(from, to);
   await syncFolder(dirname(to));
@@ -52,7 +52,7 @@ export function moveFileSync(from: string, to: string): void {
   syncFolderSync(dirname(to));
 }
 
-/** A name in a folder is on disk when the folder is. Windows has no such call, and needs none. */
+/** Makes new names in a folder durable. Windows has no such call and needs none. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const folder = await open(path, 'r');
@@ -73,31 +73,31 @@ export function syncFolderSync(path: string): void {
   }
 }
 
-/** What the system says of a write, in words that say what to do. */
+/** Turns a system error of a write into a message that says what to do. */
 export function diskError(error: unknown): unknown {
   const code = systemCode(error) ?? '';
-  // EFBIG: a limit of the process, or of the file system, on one file. Node has no name for a full quota on Linux.
+  // EFBIG: a file size limit of the process or file system. Node has no name for a full quota on Linux.
   if (['ENOSPC', 'EDQUOT', 'EFBIG', 'Unknown system error -122'].includes(code)) {
-    return new CarrelError('storage_full', 'The disk is full; this was not saved. Free some space and try again.', {
+    return new CarrelError('storage_full', 'The disk is full; nothing was saved. Free some space and try again.', {
       cause: error,
     });
   }
   if (['EACCES', 'EPERM', 'EROFS'].includes(code)) {
-    const message = 'The data folder cannot be written to. Check its mode, then try again.';
+    const message = 'The data folder is not writable. Check its permissions, then try again.';
     return new CarrelError('storage_read_only', message, { cause: error });
   }
   if (['EMFILE', 'ENFILE'].includes(code)) {
-    const message = 'Too many files are open here; this was not saved. Try again, or raise the limit (ulimit -n).';
+    const message = 'Too many files are open; nothing was saved. Try again, or raise the limit (ulimit -n).';
     return new CarrelError('unavailable', message, { cause: error, retryAfterSeconds: 1 });
   }
   if (['EIO', 'ENXIO', 'ENODEV', 'ESTALE', 'ETIMEDOUT', 'EUCLEAN'].includes(code)) {
-    const message = 'The disk of the data folder fails; this was not saved. Check the disk, then try again.';
+    const message = 'The disk of the data folder is failing; nothing was saved. Check the disk, then try again.';
     return new CarrelError('unavailable', message, { cause: error });
   }
   return error;
 }
 
-/** A write may take only some of the bytes, and says so. */
+/** A write may be partial. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, offset);

@@ -1,9 +1,9 @@
 /**
  * Every failure that reaches a caller has one of these codes.
  *
- * The kind decides how a code leaves the program (JSON-RPC code, HTTP status, exit code); the messages are ours and say
- * what to do next. Text from outside (an upstream's error, a file, a page) goes into `cause` and the log, never into
- * `message`, because a model reads what we return.
+ * The kind decides how a code leaves the program (JSON-RPC code, HTTP status, exit code). Messages are ours and say what to do
+ * next. Text from outside (an upstream's error, a file, a page) goes into `cause` and the log, never into `message`, because a
+ * model reads what we return.
  */
 export type ErrorKind =
   | 'input'
@@ -169,11 +169,10 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 
 export interface ErrorOptions {
-  /** What went wrong underneath. Goes to the log only. */
+  /** The underlying error. Goes to the log only. */
   cause?: unknown;
-  /** Facts for the caller beside code and message. Must hold nothing secret and no foreign text. */
+  /** Facts for the caller besides code and message. No secrets, no foreign text. */
   data?: Record<string, unknown>;
-  /** Seconds after which the same call may succeed. */
   retryAfterSeconds?: number;
 }
 
@@ -199,7 +198,7 @@ export function isCarrelError(error: unknown): error is CarrelError {
   return error instanceof CarrelError;
 }
 
-/** What the system calls a failure, such as ENOENT. Our own errors have none. */
+/** The system's name of a failure, such as ENOENT. Our own errors have none. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && !isCarrelError(error) && 'code' in error ? String(error.code) : undefined;
 }

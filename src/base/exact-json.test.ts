@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareNumbers, isLong, parseExact } from './exact-json.ts';
 
-test('integers keep all their digits, and everything else is as JSON.parse has it', () => {
+test('integers keep all their digits; everything else parses as JSON.parse does', () => {
   for (const text of [
     '1234567890123456789',
     '-9007199254740993',
@@ -23,12 +23,12 @@ test('integers keep all their digits, and everything else is as JSON.parse has i
   assert.throws(() => parseExact('{"a":12345678901234567890'), SyntaxError);
 });
 
-test('a bigint passes through a thread and through JSON', () => {
+test('a bigint survives threads and JSON', () => {
   const value = { n: 1234567890123456789n };
   assert.equal(JSON.stringify(structuredClone(value), null, 1), '{\n "n": 1234567890123456789\n}');
 });
 
-test('numbers are compared exactly', () => {
+test('compares numbers exactly', () => {
   assert.equal(compareNumbers(9007199254740993n, 2 ** 53), 1);
   assert.equal(compareNumbers(1e21, 10n ** 21n), 0);
   assert.equal(compareNumbers(1e21, 10n ** 21n + 1n), -1);

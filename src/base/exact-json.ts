@@ -1,6 +1,6 @@
-/*
- * JSON whose integers keep all their digits. A double holds every integer up to 2^53; a larger one is a bigint here, which
- * threads can pass on, and whoever handles it without knowing of it fails instead of changing it.
+/**
+ * JSON whose integers keep all their digits. An integer beyond 2^53 becomes a bigint: threads can pass it on, and code that
+ * does not expect it fails instead of rounding it.
  */
 
 declare global {
@@ -10,15 +10,15 @@ declare global {
   }
 }
 
-/** Whether JSON may have an integer that a double cannot hold: texts may have as many digits, too. */
+/** Whether JSON may contain an integer that a double cannot hold. Long digit runs in strings count too. */
 export function mayHaveLong(json: string): boolean {
   return /\d{16}/.test(json);
 }
 
-/** More digits than any double has in front of its point. */
+/** No double has more integer digits. */
 const digitsMax = 309;
 
-/** As JSON.parse, except that integers that a double cannot hold are bigints. Throws its SyntaxError. */
+/** As JSON.parse, but integers beyond 2^53 become bigints. Throws its SyntaxError. */
 export function parseExact(text: string): unknown {
   return mayHaveLong(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
 }
@@ -29,7 +29,7 @@ function keepDigits(_key: string, value: unknown, context?: { source?: string })
   return /^-?\d+$/.test(source) && source.length <= digitsMax + 1 ? BigInt(source) : value;
 }
 
-// Without it, JSON.stringify refuses bigints. In each thread: all that handle them import this file.
+// JSON.stringify rejects bigints without it. Set per thread: every file that handles them imports this one.
 Object.defineProperty(BigInt.prototype, 'toJSON', {
   configurable: true,
   writable: true,
@@ -38,14 +38,14 @@ Object.defineProperty(BigInt.prototype, 'toJSON', {
   },
 });
 
-/** What a double cannot hold as it is given: an integer beyond 2^53. A whole number that came as a double is one, too. */
+/** An integer beyond 2^53, which a double cannot hold exactly; also a whole number that came as a double. */
 export function isLong(value: unknown): value is number | bigint {
   return (
     typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value))
   );
 }
 
-/** Below 0 if the first is less, above 0 if it is greater. Exact, also between a bigint and a double. */
+/** Negative if the first is less, positive if it is greater. Exact, even between a bigint and a double. */
 export function compareNumbers(first: number | bigint, second: number | bigint): number {
   if (first < second) return -1;
   return first > second ? 1 : 0;

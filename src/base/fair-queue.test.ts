@@ -14,20 +14,20 @@ function rest(queue: FairQueue<number>): number[] {
   return taken;
 }
 
-test('callers take turns, each in the order of its own items', () => {
+test('callers alternate, each keeping the order of its items', () => {
   const queue = filled(['a', 1], ['a', 2], ['a', 3], ['b', 4], ['c', 5], ['b', 6]);
   assert.deepEqual(rest(queue), [1, 4, 5, 2, 6, 3]);
   assert.equal(queue.size, 0);
 });
 
-test('one that comes later is next after the one whose turn it is', () => {
+test('a new caller is served right after the current one', () => {
   const queue = filled(['a', 1], ['a', 2], ['a', 3]);
   assert.equal(queue.take()?.item, 1);
   queue.add('b', 4);
   assert.deepEqual(rest(queue), [2, 4, 3]);
 });
 
-test('a caller that may have none is passed over, and what was removed is not taken', () => {
+test('skips callers that may not run, and removed items', () => {
   const queue = filled(['a', 1], ['b', 2], ['b', 3]);
   assert.equal(queue.take((caller) => caller !== 'a')?.item, 2);
   assert.equal(queue.delete('b', 3), true);
@@ -35,7 +35,7 @@ test('a caller that may have none is passed over, and what was removed is not ta
   assert.deepEqual([queue.size, rest(queue)], [1, [1]]);
 });
 
-test('room is made by the last item of the caller with the most', () => {
+test('a full queue drops the last item of the caller with the most', () => {
   const queue = filled(['a', 1], ['a', 2], ['b', 3], ['b', 4], ['b', 5]);
   assert.equal(queue.takeFromLongest('c'), 5);
   assert.equal(queue.takeFromLongest('a'), undefined);

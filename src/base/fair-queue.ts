@@ -1,6 +1,6 @@
-/** A queue in which callers take turns: one of each, however many one has waiting. Each caller's items keep their order. */
+/** A queue that serves callers round-robin, however many items one has. Each caller's items keep their order. */
 export class FairQueue<Item> {
-  /** The caller whose turn is next comes first. */
+  /** The next caller comes first. */
   readonly #lanes = new Map<string, Set<Item>>();
   #size = 0;
 
@@ -29,14 +29,14 @@ export class FairQueue<Item> {
       const [item] = lane;
       if (item === undefined || !mayHave(caller)) continue;
       this.delete(caller, item);
-      // Behind all others.
+      // Moves to the end.
       if (this.#lanes.delete(caller)) this.#lanes.set(caller, lane);
       return { caller, item };
     }
     return undefined;
   }
 
-  /** Takes the last item of the caller with the most, if that one has at least two more than the given caller. */
+  /** Takes the last item of the caller with the most, if it has at least two more than the given caller. */
   takeFromLongest(caller: string): Item | undefined {
     const own = this.#lanes.get(caller)?.size ?? 0;
     let longest: [string, Set<Item>] | undefined;

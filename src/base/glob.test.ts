@@ -24,7 +24,7 @@ const cases: [pattern: string, path: string, fits: boolean][] = [
 ];
 
 for (const [pattern, path, fits] of cases) {
-  test(`${pattern} ${fits ? 'fits' : 'does not fit'} ${path}`, () => {
+  test(`${pattern} ${fits ? 'matches' : 'does not match'} ${path}`, () => {
     assert.equal(createGlob(pattern)(path), fits);
   });
 }

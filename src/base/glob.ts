@@ -1,6 +1,6 @@
 /**
- * Turns a path pattern into a test. `*` and `?` stay within a name, `**` does not; `{a,b}` and `[abc]` work too. A
- * pattern without a slash matches the name alone, in any folder.
+ * Compiles a path pattern. `*` and `?` stay within a name, `**` crosses folders; `{a,b}` and `[abc]` work too. A pattern
+ * without a slash matches the name alone, in any folder.
  */
 export function createGlob(pattern: string): (path: string) => boolean {
   const isName = !pattern.includes('/');

@@ -1,7 +1,7 @@
 import { homedir, userInfo } from 'node:os';
 import { CarrelError } from './errors.ts';
 
-/** The home folder of this user. An empty HOME is none: paths below it would be in the current folder. */
+/** The user's home folder. An empty HOME counts as unset: paths below it would be in the current folder. */
 export function homeFolder(): string {
   const found = findHome();
   if (found !== undefined) return found;
@@ -9,14 +9,14 @@ export function homeFolder(): string {
   throw new CarrelError('invalid_config', message);
 }
 
-/** Undefined where nothing names one, as for a user that the system does not know. */
+/** Undefined if there is none, as for a user that the system does not know. */
 export function findHome(): string | undefined {
   for (const ask of [homedir, () => userInfo().homedir]) {
     try {
       const folder = ask();
       if (folder !== '') return folder;
     } catch {
-      // Not known here.
+      // Unknown user.
     }
   }
   return undefined;

@@ -18,7 +18,7 @@ function folderOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
-test('every folder of src is in the list that ARCHITECTURE.md draws', () => {
+test('every folder of src is in the list in ARCHITECTURE.md', () => {
   const folders = new Set(globSync('src/**/*.ts', { cwd: root }).map(folderOf));
   assert.ok(order.length > 5, 'the list was not found');
   assert.deepEqual(
@@ -40,7 +40,7 @@ test('imports point down the list, and toolsets never import one another', () =>
   assert.deepEqual(wrong, []);
 });
 
-test('no file imports itself through others, not even for types', () => {
+test('no circular imports, not even for types', () => {
   const targets = Map.groupBy(imports, ({ file }) => file);
   const circles: string[] = [];
   const isDone = new Map<string, boolean>();

@@ -1,4 +1,4 @@
-/** The same bytes in pieces of at least this size, but for the last, whatever they came in. */
+/** Regroups bytes into pieces of at least this size, except the last. */
 export async function* inPieces(
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMin: number,

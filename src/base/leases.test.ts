@@ -14,7 +14,7 @@ function countingPart() {
   return { events, open };
 }
 
-test('a part is opened for the first that asks and closed when the last gives it back', async () => {
+test('opens a part for its first user and closes it after the last release', async () => {
   const { events, open } = countingPart();
   const lease = createLeases(open);
   const [one, other] = await Promise.all([lease(), lease()]);
@@ -26,7 +26,7 @@ test('a part is opened for the first that asks and closed when the last gives it
   assert.deepEqual(events, ['open 1', 'close 1']);
 });
 
-test('whoever asks after the last release gets an open part', async () => {
+test('reopens a part that is requested after the last release', async () => {
   const { events, open } = countingPart();
   const lease = createLeases(open);
   await (await lease()).release();
@@ -35,7 +35,7 @@ test('whoever asks after the last release gets an open part', async () => {
   assert.deepEqual(events, ['open 1', 'close 1', 'open 2']);
 });
 
-test('a part is not closed under one who waits for it', async () => {
+test('does not close a part that somebody waits for', async () => {
   const { events, open } = countingPart();
   const lease = createLeases(open);
   const first = lease();
@@ -45,7 +45,7 @@ test('a part is not closed under one who waits for it', async () => {
   assert.deepEqual(events, ['open 1']);
 });
 
-test('an open that failed is tried again', async () => {
+test('retries a failed open', async () => {
   const { open } = countingPart();
   let fails = true;
   const lease = createLeases(async () => {

@@ -1,10 +1,10 @@
-/** Something that several users share: opened for the first that asks, closed when the last gives it back. */
+/** A shared resource: opened for its first user, closed after the last release. */
 export interface Lease<Part> {
   readonly part: Part;
   release(): Promise<void>;
 }
 
-/** After the last release, or a failure, the next that asks has it opened anew. */
+/** After the last release or a failed open, the next request opens it again. */
 export function createLeases<Part extends { close(): Promise<void> }>(
   open: () => Promise<Part>,
 ): () => Promise<Lease<Part>> {
@@ -12,7 +12,7 @@ export function createLeases<Part extends { close(): Promise<void> }>(
   return async () => {
     current ??= { opening: open(), holders: 0 };
     const own = current;
-    // Before it is there, so that nobody closes it meanwhile.
+    // Counted before it opens, so that nobody closes it meanwhile.
     own.holders += 1;
     const part = await own.opening.catch((error: unknown) => {
       if (current === own) current = undefined;

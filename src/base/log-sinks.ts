@@ -7,10 +7,10 @@ import { makeFolder } from './make-folder.ts';
 export interface FileSinkOptions {
   file: string;
   level: LogLevel;
-  /** The file is moved aside to `<file>.1` … `<file>.N` when it would grow past this. */
+  /** Rotates to `<file>.1` … `<file>.N` before the file would exceed this. */
   bytesMax?: number;
   filesMax?: number;
-  /** One line, without its line break. */
+  /** One line, without the line break. */
   format?: (record: LogRecord) => string;
 }
 
@@ -18,8 +18,8 @@ const flushDelayMs = 200;
 const bufferCharsMax = 64 * 1024;
 
 /**
- * Lines are buffered and written together, so that a busy server does not pay a system call for each; warnings and
- * errors are written at once. A disk that is full or gone must not take the server down: lines are then dropped.
+ * Buffers lines to save system calls; warnings and errors are written at once. If the disk is full or gone, lines are dropped:
+ * logging must not stop the server.
  */
 export function createFileSink(options: FileSinkOptions): LogSink {
   const { file, level, bytesMax = 10 * 1024 * 1024, filesMax = 3, format = formatRecord } = options;
@@ -36,11 +36,11 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     try {
       writeSync(fileFor(bytes.length).handle, bytes);
     } catch {
-      // There is nowhere left to report it.
+      // The log itself failed; nothing left to report to.
     }
   };
 
-  /** Others may have moved or removed it since, such as another process that shares it. */
+  /** Another process sharing the file may have moved or removed it. */
   const fileFor = (bytes: number): OpenFile => {
     const there = statSync(file, { throwIfNoEntry: false });
     const isFull = there !== undefined && there.size > 0 && there.size + bytes > bytesMax;
@@ -50,7 +50,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     return open;
   };
 
-  /** Once and for all: its number is soon that of another file. */
+  /** Only once: the descriptor number is soon reused. */
   const close = (): void => {
     const handle = open?.handle;
     open = undefined;
@@ -85,7 +85,7 @@ function openLog(file: string): OpenFile {
   return { handle, inode: fstatSync(handle).ino };
 }
 
-/** stderr is for people: only what they must know, without the file's timestamps. `tell` is for another process's stderr. */
+/** stderr is for people: only what they need, without timestamps. `tell` writes to another process's stderr. */
 export function createStderrSink(
   level: LogLevel,
   format: (record: LogRecord) => string = formatRecord,

@@ -22,7 +22,7 @@ function record(event: string, fields: Record<string, unknown> = {}): LogRecord 
   return { time: new Date(0), level: 'info', event, fields };
 }
 
-test('a secret prints as a mask however it is formatted', () => {
+test('masks a secret however it is formatted', () => {
   const secret = new Secret('hunter2-hunter2');
   for (const text of [`${secret}`, JSON.stringify({ secret }), inspect({ secret }), String(secret)]) {
     assert.equal(text.includes('hunter2'), false, text);
@@ -30,20 +30,20 @@ test('a secret prints as a mask however it is formatted', () => {
   assert.equal(secret.reveal(), 'hunter2-hunter2');
 });
 
-test('a log line that quotes a secret by accident is cleaned, also where it is URL-encoded', () => {
+test('removes quoted secrets from log lines, URL-encoded ones included', () => {
   new Secret('p@ss word/1');
   const line = formatRecord(record('failed', { error: new Error('GET /?key=p%40ss%20word%2F1 with p@ss word/1') }));
   assert.equal(line.includes('p@ss word/1'), false, line);
   assert.equal(line.includes('p%40ss%20word%2F1'), false, line);
 });
 
-test('an event is one line, whatever the values hold', () => {
+test('an event is one line, whatever its values contain', () => {
   const line = formatRecord(record('read', { title: 'a\nb\u2028c\u001b[31m', url: 'http://a/b' }));
   assert.equal(/[\n\u2028\u001b]/.test(line), false);
   assert.ok(line.includes('url=http://a/b'), line);
 });
 
-test('an incident id is in the log with the whole error, and is all that the caller gets', (t) => {
+test('logs the whole error under an incident id and gives the caller only the id', (t) => {
   const folder = makeFolder(t);
   const log = createLogger([createFileSink({ file: join(folder, 'log', 'carrel.log'), level: 'info' })]);
   const incident = log.incident('it broke', new Error('inner detail'));
@@ -52,7 +52,7 @@ test('an incident id is in the log with the whole error, and is all that the cal
   assert.equal(statSync(join(folder, 'log', 'carrel.log')).mode & 0o777, 0o600);
 });
 
-test('a log file that would grow past its bound is moved aside, and only so many are kept', (t) => {
+test('rotates a log file at its size limit and keeps a bounded number', (t) => {
   const folder = makeFolder(t);
   const sink = createFileSink({ file: join(folder, 'a.log'), level: 'info', bytesMax: 300, filesMax: 2 });
   for (let index = 0; index < 30; index += 1) {
@@ -64,7 +64,7 @@ test('a log file that would grow past its bound is moved aside, and only so many
   assert.ok(readFileSync(join(folder, 'a.log'), 'utf8').includes('event number 29'));
 });
 
-test('a log file that somebody removed or moved is made anew', (t) => {
+test('recreates a log file that was removed or moved', (t) => {
   const folder = makeFolder(t);
   const file = join(folder, 'log', 'a.log');
   const sink = createFileSink({ file, level: 'info' });
@@ -81,7 +81,7 @@ test('a log file that somebody removed or moved is made anew', (t) => {
   assert.match(readFileSync(file, 'utf8'), /^[^\n]* third\n$/);
 });
 
-test('a log file that cannot be moved aside leaves the files of others alone', (t) => {
+test('leaves other files alone if the log file cannot be rotated', (t) => {
   const folder = makeFolder(t);
   const sink = createFileSink({ file: join(folder, 'log', 'a.log'), level: 'info', bytesMax: 10 });
   const write = () => {
@@ -89,10 +89,10 @@ test('a log file that cannot be moved aside leaves the files of others alone', (
     sink.flush();
   };
   write();
-  // A folder where a file should go can be neither removed nor replaced by one.
+  // A non-empty folder in its place: the file can neither be removed nor replaced.
   mkdirSync(join(folder, 'log', 'a.log.3', 'full'), { recursive: true });
   write();
-  // It has the number of the file that was closed.
+  // It reuses the closed file's descriptor.
   const other = openSync(join(folder, 'other'), 'w');
   t.after(() => closeSync(other));
   write();

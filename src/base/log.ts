@@ -8,7 +8,7 @@ export type LogFields = Record<string, unknown>;
 export interface LogRecord {
   time: Date;
   level: LogLevel;
-  /** What happened, in our words: one event, one line. */
+  /** What happened, in our words. */
   event: string;
   fields: LogFields;
 }
@@ -24,7 +24,7 @@ export interface Logger {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
-  /** Logs an unexpected error under a fresh incident id, which is all that the caller is told. */
+  /** Logs an unexpected error under a new incident id. The caller gets only the id. */
   incident(event: string, error: unknown, fields?: LogFields): string;
   enabled(level: LogLevel): boolean;
   with(fields: LogFields): Logger;
@@ -59,7 +59,7 @@ export function createLogger(sinks: readonly LogSink[], bound: LogFields = {}): 
 
 export const silentLogger: Logger = createLogger([]);
 
-/** `2026-11-15T10:00:00.000Z warn the upstream is slow host=a ms=1200`: one line, whatever the values hold. */
+/** `2026-11-15T10:00:00.000Z warn the upstream is slow host=a ms=1200`: always one line. */
 export function formatRecord({ time, level, event, fields }: LogRecord): string {
   return logLine(`${time.toISOString()} ${level} ${event}${formatFields(fields)}`);
 }
@@ -84,7 +84,7 @@ function describeError(error: Error): string {
   return error.cause instanceof Error ? `${text}\ncaused by ${describeError(error.cause)}` : text;
 }
 
-/** Control characters and line separators would let logged text forge lines of its own or steer a terminal. */
+/** Escapes control characters and line separators, which could forge log lines or control a terminal. */
 export function logLine(text: string): string {
   const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, (char) =>
     char === '\n' ? '\\n' : `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from './make-folder.ts';
 
-test('missing folders are made for the owner alone, and one that is there is left as it is', (t) => {
+test('creates missing folders for the owner only and leaves existing ones alone', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   const inner = join(root, 'a', 'b');
@@ -15,7 +15,7 @@ test('missing folders are made for the owner alone, and one that is there is lef
   assert.equal(statSync(join(root, 'a')).mode & 0o777, 0o700);
 });
 
-test('a place where no folder can be made is an error at once', (t) => {
+test('fails at once if no folder can be created', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   writeFileSync(join(root, 'file'), '');

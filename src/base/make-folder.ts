@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that only its owner can use, and any missing parents. Node's own recursive mkdir never comes
- * back where the system answers "no such file" to creating a folder, as it does in /proc.
+ * Creates a folder for its owner only, with any missing parents. Node's recursive mkdir hangs where the system answers ENOENT
+ * to mkdir, as in /proc.
  */
 export function makeFolder(path: string): void {
   if (isFolder(path)) return;
@@ -12,7 +12,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it just now.
+    // Another process may have just created it.
     if (!isFolder(path)) throw error;
   }
 }

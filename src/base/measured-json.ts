@@ -1,17 +1,17 @@
 export interface JsonBounds {
-  /** How deep arrays and objects may be nested: later readers of the value recurse. */
+  /** Max nesting of arrays and objects: later code recurses. */
   readonly depthMax: number;
-  /** Array elements and object members in all: their validation costs far more than their bytes. */
+  /** Max array elements and object members in all: validating them costs far more than their bytes. */
   readonly elementsMax: number;
 }
 
-/** Max bytes of a service's answer, whatever was asked for: more would hold up the thread that serves. */
+/** Max bytes of a service's answer: parsing more would block the event loop. */
 export const serviceAnswerBytesMax = 16 * 1024 * 1024;
 
-/** For the answer of a service elsewhere. */
+/** For answers from other services. */
 export const serviceBounds: JsonBounds = { depthMax: 128, elementsMax: 100_000 };
 
-/** Parses text from elsewhere, once it is measured. Undefined for text that is no JSON or exceeds the bounds. */
+/** Parses foreign text after checking its bounds. Undefined if it is invalid or exceeds them. */
 export function parseMeasured(text: string, bounds: JsonBounds = serviceBounds): unknown {
   if (excessOf(text, bounds) !== undefined) return undefined;
   try {
@@ -21,7 +21,7 @@ export function parseMeasured(text: string, bounds: JsonBounds = serviceBounds):
   }
 }
 
-/** Walks JSON once, outside strings, counting elements and their depth. What is too much costs no more than its length. */
+/** Scans JSON once, counting elements and depth outside strings. Linear in its length. */
 export function excessOf(text: string, { depthMax, elementsMax }: JsonBounds): 'depth' | 'elements' | undefined {
   let depth = 0;
   let elements = 0;
@@ -43,7 +43,7 @@ export function excessOf(text: string, { depthMax, elementsMax }: JsonBounds): '
   return undefined;
 }
 
-/** Where the string ends that begins at `start`; the text's end if it does not. */
+/** The end of the string that begins at `start`; the text's end if it is unterminated. */
 export function endOfString(text: string, start: number): number {
   let end = start;
   for (;;) {

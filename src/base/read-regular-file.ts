@@ -1,11 +1,11 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
-/** Where it is missing (Windows), nothing blocks. */
+/** Windows lacks it, and nothing blocks there. */
 const nonBlocking = constants.O_NONBLOCK ?? 0;
 
 /**
- * Reads a small file whose name may have been prepared by somebody else. Opens it, then checks what was opened: a pipe is not
- * waited for, and a device is not read. Throws for anything but a regular file of at most `bytesMax` bytes.
+ * Reads a small file whose name is untrusted. Opens it, then checks what was opened, so pipes and devices are never read.
+ * Throws unless it is a regular file of at most `bytesMax` bytes.
  */
 export function readRegularFile(path: string, bytesMax: number): string {
   const file = openSync(path, constants.O_RDONLY | nonBlocking);

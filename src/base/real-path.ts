@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** Where a path leads behind links; the path itself where nothing is. */
+/** Resolves links; returns the path itself if nothing is there. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

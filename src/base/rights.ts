@@ -1,41 +1,41 @@
-/** What a caller may reach and do. Whatever is absent is not restricted. */
+/** What a caller may access and do. An absent field means no restriction. */
 export interface Rights {
-  /** Toolsets, by name: tools, resources and prompts of others are as unknown as if they did not exist. */
+  /** By name. Tools, resources and prompts of other toolsets look as if they did not exist. */
   readonly toolsets?: readonly string[];
   /** Only tools that change nothing. */
   readonly readOnly?: boolean;
-  /** Collections of the knowledge base. */
+  /** Knowledge base collections. */
   readonly collections?: readonly string[];
-  /** Threads of the context store. */
+  /** Context threads. */
   readonly threads?: readonly string[];
 }
 
 export const fullRights: Rights = {};
 
-/** Somebody who has proved who they are. */
+/** An authenticated caller. */
 export interface Principal {
-  /** As the log, the console and metrics show it; never a secret. Two callers may have the same. */
+  /** For logs, the console and metrics; never a secret and not unique. */
   readonly name: string;
-  /** Who it is: two callers never have the same, also if one is renamed or made anew. Handles and quotas go by it. */
+  /** Unique, even across renamed or recreated tokens. Handles and quotas use it. */
   readonly identity: string;
   readonly rights: Rights;
-  /** Which token proved it, for whoever gave it out; not the token. Absent where it cannot be taken back. */
+  /** Which token authenticated the caller (not the token itself). Absent if it cannot be revoked. */
   readonly credential?: string;
-  /** When the proof ends, in milliseconds since 1970. */
+  /** When the token expires, in milliseconds since 1970. */
   readonly expiresAt?: number;
 }
 
-/** The same for equal rights. */
+/** Equal rights have equal keys. */
 export function rightsKey({ toolsets, readOnly = false, collections, threads }: Rights): string {
   return JSON.stringify([toolsets, readOnly, collections, threads].map((part) => part ?? null));
 }
 
-/** Whether somebody may see the server as a whole. */
+/** Whether the caller may see the whole server. */
 export function isUnrestricted({ toolsets, collections, threads }: Rights): boolean {
   return toolsets === undefined && collections === undefined && threads === undefined;
 }
 
-/** Whether the time of the proof is over. */
+/** Whether the token has expired. */
 export function hasEnded({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { maskAddress, registerAddress, scrubSecrets } from './secret.ts';
 
-test('an address is shown without login and query, whether it is a URL or not', () => {
+test('masks login and query of an address, URL or not', () => {
   const cases: [string, string][] = [
     ['http://localhost:11434', 'http://localhost:11434'],
     ['https://api.example/v1/', 'https://api.example/v1/'],
@@ -18,7 +18,7 @@ test('an address is shown without login and query, whether it is a URL or not', 
   for (const [address, shown] of cases) assert.equal(maskAddress(address), shown, address);
 });
 
-test('text that quotes a URL loses its login and the values whose names say what they are, and nothing else', () => {
+test('removes logins and named secrets from quoted URLs, and nothing else', () => {
   const cases: [string, string][] = [
     ['cannot reach "https://u:pw@host/p": refused', 'cannot reach "https://[secret]@host/p": refused'],
     ['GET https://host/?q=bees&api_key=k1&page=2', 'GET https://host/?q=bees&api_key=[secret]&page=2'],
@@ -26,11 +26,11 @@ test('text that quotes a URL loses its login and the values whose names say what
     ['see https://host/@name/post and mail me@host', 'see https://host/@name/post and mail me@host'],
   ];
   for (const [text, clean] of cases) assert.equal(scrubSecrets(text), clean);
-  // Each start of a URL is looked at once.
+  // Linear: each URL start is examined once.
   assert.equal(scrubSecrets('http://'.repeat(100_000)).length, 700_000);
 });
 
-test('what an address holds is left out wherever it is quoted, decoded or not', () => {
+test('removes the secrets of a registered address, decoded or not', () => {
   registerAddress('https://user:hidden%20word@host/path?any=unlikely-value');
   assert.equal(scrubSecrets('a hidden word, hidden%20word, unlikely-value'), 'a [secret], [secret], [secret]');
   registerAddress('no address at all');

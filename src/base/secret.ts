@@ -2,14 +2,14 @@ import { inspect } from 'node:util';
 
 const mask = '[secret]';
 
-/** Raw values of every secret that was ever made, so that text which quotes one by accident can be cleaned. */
+/** Raw values of all secrets, to clean text that quotes one by accident. */
 const known = new Set<string>();
-/** Shorter values would blank out ordinary words in the log. */
+/** Shorter values would mask ordinary words in the log. */
 const scrubbedCharsMin = 6;
 
 /**
- * A value from a secret configuration field. It prints as a mask wherever it is formatted, logged or serialised;
- * `reveal` is the only way to the text.
+ * A value from a secret configuration field. It prints as a mask however it is formatted, logged or serialised; only `reveal`
+ * returns the text.
  */
 export class Secret {
   readonly #value: string;
@@ -36,7 +36,7 @@ export class Secret {
   }
 }
 
-/** Replaces any secret that the text quotes, as it is or URL-encoded, and what looks like one in the URLs in it. */
+/** Masks known secrets, raw or URL-encoded, and anything in URLs that looks like one. */
 export function scrubSecrets(text: string): string {
   let clean = text.includes('://') ? text.replace(login, `$1${mask}@`).replace(namedSecret, `$1${mask}`) : text;
   for (const value of known) {
@@ -47,20 +47,20 @@ export function scrubSecrets(text: string): string {
   return clean;
 }
 
-/** An address of a service without what may be a secret in it: login and query. Works on what is no URL, too. */
+/** A service address without login and query, which may hold secrets. Accepts text that is not a URL too. */
 export function maskAddress(address: string): string {
   const start = /^[a-z][a-z0-9+.-]*:\/\//i.exec(address)?.[0] ?? '';
   const rest = address.slice(start.length);
   const query = rest.search(/[?#]/);
   const place = query === -1 ? rest : rest.slice(0, query);
-  // A password may hold the mark of a query or of a host unescaped: nothing before the last @ is shown.
+  // A password may contain an unescaped `?` or `/`: nothing before the last @ is kept.
   const at = rest.lastIndexOf('@');
   if (at > place.length) return `${start}${mask}`;
   const shown = at === -1 ? place : `${mask}@${place.slice(at + 1)}`;
   return `${start}${shown}${query === -1 ? '' : `?${mask}`}`;
 }
 
-/** Makes the log and all messages leave out the password and the values of the query that an address holds. */
+/** Registers the password and query values of an address as secrets. */
 export function registerAddress(address: string): void {
   const url = URL.parse(address);
   if (url === null) return;
@@ -79,6 +79,6 @@ function decoded(text: string): string {
 /** User name and password in a URL. */
 const login = /\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/?#@"'<>]+@/gi;
 
-/** A value in a query whose name says what it is. */
+/** A query value whose name marks it as a secret. */
 const namedSecret =
   /([?&][\w.-]{0,30}(?:key|token|secret|passw(?:or)?d|pwd|auth|sig|signature|credential)[\w.-]{0,30}=)[^&#\s"'<>]+/gi;

@@ -1,37 +1,34 @@
 /**
- * What processes that serve together keep in common for a while: calls that go on, uploads, counts. Each thing has an id
- * within its kind and consists of numbered parts. Whatever has expired is as good as gone. There is one only where the
- * database is a server: processes on one file share a folder.
+ * Short-lived state that processes share: running calls, uploads, counters. Each thing has an id within its kind and numbered
+ * parts; expired ones count as absent. Exists only if the database is a server: processes on one SQLite file share a folder
+ * instead.
  */
 export interface SharedStore {
-  /** False if the part is there already: of several who add one, the first succeeds. */
+  /** False if the part exists: the first of several writers wins. */
   add(part: PartName, content: Uint8Array, lastsMs: number): Promise<boolean>;
-  /**
-   * The same for content of any length, of which nobody sees anything before all is there. Returns its bytes; undefined if
-   * the part is there already.
-   */
+  /** The same for a stream of any length; readers see all of it or nothing. Returns its size; undefined if the part exists. */
   addStream(
     part: PartName,
     content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     lastsMs: number,
   ): Promise<number | undefined>;
-  /** Adds the part or replaces it. */
+  /** Adds or replaces the part. */
   put(part: PartName, content: Uint8Array, lastsMs: number): Promise<void>;
   read(part: PartName): Promise<Buffer | undefined>;
   stream(part: PartName): AsyncIterable<Uint8Array>;
   /** One part of everything of a kind. */
   readAll(request: { readonly kind: string; readonly part: number }): Promise<Buffer[]>;
-  /** Of everything of a kind, or of these ids, without the content. */
+  /** Everything of a kind, or these ids, without the content. */
   list(request: { readonly kind: string; readonly ids?: readonly string[] }): Promise<ListedPart[]>;
-  /** From now on it all lasts so long. */
+  /** Extends the lifetime of all its parts. */
   touch(thing: ThingName, lastsMs: number): Promise<void>;
-  /** All of it, or these parts. */
+  /** All parts, or these. */
   remove(thing: ThingName, parts?: readonly number[]): Promise<void>;
-  /** Counts a call, unless there were `limit` within the last `windowMs`, in whatever process. */
+  /** Counts a call across all processes, unless `limit` were counted within the last `windowMs`. */
   take(request: CountRequest): Promise<Taken>;
-  /** The same for all processes, as long as the database lasts. */
+  /** The same for all processes on the database. */
   signingKey(): Promise<Buffer>;
-  /** Tells all other processes. Not all can be reached at all times: whoever listens must look by itself, too. */
+  /** Notifies all other processes. Delivery is not guaranteed: listeners must poll too. */
   tell(notice: Notice): void;
   onNotice(listener: (notice: Notice) => void): () => void;
 }
@@ -42,7 +39,7 @@ export interface ThingName {
 }
 
 export interface PartName extends ThingName {
-  /** Any number from 0 on. */
+  /** Any number from 0. */
   readonly part: number;
 }
 
@@ -61,8 +58,8 @@ export interface CountRequest {
 export type Taken = { ok: true } | { ok: false; retryAfterMs: number };
 
 /**
- * `written`: something that clients may watch. `work`: there is something to ingest or to embed. `task` and `job`: the one with
- * this id has changed. `session`: it has ended, or this came in for it, or is to go out, in another process.
+ * `written`: a watched resource changed. `work`: something waits to be ingested or embedded. `task` and `job`: the one with
+ * this id changed. `session`: it ended, or has a message from or for another process.
  */
 export type Notice =
   | { readonly about: 'written' | 'work' }

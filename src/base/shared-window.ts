@@ -1,14 +1,14 @@
 import type { SharedStore, Taken } from './shared-store.ts';
 import { createSlidingWindow, type SlidingWindowOptions } from './sliding-window.ts';
 
-/** Counts a call of a caller, or says how long until one fits. A refused call is not counted. */
+/** Counts a call, or says how long until one fits. A refused call is not counted. */
 export interface CallCounter {
   take(key: string): Taken | Promise<Taken>;
 }
 
 /**
- * A limit for all processes together. They count in the database, because any share of it for each would be wrong where a
- * balancer sends a caller to one of them only. While the database is away, each counts for itself.
+ * A limit across all processes. They count in the database, because a balancer may send a caller to one of them only. While the
+ * database is unreachable, each counts alone.
  */
 export function createSharedWindow(shared: SharedStore, name: string, options: SlidingWindowOptions): CallCounter {
   const { limit, windowMs } = options;

@@ -1,13 +1,13 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** Of this process alone, until it shares one: then what one process has signed is accepted by the others. */
+/** Private to this process until a shared key replaces it. Then the processes accept each other's signatures. */
 let key: Uint8Array = randomBytes(32);
 
 export function useSigningKey(shared: Uint8Array): void {
   key = shared;
 }
 
-/** What is signed for one purpose is worth nothing for another. */
+/** A signature for one purpose is invalid for any other. */
 export function sign(purpose: string, text: string): Buffer {
   return createHmac('sha256', key)
     .update(JSON.stringify([purpose, text]))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSlidingWindow } from './sliding-window.ts';
 
-test('a window lets exactly its limit through and says truly when the next fits', () => {
+test('allows exactly the limit and reports when the next call fits', () => {
   let now = 0;
   const window = createSlidingWindow({ limit: 3, windowMs: 1000, clock: () => now });
   for (const time of [0, 100, 200]) {
@@ -18,7 +18,7 @@ test('a window lets exactly its limit through and says truly when the next fits'
   assert.deepEqual(window.take('a'), { ok: false, retryAfterMs: 100 });
 });
 
-test('callers are counted apart, and refused calls are not counted', () => {
+test('counts callers separately and does not count refused calls', () => {
   let now = 0;
   const window = createSlidingWindow({ limit: 1, windowMs: 1000, clock: () => now });
   assert.equal(window.take('a').ok, true);
@@ -29,7 +29,7 @@ test('callers are counted apart, and refused calls are not counted', () => {
   assert.equal(window.take('a').ok, true);
 });
 
-test('only so many callers are remembered, the quietest being forgotten first', () => {
+test('remembers a bounded number of callers and forgets the quietest first', () => {
   const window = createSlidingWindow({ limit: 1, windowMs: 1000, clock: () => 0, keysMax: 2 });
   window.take('a');
   window.take('b');
@@ -39,7 +39,7 @@ test('only so many callers are remembered, the quietest being forgotten first', 
   assert.equal(window.take('b').ok, true);
 });
 
-test('T135: a caller at its limit is not forgotten for 11,000 others', () => {
+test('T135: does not forget a caller at its limit among 11,000 others', () => {
   let now = 0;
   const window = createSlidingWindow({ limit: 10, windowMs: 60_000, clock: () => now });
   for (let call = 0; call < 10; call += 1) assert.equal(window.take('busy').ok, true);

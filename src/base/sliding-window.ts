@@ -1,31 +1,31 @@
 import type { Taken } from './shared-store.ts';
 
-/** Monotonic milliseconds: a wall clock that is set back must neither free nor lock a caller. */
+/** Monotonic milliseconds: a changed wall clock must neither free nor lock a caller. */
 export type MonotonicClock = () => number;
 
 export interface SlidingWindowOptions {
   limit: number;
   windowMs: number;
   clock?: MonotonicClock;
-  /** Callers that are remembered at the same time; beyond that, those that called least are forgotten first. */
+  /** Max callers remembered; the quietest are forgotten first. */
   keysMax?: number;
 }
 
 export interface SlidingWindow {
-  /** Counts one call of this caller, or says how long until one fits. A refused call is not counted. */
+  /** Counts one call, or says how long until one fits. A refused call is not counted. */
   take(key: string): Taken;
   /** Milliseconds until a call of this caller fits; undefined if one fits now. Counts nothing. */
   wait(key: string): number | undefined;
 }
 
 /**
- * An exact log of the calls in the last window, per key. Exactness is affordable because limits are small (tens a
- * minute; an operator's may be large, and then a call must not cost as much as all before it), and it is what makes
- * `retryAfter` true: a slot opens when the oldest counted call leaves the window.
+ * Exact times of the calls in the last window, per key. Limits are small (tens a minute), so exactness is cheap, and it makes
+ * `retryAfter` true: a slot opens when the oldest call leaves the window. An operator's limit may be large: a call must not
+ * cost as much as all before it.
  */
 export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { limit, windowMs, clock = () => performance.now(), keysMax = 10_000 } = options;
-  // By how much of its limit a key has used: a flood of keys that call once must not make us forget those that called often.
+  // Keys by share of their limit used: a flood of one-time callers must not evict frequent ones.
   const quiet = new Map<string, number[]>();
   const busy = new Map<string, number[]>();
 
@@ -54,7 +54,7 @@ export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindo
       const oldest = times[times.length - limit];
       const full = times.length >= limit;
       if (!full) times.push(now);
-      // Deleting first moves the key to the end: the order of each map is that of last use.
+      // Deleting first moves the key to the end, so each map is in order of last use.
       quiet.delete(key);
       busy.delete(key);
       (2 * times.length >= limit ? busy : quiet).set(key, times);

@@ -5,7 +5,7 @@ import { createSlots } from './slots.ts';
 
 const never = new AbortController().signal;
 
-test('calls beyond the running ones wait in order, and more than may wait are refused with a time to come back', async () => {
+test('queues excess calls in order and refuses more with a retry time', async () => {
   const slots = createSlots({ runningMax: 1, waitingMax: 1 });
   const release = await slots.acquire(never);
   const waiting = slots.acquire(never);
@@ -16,7 +16,7 @@ test('calls beyond the running ones wait in order, and more than may wait are re
   (await slots.acquire(never))();
 });
 
-test('a call that is cancelled while it waits leaves the queue', async () => {
+test('a cancelled call leaves the queue', async () => {
   const slots = createSlots({ runningMax: 1, waitingMax: 1 });
   const release = await slots.acquire(never);
   const controller = new AbortController();
@@ -28,7 +28,7 @@ test('a call that is cancelled while it waits leaves the queue', async () => {
   (await next)();
 });
 
-test('giving a slot back twice frees it once', async () => {
+test('releasing a slot twice frees it once', async () => {
   const slots = createSlots({ runningMax: 1, waitingMax: 0 });
   const release = await slots.acquire(never);
   release();
@@ -37,7 +37,7 @@ test('giving a slot back twice frees it once', async () => {
   await assert.rejects(slots.acquire(never), { code: 'too_many_in_flight' });
 });
 
-test('callers take turns, one leaves places to others, and a full queue makes room for who has less in it', async () => {
+test('callers alternate, none takes all slots, and a full queue favours the caller with fewer waiting', async () => {
   const slots = createSlots({ runningMax: 3, waitingMax: 4, perCallerMax: 2 });
   const begun: string[] = [];
   const leaves: (() => void)[] = [];
@@ -50,7 +50,7 @@ test('callers take turns, one leaves places to others, and a full queue makes ro
   const flood = Array.from({ length: 6 }, () => enter('a'));
   const others = enter('b');
   await others;
-  assert.deepEqual(begun, ['a', 'a', 'b'], 'the third place is not for the same caller');
+  assert.deepEqual(begun, ['a', 'a', 'b'], 'the third slot is not for the same caller');
   const [second, third] = [enter('b'), enter('c')];
   await Promise.all([flood[5], flood[4]].map((last) => assert.rejects(last as Promise<void>, refused)));
   await assert.rejects(enter('a'), refused);

@@ -3,16 +3,15 @@ import { CarrelError } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
 export interface SlotsOptions {
-  /** Calls that run at the same time. */
   runningMax: number;
-  /** Calls that wait for one of them to end; more are refused. */
+  /** Waiting calls; more are refused. */
   waitingMax: number;
-  /** Of those that run, the most of one caller. */
+  /** Max running calls of one caller. */
   perCallerMax?: number;
 }
 
 export interface Slots {
-  /** Waits for a free slot, callers in turns, and returns what gives it back. Gives up when the signal aborts. */
+  /** Waits for a free slot, fairly across callers, and returns its release. Rejects when the signal aborts. */
   acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
@@ -22,8 +21,8 @@ interface Waiting {
 }
 
 /**
- * A bounded number of calls run, a bounded number wait, the rest are told to come back. Callers take turns: however many calls
- * one has waiting, the next of another waits for one of them at most.
+ * Runs a bounded number of calls, queues a bounded number and refuses the rest. Slots go to callers round-robin, however many
+ * calls one has waiting.
  */
 export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
   const { runningMax, waitingMax, perCallerMax = runningMax } = options;

@@ -1,9 +1,9 @@
-/** The text in one line: runs of white space become a space. */
+/** Collapses white space, line breaks included, to single spaces. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Code points, counted without making an array of them: the text may be as long as a message. */
+/** Counts code points without building an array: the text may be as long as a message. */
 export function countCharacters(text: string): number {
   let count = text.length;
   for (let index = 0; index < text.length; index += 1) {

@@ -5,19 +5,19 @@ import { fittingUnits, wireBytes } from './wire-bytes.ts';
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-test('the bytes of strings are counted as they are on the wire, once and twice', () => {
+test('counts the bytes of strings on the wire, once and twice', () => {
   const anyText = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(anyText, (text) => {
       assert.equal(wireBytes(text, 1), bytesOf(text));
-      // Without the quotes of the outer string.
+      // Without the outer quotes.
       assert.equal(wireBytes(text, 2), bytesOf(text) + bytesOf(JSON.stringify(text)) - 2);
     }),
   );
   assert.equal(wireBytes('\ud800"\\\n\u0001é€😀', 1), bytesOf('\ud800"\\\n\u0001é€😀'));
 });
 
-test('no value takes more bytes than were counted, and not many fewer', () => {
+test('never underestimates a value and overestimates little', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const [counted, real] = [wireBytes(value, 1), bytesOf(value)];
@@ -28,11 +28,11 @@ test('no value takes more bytes than were counted, and not many fewer', () => {
   );
 });
 
-test('counting stops at the bound', () => {
+test('stops counting at the bound', () => {
   assert.ok(wireBytes('x'.repeat(1_000_000), 1, 10) < 20);
 });
 
-test('a text is cut where its bytes end, between characters', () => {
+test('cuts text at a byte limit, between characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.nat(60), (text, bytesMax) => {
       const units = fittingUnits(text, 1, bytesMax);

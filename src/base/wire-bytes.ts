@@ -1,9 +1,9 @@
-/** How often a value is in a message: once as it is, and perhaps once more as text. */
+/** How often a message contains a value: as JSON, and perhaps again as text. */
 export type Copies = 1 | 2;
 
 /**
- * The bytes of a value as JSON in UTF-8; with two copies, also those of its JSON as a string within JSON. Counted without
- * making either, and no further than the bound: an answer that is too long must not be made first.
+ * Bytes of a value as JSON in UTF-8; with two copies, plus the same JSON as a string within JSON. Neither is built, and
+ * counting stops at the bound: an oversized answer must not be built first.
  */
 export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSITIVE_INFINITY): number {
   let bytes = 0;
@@ -28,10 +28,10 @@ export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSI
   return bytes;
 }
 
-/** `false`, the longest. */
+/** The longest: `false`. */
 const literalBytes = 5;
 
-/** The first of these items that fit into a list of so many bytes, and at least so many of them. */
+/** The first items that fit into a list of `bytesMax` bytes, and at least `least` of them. */
 export function firstFitting<Item>(
   items: readonly Item[],
   copies: Copies,
@@ -46,7 +46,7 @@ export function firstFitting<Item>(
   return tooMany === -1 ? items : items.slice(0, tooMany);
 }
 
-/** How many UTF-16 units of the text, from this one on, fit into the bytes. Never half a character. */
+/** How many UTF-16 units from `start` fit into the bytes. Never splits a character. */
 export function fittingUnits(text: string, copies: Copies, bytesMax: number, start = 0): number {
   let bytes = quoteBytes(copies);
   let index = start;
@@ -59,7 +59,7 @@ export function fittingUnits(text: string, copies: Copies, bytesMax: number, sta
   return index - start;
 }
 
-/** Below this, counting units is quicker than making the JSON. */
+/** Below this, counting units is faster than building the JSON. */
 const longUnits = 256;
 
 function textBytes(text: string, copies: Copies, bytesMax: number): number {
@@ -81,7 +81,7 @@ function textBytes(text: string, copies: Copies, bytesMax: number): number {
   return bytes;
 }
 
-/** Around a string; within JSON that is a string itself, quotes are escaped. */
+/** Inside a JSON string, the quotes are escaped. */
 function quoteBytes(copies: Copies): number {
   return copies === 1 ? 2 : 6;
 }
@@ -89,11 +89,12 @@ function quoteBytes(copies: Copies): number {
 function unitBytes(unit: number, copies: Copies): number {
   if (unit === 0x22 || unit === 0x5c) return copies === 1 ? 2 : 6;
   if (unit >= 0x20 && unit < 0x80) return copies;
-  // \n and its like; the second copy escapes the backslash.
+  // Short escapes such as
+  // ; the second copy escapes the backslash.
   if (unit === 0x0a || unit === 0x09 || unit === 0x0d || unit === 0x08 || unit === 0x0c) return copies === 1 ? 2 : 5;
   if (unit < 0x20) return copies === 1 ? 6 : 13;
   if (unit < 0x800) return 2 * copies;
-  // Half of a pair is written as an escape.
+  // A lone surrogate is written as an escape.
   if (unit >= 0xd800 && unit <= 0xdfff) return copies === 1 ? 6 : 13;
   return 3 * copies;
 }

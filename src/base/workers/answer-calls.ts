@@ -9,9 +9,9 @@ export interface WorkerCall<Request> {
 }
 
 export type WorkerMessage<Answer> =
-  /** `thread` is the system's number of it, where that is known. */
+  /** `thread`: the system's thread id, if known. */
   | { readonly kind: 'ready'; readonly isThread: boolean; readonly thread: number | undefined }
-  /** It cannot do its work; it ends. */
+  /** It failed to start and exits. */
   | { readonly kind: 'failed'; readonly error: WireError }
   /** `isLarge`: see large-answers.ts. */
   | { readonly kind: 'answer'; readonly id: number; readonly value: Answer; readonly isLarge: boolean }
@@ -19,16 +19,16 @@ export type WorkerMessage<Answer> =
 
 export interface CallHandler<Request, Answer> {
   perform(request: Request): Answer | Promise<Answer>;
-  /** What of an answer is handed over instead of copied. */
+  /** Buffers of an answer to transfer instead of copy. */
   handOver?(request: Request, answer: Answer): ArrayBuffer[];
-  /** Errors as callers should see them. */
+  /** Turns an error into one for callers. */
   explain?(error: unknown): unknown;
   close?(): void | Promise<void>;
 }
 
 /**
- * The worker's side of calls.ts, on a thread or in a forked process. Calls are performed one at a time, in the order they
- * came: what one awaits lets no other in between. Those that come while the handler is being opened wait.
+ * The worker's side of calls.ts, on a thread or in a forked process. Calls run one at a time, in order, even while one awaits.
+ * Calls that arrive before the handler is open wait.
  */
 export function answerCalls<Request, Answer>(
   open: () => CallHandler<Request, Answer> | Promise<CallHandler<Request, Answer>>,
@@ -68,7 +68,7 @@ export function answerCalls<Request, Answer>(
   }
 }
 
-/** The way to the process that forked this one. Nothing can be handed over on it. */
+/** The channel to the parent process. It cannot transfer buffers. */
 const processPort = {
   postMessage: (message: unknown) => void process.send?.(message),
   on: (event: 'message', take: Parameters<NonNullable<typeof parentPort>['on']>[1]) => void process.on(event, take),

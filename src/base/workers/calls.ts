@@ -4,30 +4,30 @@ import { inItsTurn } from './large-answers.ts';
 import { type ThreadTime, threadTime } from './thread-time.ts';
 import { fromWire } from './wire-error.ts';
 
-/** A thread or a process that answers calls (answer-calls.ts). It keeps our process alive only while it is asked. */
+/** A thread or process that answers calls (answer-calls.ts). It keeps our process alive only while a call is pending. */
 export interface Calls<Request, Answer> {
-  /** False once it has failed or was ended; it then answers nothing any more. */
+  /** False after it failed or was terminated; it then answers nothing. */
   readonly alive: boolean;
-  /** Resolves when it can be asked. Calls need not wait for that. */
+  /** Resolves when it is ready. Calls need not wait for that. */
   ready(): Promise<void>;
-  /** That a thread has had. Unknown before it is ready, and of processes. */
+  /** A thread's time; undefined before it is ready, and for processes. */
   time(): ThreadTime | undefined;
-  /** With the signal, only the caller gives up: the worker goes on. */
+  /** The signal only releases the caller: the worker continues. */
   call(request: Request, signal?: AbortSignal): Promise<Answer>;
-  /** Lets it perform what was asked before, then ends it. */
+  /** Finishes earlier calls, then ends the worker. */
   close(): Promise<void>;
-  /** Fails what was asked. Resolves when the worker has ended. */
+  /** Fails pending calls. Resolves when the worker has exited. */
   terminate(): Promise<void>;
 }
 
-/** What carries the messages. */
+/** The message channel. */
 export interface Peer {
   send(message: unknown): void;
   /** Whether it keeps our process alive. */
   hold(held: boolean): void;
   terminate(): void | Promise<void>;
   onMessage(take: (message: unknown) => void): void;
-  /** Once, with what is known of the reason. */
+  /** Called once, with the cause if known. */
   onEnd(tell: (cause: unknown) => void): void;
 }
 
@@ -37,12 +37,12 @@ interface Waiting {
   reject(reason: unknown): void;
 }
 
-/** Calls that the worker can no longer answer fail with what `lost` makes of the reason; undefined: it was terminated. */
+/** Pending calls of a lost worker fail with `lost(cause)`; the cause is undefined if it was terminated. */
 export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) => Error): Calls<Request, Answer> {
   const waiting = new Map<number, Waiting>();
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  // Whoever calls learns of it; a worker that nobody waits for may fail in silence.
+  // Callers see the error; without callers, a failed start is silent.
   started.promise.catch(() => {});
   let failure: Error | undefined;
   let time = (): ThreadTime | undefined => undefined;
@@ -59,7 +59,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     else if (message.kind === 'answer') {
       const { id, value, isLarge } = message;
       const call = waiting.get(id);
-      // It is answered, whatever becomes of the worker meanwhile.
+      // Answered, even if the worker dies meanwhile.
       waiting.delete(id);
       if (isLarge && call) inItsTurn(call.caller, () => call.resolve(value));
       else call?.resolve(value);
@@ -102,7 +102,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
     hold();
     try {
       peer.send({ id, request } satisfies WorkerCall<Request>);
-      // Both sides name the same types; a message cannot carry that proof.
+      // Both sides share the types; messages cannot prove it.
       return (await promise) as Answer;
     } finally {
       waiting.delete(id);

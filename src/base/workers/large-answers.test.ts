@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inItsTurn, isLarge } from './large-answers.ts';
 
-test('large is a text, or many texts, of some length; bytes are handed over', () => {
+test('counts long texts as large, and transferred bytes not at all', () => {
   const long = 'x'.repeat(70_000);
   for (const value of [long, [long], { a: { b: [1, long] } }, Array(100).fill('x'.repeat(1_000))]) {
     assert.equal(isLarge(value), true);
@@ -21,7 +21,7 @@ test('large is a text, or many texts, of some length; bytes are handed over', ()
   }
 });
 
-test('answers are taken one in each turn of the event loop, callers in turns', async () => {
+test('delivers large answers one per event loop turn, alternating between callers', async () => {
   const taken: [caller: string, turn: number][] = [];
   let turn = 0;
   let isOpen = true;

@@ -1,9 +1,9 @@
 import { FairQueue } from '../fair-queue.ts';
 
-/** From this many characters on, what is done with an answer takes milliseconds. */
+/** Handling an answer of this many characters takes milliseconds. */
 const largeChars = 64 * 1024;
 
-/** Whether the texts of a value are long altogether. Looks no further than it must. */
+/** Whether the texts of a value are long in total. Stops early. */
 export function isLarge(value: unknown): boolean {
   let left = largeChars;
   const look = (item: unknown): boolean => {
@@ -19,8 +19,8 @@ const waiting = new FairQueue<() => void>();
 let isTaking = false;
 
 /**
- * Takes large answers one in each turn of the event loop, callers in turns. Messages of threads are delivered until none is
- * left: with an answer ready as soon as the one before it was serialised, nobody else would ever be served.
+ * Delivers large answers one per event loop turn, round-robin by caller. Thread messages are drained until none is left, so a
+ * stream of large answers would starve everything else.
  */
 export function inItsTurn(caller: string, take: () => void): void {
   waiting.add(caller, take);

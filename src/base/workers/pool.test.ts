@@ -6,11 +6,11 @@ import { withinTime } from './within-time.ts';
 
 interface TestWorker extends PooledWorker {
   readonly number: number;
-  /** Of the one that may be lingering. */
+  /** Ends a lingering worker. */
   end(): void;
 }
 
-/** Workers that linger, once terminated, until they are told to end. */
+/** Workers that linger after termination until the test ends them. */
 function lingeringWorkers(): { started: TestWorker[]; start: () => TestWorker } {
   const started: TestWorker[] = [];
   return { started, start };
@@ -43,13 +43,13 @@ const config: PoolConfig = {
 
 const never = () => new Promise<never>(() => {});
 
-/** How each call ended: its error's code, or its answer. All of them must end. */
+/** Each call's answer or error code. All calls must end. */
 async function endings(calls: Promise<unknown>[]): Promise<unknown[]> {
   const settled = await Promise.allSettled(calls);
   return settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.code));
 }
 
-test('workers are started as they are needed and used again', async () => {
+test('starts workers on demand and reuses them', async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool(config, start);
   const numbers = await Promise.all([1, 2, 3, 4].map(() => pool.use(async ({ number }) => number)));
@@ -58,7 +58,7 @@ test('workers are started as they are needed and used again', async () => {
   assert.equal(started.length, 2);
 });
 
-test('a worker that died is replaced, whether it was working or idle', async () => {
+test('replaces a dead worker, busy or idle', async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, workersMax: 1 }, start);
   await pool.use(async (worker) => void worker.terminate());
@@ -68,7 +68,7 @@ test('a worker that died is replaced, whether it was working or idle', async () 
 });
 
 // Under overload, 3 of these 14 were left waiting for good.
-test('when so many workers linger that no other may start, nobody is left waiting', { timeout: 60_000 }, async () => {
+test('leaves nobody waiting when lingering workers block new ones', { timeout: 60_000 }, async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, lingeringMax: 8 }, start);
   const overdue = () => new CarrelError('query_timeout', 'Too long.');
@@ -101,7 +101,7 @@ test('closing ends the workers and leaves nobody waiting', { timeout: 60_000 }, 
   await closing;
 });
 
-test('a worker that cannot start fails its caller alone', async () => {
+test('a failed start fails only its caller', async () => {
   let fails = true;
   const { start } = lingeringWorkers();
   const pool = createPool({ ...config, workersMax: 1 }, () => {
@@ -115,7 +115,7 @@ test('a worker that cannot start fails its caller alone', async () => {
   assert.deepEqual(ends, ['unavailable', 'second']);
 });
 
-test('whoever gives up while waiting leaves the queue', async () => {
+test('a caller that gives up leaves the queue', async () => {
   const { start } = lingeringWorkers();
   const pool = createPool({ ...config, workersMax: 1, waitingMax: 1 }, start);
   const first = Promise.withResolvers<string>();
@@ -132,7 +132,7 @@ test('whoever gives up while waiting leaves the queue', async () => {
   assert.equal(await third, 'third');
 });
 
-test('a caller that gives up ends the worker that works for it', async () => {
+test('a caller that gives up ends its worker', async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool(config, start);
   const gone = new AbortController();
@@ -144,7 +144,7 @@ test('a caller that gives up ends the worker that works for it', async () => {
   assert.equal(started[0]?.alive, false);
 });
 
-test('a worker without work ends after its time', async () => {
+test('ends idle workers after their time', async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, idleMs: 1 }, start);
   await pool.use(async () => {});

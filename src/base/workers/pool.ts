@@ -1,34 +1,34 @@
 import type { CarrelError } from '../errors.ts';
 import { createSlots } from '../slots.ts';
 
-/** A thread or a process that works for one caller at a time. */
+/** A thread or process that serves one caller at a time. */
 export interface PooledWorker {
-  /** False once it failed or was ended: another takes its place. */
+  /** False after it failed or was ended: another replaces it. */
   readonly alive: boolean;
-  /** Resolves when it has ended. */
+  /** Resolves when it has exited. */
   terminate(): Promise<void>;
 }
 
 export interface PoolConfig {
   readonly workersMax: number;
-  /** Those who may wait for a worker; more are refused. */
+  /** Max callers waiting for a worker; more are refused. */
   readonly waitingMax: number;
-  /** Workers that were ended may go on for a while. With so many of them, whoever needs a new one is refused. */
+  /** Terminated workers may linger. With this many, callers that need a new one are refused. */
   readonly lingeringMax?: number;
-  /** A worker without work ends after this time. */
+  /** An idle worker ends after this time. */
   readonly idleMs?: number;
   refused(): CarrelError;
   closed(): CarrelError;
 }
 
 export interface Pool<W> {
-  /** Waits for a worker, in order, and has it to itself. A worker that is dead afterwards is dropped. */
+  /** Waits for a worker, in order, and has exclusive use of it. A dead worker is dropped afterwards. */
   use<T>(work: (worker: W) => Promise<T>, signal?: AbortSignal): Promise<T>;
-  /** Ends the workers, and with them what they are doing; whoever waits is refused. */
+  /** Ends the workers and their work; waiting callers are refused. */
   close(): Promise<void>;
 }
 
-/** Workers that are started as they are needed. */
+/** Starts workers on demand. */
 export function createPool<W extends PooledWorker>(config: PoolConfig, start: () => W): Pool<W> {
   const { workersMax, waitingMax, lingeringMax = Number.POSITIVE_INFINITY, idleMs } = config;
   const slots = createSlots({ runningMax: workersMax, waitingMax }, config.refused);
@@ -41,7 +41,7 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     async use(work, signal) {
       if (closed) throw config.closed();
       const leave = await slots.acquire(signal);
-      // Whatever happens from here on, the next in line gets its turn.
+      // Whatever happens below, the next in line must be served.
       try {
         const worker = take();
         try {

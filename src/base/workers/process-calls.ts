@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { type Calls, createCalls } from './calls.ts';
 
-/** Why a process answers nothing any more. */
+/** Why a process no longer answers. */
 export class ProcessEnded extends Error {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -13,7 +13,7 @@ export class ProcessEnded extends Error {
   }
 }
 
-/** A forked process that answers calls. Terminating kills it. `lost` gets a ProcessEnded, unless it was terminated. */
+/** A forked process that answers calls. Terminating kills it. `lost` gets a ProcessEnded unless it was terminated. */
 export function createProcessCalls<Request, Answer>(
   child: ChildProcess,
   lost: (ended: ProcessEnded | undefined) => Error,
@@ -30,7 +30,7 @@ export function createProcessCalls<Request, Answer>(
       onMessage: (take) => child.on('message', take),
       onEnd(tell) {
         child.once('exit', (exitCode, signal) => tell(new ProcessEnded(exitCode, signal)));
-        // Heard for good: an error event that nobody hears would end the program.
+        // Never removed: an unhandled error event would end the program.
         child.on('error', (error) => tell(new ProcessEnded(null, null, error)));
       },
     },

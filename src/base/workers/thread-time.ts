@@ -2,13 +2,13 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 
 export interface ThreadTime {
-  /** That it has computed. */
+  /** CPU time. */
   readonly cpuMs: number;
-  /** That it was ready to compute, and the machine had no core for it. */
+  /** Runnable, but waiting for a core. */
   readonly queuedMs: number;
 }
 
-/** The system's number of the thread that asks. Only Linux says it. */
+/** The system's id of the calling thread, on Linux. */
 export function systemThread(): number | undefined {
   try {
     return Number(basename(readlinkSync('/proc/thread-self')));
@@ -17,7 +17,7 @@ export function systemThread(): number | undefined {
   }
 }
 
-/** Of a thread of this process; where that is not known, the CPU time of the whole process, which is not less. */
+/** Time of one thread; if unknown, the CPU time of the whole process, which is never less. */
 export function threadTime(thread: number | undefined): ThreadTime {
   try {
     const [cpuNs, queuedNs] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ').map(Number);

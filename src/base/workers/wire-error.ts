@@ -1,6 +1,6 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../errors.ts';
 
-/** An error as it travels between threads and processes, which keep neither classes nor codes of their own. */
+/** An error as it travels between threads and processes, which keep neither classes nor codes. */
 export interface WireError {
   readonly code: ErrorCode | undefined;
   readonly message: string;

@@ -19,20 +19,20 @@ async function ask(request: TestRequest, timeoutMs: number, signal?: AbortSignal
   return { outcome, alive };
 }
 
-test('a thread that computes for longer than its time is ended', async () => {
+test('ends a thread that exceeds its CPU time', async () => {
   const { outcome, alive } = await ask({ ask: 'spin' }, 50);
   assert.deepEqual([outcome.status, alive], ['rejected', false]);
   assert.match(String(outcome.status === 'rejected' && outcome.reason), /overdue/);
 });
 
-test('a thread that the machine has no time for may take longer', {
-  skip: process.platform !== 'linux' && 'the CPU time of a thread is known on Linux only',
+test('a thread that gets no core may take longer', {
+  skip: process.platform !== 'linux' && 'thread CPU time is known on Linux only',
 }, async () => {
   const { outcome, alive } = await ask({ ask: 'wait', ms: 400 }, 200);
   assert.deepEqual([outcome.status, alive], ['fulfilled', true]);
 });
 
-test('a thread that never answers is ended, though it computes nothing', async () => {
+test('ends a thread that never answers although it computes nothing', async () => {
   const { outcome, alive } = await ask({ ask: 'never' }, 20);
   assert.deepEqual([outcome.status, alive], ['rejected', false]);
 });

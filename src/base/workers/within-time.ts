@@ -1,12 +1,12 @@
 import type { ThreadTime } from './thread-time.ts';
 
 export interface Bounds {
-  /** CPU time of a worker that knows it, else time in which this process ran. */
+  /** CPU time if the worker knows it, else time in which this process ran. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** What it fails with when the time is over. */
+  /** The error on timeout. */
   overdue(): Error;
-  /** What it fails with when the signal aborts. */
+  /** The error when the signal aborts. */
   abandoned?(signal: AbortSignal): Error;
 }
 
@@ -15,15 +15,15 @@ export interface BoundedWorker {
   time?(): ThreadTime | undefined;
 }
 
-/** The time is counted in so many steps. */
+/** Number of timer steps. */
 const steps = 20;
 
-/** A thread that does not compute, because it waits for a disk or hangs, gets so many times as long. */
+/** A thread that does not compute (slow disk, hang) gets this many times as long. */
 const patience = 10;
 
 /**
- * Waits for a worker, but not beyond the bounds: whichever is passed first ends the worker, because nothing else stops
- * what it is doing. A clock would also count the time in which the machine slept or the process was stopped.
+ * Waits for a worker within its limits. Exceeding one ends the worker, because nothing else stops it. Wall-clock time would
+ * include time in which the machine slept or the process was stopped.
  */
 export async function withinTime<T>(
   worker: BoundedWorker,
@@ -32,7 +32,7 @@ export async function withinTime<T>(
 ): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const end = (error: unknown): void => {
-    // First, because what ends with the worker is not the reason.
+    // First: the failure of the ended worker must not hide the reason.
     reject(error);
     void worker.terminate();
   };
@@ -41,9 +41,9 @@ export async function withinTime<T>(
   let ranMs = 0;
   let before: ThreadTime | undefined;
   const timer = setInterval(() => {
-    // Due at once after a pause, and then one step later: a pause counts no more than a step.
+    // After a pause the timer fires once, so a pause counts as one step.
     ranMs += stepMs;
-    // Most calls are answered before the first step, and need not look.
+    // Most calls are answered before the first step and skip this.
     before ??= worker.time?.();
     if (ranMs >= timeoutMs && isOver()) end(overdue());
   }, stepMs);
@@ -54,7 +54,7 @@ export async function withinTime<T>(
   } finally {
     clearInterval(timer);
     signal?.removeEventListener('abort', abandon);
-    // Whichever loses the race is nobody's business any more.
+    // The loser of the race is ignored.
     result.catch(() => {});
     promise.catch(() => {});
   }

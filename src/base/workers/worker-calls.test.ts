@@ -10,7 +10,7 @@ const lost = (cause: unknown) => new Error('lost', { cause });
 const start = (workerData?: string) =>
   createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', workerData, lost });
 
-test('calls are performed one at a time, in their order, also when they await something', async () => {
+test('runs calls one at a time, in order, even if they await', async () => {
   const calls = start();
   const answers = await Promise.all([
     calls.call({ ask: 'steps', name: 'a', count: 3 }),
@@ -34,14 +34,14 @@ test('an error crosses with its code, data and cause, and ends nothing', async (
   await calls.close();
 });
 
-test('what is handed over is no longer on the thread', async () => {
+test('transferred buffers are gone from the thread', async () => {
   const calls = start();
   assert.deepEqual(await calls.call({ ask: 'bytes' }), new Uint8Array(8));
   assert.equal(await calls.call({ ask: 'bytes' }), 'gone');
   await calls.close();
 });
 
-test('all calls fail when the thread dies, and so do later ones', async () => {
+test('all calls fail when the thread dies, later ones too', async () => {
   const calls = start();
   await Promise.all([
     assert.rejects(calls.call({ ask: 'die' }), /lost/),
@@ -52,7 +52,7 @@ test('all calls fail when the thread dies, and so do later ones', async () => {
   await calls.close();
 });
 
-test('all calls fail when the thread is ended', async () => {
+test('all calls fail when the thread is terminated', async () => {
   const calls = start();
   const failed = Promise.all([
     assert.rejects(calls.call({ ask: 'never' }), /lost/),
@@ -64,7 +64,7 @@ test('all calls fail when the thread is ended', async () => {
   assert.equal(calls.alive, false);
 });
 
-test('a thread that cannot be opened fails its calls with its own reason', async () => {
+test('a thread that fails to open fails its calls with its own reason', async () => {
   const calls = start('refuse');
   await assert.rejects(calls.call({ ask: 'fail' }), { code: 'invalid_config', message: 'Not with these settings.' });
   await assert.rejects(calls.ready(), { code: 'invalid_config' });
@@ -82,13 +82,13 @@ test('a caller that gives up does not end the thread', async () => {
   await calls.close();
 });
 
-test('closing lets earlier calls be answered', async () => {
+test('close answers earlier calls first', async () => {
   const calls = start();
   const [answer] = await Promise.all([calls.call({ ask: 'steps', name: 'a', count: 5 }), calls.close()]);
   assert.deepEqual(answer, ['a1', 'a2', 'a3', 'a4', 'a5']);
 });
 
-test('a thread with nothing to do does not keep the process alive; one that is asked does', () => {
+test('only a thread with pending calls keeps the process alive', () => {
   const script = `
     import { createWorkerCalls } from './src/base/workers/worker-calls.ts';
     const calls = createWorkerCalls({ from: ${JSON.stringify(from)}, file: 'test-thread', name: 'test', lost: () => new Error() });

@@ -4,35 +4,34 @@ import { type Calls, createCalls } from './calls.ts';
 import { barNativeSection, type NativeSection, releaseNativeSection } from './native-section.ts';
 
 export interface WorkerFile {
-  /** `import.meta.url` of the file that lies beside the worker's. */
+  /** `import.meta.url` of a file next to the worker's. */
   readonly from: string;
-  /** Of the worker's file, without its ending. */
+  /** The worker's file name without extension. */
   readonly file: string;
-  /** Of the thread, for whoever looks at the process. */
+  /** Thread name, for people inspecting the process. */
   readonly name: string;
 }
 
-/** Starts a thread, from source or from the built program. */
+/** Starts a thread from source or from the built program. */
 export function startWorker({ from, file, name }: WorkerFile, options: WorkerOptions = {}): Worker {
-  // Flags of the process (--eval, --input-type) are not for its threads.
+  // Process flags such as --eval must not reach threads.
   return new Worker(fileBeside(from, file), { ...options, name, execArgv: [] });
 }
 
-/** Of a thread that collects its garbage early. By default, threads keep up to 48 MB of it, each. */
+/** Makes a thread collect garbage early. By default each keeps up to 48 MB of it. */
 export const leanLimits = { maxYoungGenerationSizeMb: 16 } as const;
 const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /** For a thread that reads a lot and keeps nothing. `least`: it makes little garbage too, but large objects at its start. */
+  /** For a thread that reads a lot and keeps nothing. `least`: little garbage, but large objects at start. */
   readonly lean?: boolean | 'least';
-  /** In which the thread, which is told of it, runs native code. It is not ended there. */
+  /** Marks native code on the thread, which is not ended there. */
   readonly nativeSection?: NativeSection;
-  /** What calls fail with when the thread ends before it has answered. */
+  /** The error of calls when the thread ends before answering. */
   lost(cause: unknown): Error;
 }
 
-/** A thread that answers calls. */
 export function createWorkerCalls<Request, Answer>(config: WorkerCallsConfig): Calls<Request, Answer> {
   const { nativeSection } = config;
   const worker = startWorker(config, {
