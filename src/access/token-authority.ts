@@ -5,23 +5,20 @@ import type { Authority } from '../http/guards.ts';
 import type { StoredToken, TokenStore } from '../storage/tokens/token.ts';
 import { hashToken, isTokenForm } from './token.ts';
 
-/** How long it may take until the first token ever closes a server that was open. */
+/** Max delay until the first token ever closes an open server. */
 const requiredKeptMs = 1_000;
 
-/** The time of last use is rounded down to this, and written at most so often. */
+/** The time of last use is rounded down to this, so it is written at most this often. */
 const usedRoundMs = 3_600_000;
 
 export interface TokenAuthorityOptions {
-  /** Others can reach the server: it does not open because all tokens are taken back while it runs. */
+  /** Reachable by others: revoking all tokens while it runs does not open it. */
   readonly isExposed: boolean;
-  /** Nobody may call without a token, whether or not there has ever been one. */
+  /** Every call needs a token, even if none exists yet. */
   readonly isAlwaysRequired: boolean;
 }
 
-/**
- * Named tokens of a database. Each request is checked against it, so that a token that any process revokes ends with the
- * answer to whoever revoked it.
- */
+/** Named tokens in a database. Every request is checked against it, so a revocation by any process takes effect at once. */
 export function createTokenAuthority(
   tokens: () => Promise<TokenStore>,
   log: Logger,
@@ -37,7 +34,7 @@ export function createTokenAuthority(
       required = await (await tokens()).any();
       lookedAt = performance.now();
     } catch (error) {
-      // Whatever is wrong with the database, each call will tell; it does not open a server that was closed.
+      // Each call reports the database failure itself; it never opens a closed server.
       if (required === undefined) throw error;
     }
     return required;
@@ -48,8 +45,8 @@ export function createTokenAuthority(
     const time = new Date(now - (now % usedRoundMs)).toISOString();
     if (lastUsedAt >= time || touched.get(id) === time) return;
     touched.set(id, time);
-    // Nobody waits for it.
-    store.touch({ id, time }).catch((error: unknown) => log.debug('the use of a token was not noted', { error }));
+    // Not awaited.
+    store.touch({ id, time }).catch((error: unknown) => log.debug('could not record the use of a token', { error }));
   };
 
   return {

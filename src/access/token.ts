@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** So that people and scanners recognise one that has leaked. */
+/** Lets people and scanners recognise a leaked token. */
 const prefix = 'carrel_';
 const form = /^carrel_[A-Za-z0-9_-]{43}$/;
 
@@ -9,35 +9,35 @@ export function createToken(): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** Whether it could be one of ours. Anything else need not be looked up. */
+/** Whether it could be one of ours; others need no lookup. */
 export function isTokenForm(text: string): boolean {
   return form.test(text);
 }
 
-/** What is stored. A slow hash would add nothing: nobody can try 2^256 tokens. */
+/** The stored form. A slow hash would add nothing: nobody can try 2^256 tokens. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/** Names that the program itself uses for callers. */
+/** Caller names that the program uses itself. */
 const reserved = ['default', 'local'];
 
 export const nameRule =
   'must have 1 to 64 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be default or local';
 
-/** Whether a token may have this name. It stands in logs, metrics and tables. */
+/** Whether a token may have this name, which appears in logs, metrics and tables. */
 export function isTokenName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name);
 }
 
 const unitsMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 
-/** RFC 3339, with an offset: without one, a time would mean something else on another machine. */
+/** RFC 3339 with an offset: without one, the time would depend on the machine. */
 const instant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/i;
 
 export const expiryForms = 'a time such as 2027-01-31T00:00:00Z, or a span such as 12h, 30d or 8w';
 
-/** When a token ends, as ISO 8601, UTC. Undefined if the text is neither of the two forms. */
+/** Expiry as ISO 8601 in UTC. Undefined if the text has neither form. */
 export function readExpiry(text: string, now: Date): string | undefined {
   const [, count, unit = ''] = /^([1-9]\d{0,4})([hdw])$/.exec(text) ?? [];
   const time = count === undefined ? parseInstant(text) : now.getTime() + Number(count) * (unitsMs[unit] ?? Number.NaN);

@@ -1,6 +1,6 @@
 import { choice, noWords, yesWords } from './field.ts';
 
-/** The words for yes and no that the original of seed 002 accepts, and JSON's own in a configuration file. */
+/** The words for yes and no that mcp-context-server accepts, and JSON's own. */
 const aliases = Object.fromEntries([
   ...[...yesWords, 'True', 'TRUE'].map((word) => [word, 'true'] as const),
   ...[...noWords, 'False', 'FALSE'].map((word) => [word, 'false'] as const),

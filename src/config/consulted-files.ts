@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-/** What the settings were read from, as it was then. A process that runs for long learns here that it is outdated. */
+/** Fingerprints of the files that settings came from. A long-running process can tell that it is outdated. */
 const consulted = new Map<string, string>();
 
-/** `content` is undefined where there was no such file. */
+/** `content` is undefined if the file does not exist. */
 export function noteConsulted(path: string, content: string | undefined): void {
   consulted.set(path, fingerprint(content));
 }
@@ -21,7 +21,7 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Not the content itself, which may hold secrets. */
+/** A hash, because the content may hold secrets. */
 function fingerprint(content: string | undefined): string {
   return content === undefined ? 'absent' : createHash('sha256').update(content).digest('hex');
 }

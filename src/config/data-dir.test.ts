@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { findHome } from '../base/home-folder.ts';
 import { dataDirOf } from './data-dir.ts';
 
-test('contract §1: nothing is in the current folder because HOME or CARREL_HOME is empty', (t) => {
+test('contract §1: uses no path in the current folder if HOME or CARREL_HOME is empty', (t) => {
   const { HOME } = process.env;
   t.after(() => {
     if (HOME === undefined) delete process.env['HOME'];

@@ -1,10 +1,9 @@
 import { join, resolve } from 'node:path';
 import { homeFolder } from '../base/home-folder.ts';
 
-/** The variables that usually name the data folder. */
 export const dataDirVariables: readonly string[] = ['CARREL_HOME'];
 
-/** The data folder: from the flag, else from the first of the variables that is set, else the default. */
+/** The data folder: the flag, else the first variable that is set, else the default. */
 export function dataDirOf(
   flag: string | boolean | undefined,
   env: Readonly<Record<string, string | undefined>>,

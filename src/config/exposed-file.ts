@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** Whether somebody besides the owner of a file may read it, as far as its mode tells. Windows has none. */
+/** Whether other users may read a file, by its mode. Windows has none. */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === 'win32') return false;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;

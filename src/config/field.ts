@@ -1,24 +1,24 @@
 import { maskAddress, registerAddress, Secret } from '../base/secret.ts';
 
-/** One setting: how it is read from text or JSON, where it may come from, and what it is for. */
+/** One setting: how to read it from text or JSON, its sources, and its purpose. */
 export interface Field<Value> {
-  /** As the configuration page shows it, such as `integer 1…65535`. */
+  /** For the configuration page, such as `integer 1…65535`. */
   readonly kind: string;
   readonly default: Value;
   readonly env: readonly string[];
-  /** The command-line flag, without its dashes. */
+  /** Command-line flag, without dashes. */
   readonly flag?: string;
-  /** Flags of which each adds its name to the list. */
+  /** Flags that each add their name to the list. */
   readonly flags?: readonly string[];
   readonly description: string;
   readonly secret: boolean;
-  /** An empty variable usually says "not set". Here it is more likely a key that got lost, and would open a door. */
+  /** Rejects an empty variable, which usually means "not set": here it is more likely a lost key, and would open a door. */
   readonly refusesEmpty?: boolean;
-  /** Names files or folders, which may be given from the current folder, and are absolute once they are read. */
+  /** A file or folder name; made absolute, relative to the current folder. */
   readonly isPath?: PathTest;
-  /** How a value is shown that may hold a secret among other things. */
+  /** How to print a value that may contain a secret. */
   mask?(value: string): string;
-  /** Accepts what a JSON file or an environment variable holds; throws a `ConfigFault` that says what is expected. */
+  /** Accepts a value from a JSON file or environment variable; throws a `ConfigFault` that says what is expected. */
   read(raw: unknown): Value;
 }
 
@@ -30,17 +30,17 @@ export interface FieldOptions<Value> {
   isPath?: PathTest;
 }
 
-/** Whether the value is a path, where it depends on other settings of the slice. */
+/** Whether the value is a path, if that depends on other settings of the slice. */
 export type PathTest = boolean | ((others: Readonly<Record<string, unknown>>) => boolean);
 
-/** What is wrong with a value; the reader adds where it was found. */
+/** What is wrong with a value; the reader adds its location. */
 export class ConfigFault extends Error {
   override readonly name = 'ConfigFault';
 }
 
 export type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** The settings of one area of the program. It is declared beside the code that it configures. */
+/** The settings of one area, declared next to the code that it configures. */
 export interface Slice<F extends Fields = Fields> {
   readonly name: string;
   readonly title: string;
@@ -72,7 +72,7 @@ export function urlPath(options: FieldOptions<string>): Field<string> {
   });
 }
 
-/** The address of a service as its own programs take it, whatever form that is. */
+/** A service address in any form that the service's own programs accept. */
 export function addressText(options: FieldOptions<string>): Field<string> {
   const base = text(options);
   return {
@@ -93,7 +93,7 @@ export function optionalText(options: Omit<FieldOptions<undefined>, 'default'>):
   });
 }
 
-/** The address of a service that the operator chose. Credentials belong in secret fields of their own. */
+/** The address of a service that the operator chose. Credentials belong in separate secret fields. */
 export function httpUrl<Default extends string | undefined>(
   options: FieldOptions<Default>,
 ): Field<Default extends string ? string : string | undefined>;
@@ -140,7 +140,7 @@ export function toggle(options: FieldOptions<boolean>): Field<boolean> {
   });
 }
 
-/** `aliases`: other names for some of the values. */
+/** `aliases`: other spellings of some values. */
 export function choice<const Value extends string>(
   values: readonly Value[],
   options: FieldOptions<NoInfer<Value>> & { aliases?: Readonly<Record<string, NoInfer<Value>>> },
@@ -164,7 +164,7 @@ export function list(options: FieldOptions<readonly string[]>): Field<readonly s
   });
 }
 
-/** Some of a few names, at least one; each can be given by a flag of its own as well. */
+/** At least one of a few names; each may have its own flag. */
 export function someOf<const Value extends string>(
   values: readonly Value[],
   options: Omit<FieldOptions<readonly Value[]>, 'flag'>,

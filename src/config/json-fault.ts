@@ -1,14 +1,14 @@
 export interface JsonFault {
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
   column: number;
-  /** The character that does not belong there, or the end of the file. */
+  /** The unexpected character, or the end of the file. */
   found: string;
 }
 
 /**
- * Where a text stops being valid JSON. JSON.parse names the position only in some of its messages, and whoever
- * wrote the file always needs it.
+ * Locates the first JSON syntax error. JSON.parse reports a position only in some messages, and the author of a file always
+ * needs it.
  */
 export function locateJsonFault(text: string): JsonFault {
   const position = firstFault(text);
@@ -25,7 +25,7 @@ const token =
   /[{}[\],:]|"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const space = /[ \t\r\n]*/y;
 
-/** Walks the tokens with a stack of open brackets; `expect` is what may come next. */
+/** Scans the tokens with a stack of open brackets; `expect` is what may come next. */
 function firstFault(text: string): number {
   const open: string[] = [];
   let expect: 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'comma or end' = 'value';

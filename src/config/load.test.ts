@@ -48,18 +48,18 @@ test('later sources win: defaults, file, environment, flags (contract §1)', () 
   assert.equal(load(dataDir).of(slice).mode, 'y');
 });
 
-test('levels of the log may be written as in the files of the original context server', () => {
+test('accepts the log levels of the original context server', () => {
   const { level } = loadConfig({ slices: [logSlice], flags: {}, env: { LOG_LEVEL: 'WARNING' } }).of(logSlice);
   assert.equal(level, 'warn');
 });
 
-test('a role may rename variables and change defaults; an empty variable is not set', () => {
+test('a role may rename variables and change defaults; an empty variable counts as unset', () => {
   const overrides = { 'http.port': { default: 3000, env: ['KB_MCP_PORT'] } };
   assert.equal(load(folder(), { A_PORT: '7', KB_MCP_PORT: '' }, {}, { overrides }).of(slice).port, 3000);
   assert.equal(load(folder(), { KB_MCP_PORT: '8' }, {}, { overrides }).of(slice).port, 8);
 });
 
-test('a path from the current folder is absolute once it is read, and what is none stays as it is', () => {
+test('makes relative paths absolute and leaves other values alone', () => {
   const paths = defineSlice('paths', 'Paths', {
     kind: choice(['file', 'name'], { default: 'file', env: ['KIND'], description: 'k' }),
     either: optionalText({ env: ['EITHER'], isPath: ({ kind }) => kind === 'file', description: 'e' }),
@@ -78,7 +78,7 @@ test('a path from the current folder is absolute once it is read, and what is no
   assert.deepEqual(read(apart), { kind: 'name', either: 'a/b', roots: ['/d'], dependsOnFolder: false });
 });
 
-test('a .env file counts as environment that the real one overrides', () => {
+test('a .env file counts as environment, and the real environment overrides it', () => {
   const envFile = {
     folder: folder({ '.env': '\ufeffNAMES=a, b,,c # comment\nA_PORT=5\n' }),
     variables: ['NAMES', 'A_PORT'],
@@ -87,7 +87,7 @@ test('a .env file counts as environment that the real one overrides', () => {
   assert.deepEqual([config.of(slice).port, config.of(slice).names], [6, ['a', 'b', 'c']]);
 });
 
-test('a value that does not fit names where it stood, its fault and the range', () => {
+test('an invalid value names its source, its fault and the range', () => {
   const cases: [() => unknown, string, RegExp][] = [
     [() => load(folder(), { A_PORT: 'x' }), 'invalid_config', /^A_PORT must be an integer from 0 to 65535, not "x"\.$/],
     [() => load(folder(), {}, { port: '70000' }), 'invalid_usage', /^--port must be an integer from 0 to 65535/],
@@ -111,7 +111,7 @@ test('a value that does not fit names where it stood, its fault and the range', 
     [
       () => load(folder(), {}, { config: '/no/such/file.json' }),
       'invalid_config',
-      /There is no configuration file \/no\/such\/file\.json/,
+      /configuration file \/no\/such\/file\.json does not exist/,
     ],
     [
       () => load(folder(), {}, { config: join(folder({ 'c.conf': '{"http":{"port":-1}}' }), 'c.conf') }),
@@ -123,27 +123,27 @@ test('a value that does not fit names where it stood, its fault and the range', 
   for (const [run, code, message] of cases) assert.throws(run, { code, message });
 });
 
-test('a section that no role reads is a warning, one of another role is not', () => {
+test('warns about a section that no role reads, not about one of another role', () => {
   const dataDir = folder({ 'config.json': '{"htttp":{"port":1},"research":{"port":1}}' });
   const { warnings } = load(dataDir, {}, {}, { otherSections: ['research'] });
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /htttp is not a section/);
 });
 
-test('a key that is not a setting is a warning, not a failure', () => {
+test('an unknown key is a warning, not a failure', () => {
   const { warnings } = load(folder({ 'config.json': '{"http":{"prot":1}}' }));
   assert.equal(warnings.length, 1);
   assert.match(warnings[0] ?? '', /http\.prot is not a setting/);
 });
 
-test('a secret can not be printed from the configuration, and a blank one is refused without showing it', () => {
+test('a secret cannot be printed from the configuration, and a blank one is rejected without showing it', () => {
   const config = load(folder(), { TOKEN: 'very-secret-value' });
   assert.ok(config.of(slice).token instanceof Secret);
   assert.equal(JSON.stringify(config.settings).includes('very-secret-value'), false);
   assert.throws(() => load(folder(), { TOKEN: '   ' }), /TOKEN must be text, and not blank\.$/);
 });
 
-test('a key of a door that is empty is refused like a blank one, wherever it stands; other secrets are then not set', () => {
+test('rejects an empty access key like a blank one; other empty secrets count as unset', () => {
   assert.throws(() => load(folder(), { DOOR: '' }), {
     code: 'invalid_config',
     message: /^DOOR must be text, and not blank\.$/,
@@ -157,7 +157,7 @@ test('a key of a door that is empty is refused like a blank one, wherever it sta
   assert.equal(load(folder(), { TOKEN: '' }).of(slice).token, undefined);
 });
 
-test('secrets in addresses are neither in settings as they are shown nor in what is said about them', () => {
+test('masks secrets in addresses, in printed settings and in messages', () => {
   const shown = (env: Record<string, string>, path: string) =>
     load(folder(), env).settings.find((setting) => setting.path === path)?.shown;
   assert.equal(shown({ ADDRESS: 'http://u:pw1@host/v1?key=k' }, 'http.address'), 'http://[secret]@host/v1?[secret]');
@@ -173,7 +173,7 @@ test('secrets in addresses are neither in settings as they are shown nor in what
   }
 });
 
-test('a file with a secret that others may read is warned of, with what to do', {
+test('warns about a file with a secret that others may read, and says what to do', {
   skip: process.platform === 'win32',
 }, () => {
   const files = { 'config.json': '{"http":{"token":"a-secret-token"}}' };

@@ -14,24 +14,24 @@ import { locateJsonFault } from './json-fault.ts';
 
 export interface ConfigSources {
   slices: readonly Slice[];
-  /** Values of flags, by flag name. */
+  /** By flag name. */
   flags: Readonly<Record<string, string | boolean | undefined>>;
   env: Readonly<Record<string, string | undefined>>;
-  /** Where a role differs from the slices: other defaults, other variable names. */
+  /** Where a role differs from the slices: other defaults or variable names. */
   overrides?: Readonly<Record<string, FieldOverride>>;
-  /** False: the program's configuration file is not read, because the role has one of its own. */
+  /** False skips the program's configuration file, because the role has its own. */
   readsFile?: boolean;
-  /** Sections of the file that other roles read. A section that is neither theirs nor in `slices` is a typo. */
+  /** Sections that other roles read. Any other section that is not in `slices` is a typo. */
   otherSections?: readonly string[];
   /** A `.env` file whose variables count as environment; real ones override them. */
   envFile?: EnvFileSource;
-  /** The variables that name the data folder; the first that is set counts. */
+  /** The variables that name the data folder; the first one set counts. */
   dataDirVariables?: readonly string[];
 }
 
 export interface EnvFileSource {
   readonly folder: string;
-  /** The only ones that are taken: the folder may be somebody else's, such as a repository that was just cloned. */
+  /** The only variables accepted from the file: the folder may be untrusted, such as a freshly cloned repository. */
   readonly variables: readonly string[];
 }
 
@@ -41,12 +41,12 @@ export interface FieldOverride {
 }
 
 export interface Setting {
-  /** `slice.field`, which is also its place in the file. */
+  /** `slice.field`, also its path in the file. */
   path: string;
   value: unknown;
-  /** The value as it may be shown. */
+  /** The printable value. */
   shown: unknown;
-  /** `default`, the file, the variable or the flag that it came from. */
+  /** `default`, or the file, variable or flag it came from. */
   source: string;
 }
 
@@ -55,7 +55,7 @@ export interface Config {
   readonly settings: readonly Setting[];
   /** Problems worth reporting that do not stop the program. */
   readonly warnings: readonly string[];
-  /** The configuration file, where it holds a secret and other users may read it. */
+  /** The configuration file, if it holds a secret and other users may read it. */
   readonly exposedFile: string | undefined;
   /** Whether the same settings mean something else in another current folder. */
   readonly dependsOnFolder: boolean;
@@ -97,7 +97,7 @@ export function loadConfig(sources: ConfigSources): Config {
   };
 }
 
-/** Makes them absolute, as a server leaves the folder that it was started in. True if one was relative to that. */
+/** Makes paths absolute, because a server leaves its start folder. True if one was relative. */
 function resolvePaths({ name: sliceName, fields }: Slice, settings: Map<string, Setting>): boolean {
   const chosen = (name: string) => settings.get(`${sliceName}.${name}`);
   const others = Object.fromEntries(Object.keys(fields).map((name) => [name, chosen(name)?.value]));
@@ -133,7 +133,7 @@ function resolveSetting(
   }
   const named = field.flags?.filter((flag) => flags[flag] === true) ?? [];
   if (named.length > 0) return read(path, field, named, named.map((flag) => `--${flag}`).join(' '));
-  // An empty variable is how many launchers say "not set".
+  // Many launchers use an empty variable for "not set".
   const isSet = (name: string) => env[name] !== undefined && (env[name] !== '' || field.refusesEmpty === true);
   const variable = (override?.env ?? field.env).find(isSet);
   if (variable !== undefined) return read(path, field, env[variable], variable);
@@ -151,7 +151,7 @@ function read(path: string, field: Field<unknown>, raw: unknown, source: string,
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
     const held = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;
-    // Scrubbed while it is whole: a part of a secret is one, too.
+    // Scrubbed before shortening: part of a secret is still a secret.
     const found = field.secret ? '' : `, not ${shorten(scrubSecrets(JSON.stringify(held) ?? ''))}`;
     const code = source.startsWith('--') ? 'invalid_usage' : 'invalid_config';
     throw new CarrelError(code, `${where} ${fault.message}${found}.`);
@@ -204,10 +204,10 @@ function readConfigFile(named: string | boolean | undefined, usual: string): Con
   const content = readJsonFile(path);
   if (content !== undefined) return { path, content };
   if (typeof named !== 'string') return undefined;
-  throw new CarrelError('invalid_config', `There is no configuration file ${path}. Check --config.`);
+  throw new CarrelError('invalid_config', `The configuration file ${path} does not exist. Check --config.`);
 }
 
-/** The JSON object in a file; undefined where there is no such file. */
+/** The JSON object in a file; undefined if the file does not exist. */
 export function readJsonFile(path: string): Record<string, unknown> | undefined {
   let text: string;
   try {
@@ -217,19 +217,19 @@ export function readJsonFile(path: string): Record<string, unknown> | undefined 
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if (error instanceof CarrelError) throw error;
-    // A data folder that is not a folder is reported by whoever first writes to it.
+    // A data folder that is not a folder is reported by the first write to it.
     if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) {
       noteConsulted(path, undefined);
       return undefined;
     }
-    const message = `Can't read the configuration file ${path}. It must be a file, and you must be allowed to read it.`;
+    const message = `Can't read the configuration file ${path}. It must be a regular file that you may read.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
   noteConsulted(path, text);
   return parseJsonFile(path, text);
 }
 
-/** Parses a file that must contain a JSON object; the error says where it goes wrong. */
+/** Parses a JSON object; the error says where the text is invalid. */
 function parseJsonFile(path: string, content: string): Record<string, unknown> {
   const text = content.replace(byteOrderMark, '');
   let parsed: unknown;
@@ -247,7 +247,7 @@ function parseJsonFile(path: string, content: string): Record<string, unknown> {
 interface EnvFile {
   path: string;
   env: Record<string, string | undefined>;
-  /** Variables that are not taken from there. */
+  /** Variables that a .env file may not set. */
   refused: readonly string[];
 }
 
@@ -266,15 +266,15 @@ function readEnvFile(source: EnvFileSource | undefined): EnvFile {
       noteConsulted(path, undefined);
       return { path, env: {}, refused: [] };
     }
-    const message = `Can't read the .env file in ${source.folder}. It must be a file that you may read; or start in another folder.`;
+    const message = `Can't read the .env file in ${source.folder}. Make it a file that you may read, or start in another folder.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
 }
 
-/** Names those that would be settings. Others are of other programs. */
+/** Lists only variables that would be settings; others belong to other programs. */
 function refusedWarning({ path, refused }: EnvFile, slices: readonly Slice[]): string[] {
   const known = new Set(slices.flatMap(({ fields }) => Object.values(fields).flatMap(({ env }) => env)));
   const names = refused.filter((name) => known.has(name) || dataDirVariables.includes(name));
   if (names.length === 0) return [];
-  return [`${path}: ${names.join(', ')} not taken from a .env file. Set it in the environment or in config.json.`];
+  return [`${path}: ${names.join(', ')} can't be set in a .env file. Set it in the environment or in config.json.`];
 }

@@ -1,15 +1,15 @@
 import { logLevels } from '../base/log.ts';
 import { choice, defineSlice, integer, list, secret, text, toggle, urlPath } from './field.ts';
 
-/** Settings of the program as a whole; each area keeps its own beside its code. */
+/** Settings of the whole program; each area declares its own next to its code. */
 export const httpSlice = defineSlice('http', 'Transport', {
   transport: choice(['stdio', 'http'], {
     default: 'stdio',
     flag: 'transport',
     env: ['CARREL_TRANSPORT'],
-    // What mcp-context-server calls it.
+    // The name in mcp-context-server.
     aliases: { 'streamable-http': 'http' },
-    description: 'How clients connect: over the standard streams of this process, or over HTTP.',
+    description: 'How clients connect: over stdin and stdout, or over HTTP.',
   }),
   host: text({
     default: '127.0.0.1',
@@ -23,7 +23,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     max: 65_535,
     flag: 'port',
     env: ['CARREL_PORT'],
-    description: 'The port to listen on; 0 takes any that is free.',
+    description: 'The port to listen on; 0 picks a free one.',
   }),
   path: urlPath({ default: '/mcp', env: ['CARREL_PATH'], description: 'The path of the MCP endpoint.' }),
   authToken: secret({
@@ -47,21 +47,21 @@ export const httpSlice = defineSlice('http', 'Transport', {
     min: 1,
     max: 100_000,
     env: ['CARREL_SESSIONS_MAX'],
-    description: 'Sessions that may be open at the same time; the least recently used one makes room.',
+    description: 'Max open sessions; the least recently used one makes room.',
   }),
   sessionsPerCallerMax: integer({
     default: 500,
     min: 1,
     max: 100_000,
     env: ['CARREL_SESSIONS_PER_CALLER_MAX'],
-    description: 'Of these, sessions of one token or, without tokens, of one address (of IPv6, one /64 network).',
+    description: 'Max sessions per token or, without tokens, per address (for IPv6, per /64 network).',
   }),
   connectionsMax: integer({
     default: 2000,
     min: 10,
     max: 100_000,
     env: ['CARREL_CONNECTIONS_MAX'],
-    description: 'Connections that may be open at the same time; the one that has been idle longest makes room.',
+    description: 'Max open connections; the longest idle one makes room.',
   }),
   connectionsPerAddressMax: integer({
     default: 500,
@@ -69,7 +69,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     max: 100_000,
     env: ['CARREL_CONNECTIONS_PER_ADDRESS_MAX'],
     description:
-      'Of these, connections from one address (of IPv6, one /64 network). Clients on this machine may have them all. Behind a proxy all clients have its address.',
+      'Max connections per address (for IPv6, per /64 network). Clients on this machine may use all connections. Behind a proxy, all clients share its address.',
   }),
   unsentBytesMax: integer({
     default: 32 * 1024 * 1024,
@@ -77,21 +77,21 @@ export const httpSlice = defineSlice('http', 'Transport', {
     max: 4 * 1024 * 1024 * 1024,
     env: ['CARREL_UNSENT_BYTES_MAX'],
     description:
-      'Bytes of answers that may wait for their clients to read them, in all. Beyond it, clients that have not read for longest are cut off.',
+      'Max bytes of unread answers in total. Above it, the clients that have not read for longest are disconnected.',
   }),
   sessionIdleMinutes: integer({
     default: 30,
     min: 1,
     max: 10_080,
     env: ['CARREL_SESSION_IDLE_MINUTES'],
-    description: 'A session that has not been used for this long is closed.',
+    description: 'A session that is unused for this long is closed.',
   }),
   messageBytesMax: integer({
     default: 4 * 1024 * 1024,
     min: 1024,
     max: 256 * 1024 * 1024,
     env: ['CARREL_MESSAGE_BYTES_MAX'],
-    description: 'The largest message that is accepted, in bytes.',
+    description: 'Max size of an incoming message, in bytes.',
   }),
 });
 
@@ -107,7 +107,7 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     flag: 'tools',
     env: ['CARREL_TOOLS'],
     description:
-      'Which tools `carrel serve` lists: all, or the essential ones, which cost a model a third. The others stay callable by name.',
+      'Which tools `carrel serve` lists: all, or only the essential ones, which take a third of the tokens. The others stay callable by name.',
   }),
   readOnly: toggle({
     default: false,
@@ -115,43 +115,42 @@ export const toolsSlice = defineSlice('tools', 'Tools', {
     env: ['CARREL_READ_ONLY'],
     description: 'Offer only tools that change nothing.',
   }),
-  disabledTools: list({ default: [], env: ['DISABLED_TOOLS'], description: 'Tools that are not offered, by name.' }),
+  disabledTools: list({ default: [], env: ['DISABLED_TOOLS'], description: 'Tools to leave out, by name.' }),
   inFlightMax: integer({
     default: 64,
     min: 1,
     max: 10_000,
     env: ['CARREL_IN_FLIGHT_MAX'],
-    description: 'Calls that run at the same time.',
+    description: 'Max calls that run at the same time.',
   }),
   waitingMax: integer({
     default: 256,
     min: 0,
     max: 100_000,
     env: ['CARREL_WAITING_MAX'],
-    description: 'Calls that may wait for a free place; more are refused.',
+    description: 'Max calls that wait for a free slot; more are refused.',
   }),
   answerBytesMax: integer({
     default: 4 * 1024 * 1024,
     min: 64 * 1024,
     max: 64 * 1024 * 1024,
     env: ['ANSWER_MAX_BYTES'],
-    description: 'The longest answer, in bytes. What does not fit is left out, and the answer says how to get it.',
+    description: 'Max bytes of an answer. What does not fit is left out, and the answer says how to get it.',
   }),
   resourceLinks: toggle({
     default: false,
     env: ['CARREL_RESOURCE_LINKS'],
     description:
-      'Add a link for each resource that a search finds, for clients that show them to their users. Models that are given them pay for them.',
+      'Add a link for each resource that a search finds, for clients that show them to their users. Costs tokens if the client passes them to the model.',
   }),
 });
 
-/** Whether clients on stdio share one process. */
 export const sharingSlice = defineSlice('sharing', 'One process for several clients', {
   alone: toggle({
     default: false,
     flag: 'alone',
     env: ['CARREL_ALONE'],
-    description: 'On stdio: serve this client in a process of its own, and share nothing with others.',
+    description: "On stdio: don't share a process with other clients.",
   }),
   idleSeconds: integer({
     default: 0,
@@ -159,11 +158,11 @@ export const sharingSlice = defineSlice('sharing', 'One process for several clie
     max: 86_400,
     env: ['CARREL_IDLE_SECONDS'],
     description:
-      'On stdio: how long the shared process stays when its last client has gone. 0: it ends with that client, and leaves nothing behind.',
+      'On stdio: how long the shared process stays after its last client has left. 0: it ends with that client.',
   }),
 });
 
-/** As the original context server takes them, whose clients' files are used on. */
+/** The level names of the original context server, so that its configuration files keep working. */
 const pythonLevels = {
   DEBUG: 'debug',
   INFO: 'info',
@@ -178,20 +177,20 @@ export const logSlice = defineSlice('log', 'Logging', {
     default: 'info',
     env: ['LOG_LEVEL'],
     aliases: pythonLevels,
-    description: 'The least severe level that the log file contains. `--debug` means debug, on stderr too.',
+    description: 'The least severe level in the log file. `--debug` means debug, on stderr too.',
   }),
   fileBytesMax: integer({
     default: 10 * 1024 * 1024,
     min: 64 * 1024,
     max: 1024 * 1024 * 1024,
     env: ['CARREL_LOG_BYTES_MAX'],
-    description: 'The log file is rotated when it would grow past this, in bytes.',
+    description: 'The log file is rotated before it exceeds this, in bytes.',
   }),
   filesMax: integer({
     default: 3,
     min: 1,
     max: 100,
     env: ['CARREL_LOG_FILES_MAX'],
-    description: 'How many rotated log files are kept.',
+    description: 'How many rotated log files to keep.',
   }),
 });

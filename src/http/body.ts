@@ -2,9 +2,13 @@ import type { IncomingMessage } from 'node:http';
 
 export type BodyOutcome = { ok: true; bytes: Buffer } | { ok: false; status: 400 | 413; problem: string };
 
-/** Reads a whole body, and stops as soon as it exceeds the limit. */
+/** Reads a whole body and stops as soon as it exceeds the limit. */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<BodyOutcome> {
-  const tooLarge: BodyOutcome = { ok: false, status: 413, problem: `The body is larger than ${bytesMax} bytes.` };
+  const tooLarge: BodyOutcome = {
+    ok: false,
+    status: 413,
+    problem: `The body is larger than ${bytesMax} bytes. Send less.`,
+  };
   if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve(tooLarge);
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
@@ -22,20 +26,21 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bo
     request.on('end', () =>
       resolve({ ok: true, bytes: parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts) }),
     );
-    const broken = (): void => resolve({ ok: false, status: 400, problem: 'The body ended before it was complete.' });
+    const broken = (): void =>
+      resolve({ ok: false, status: 400, problem: 'The body ended before it was complete. Send it again.' });
     request.on('error', broken);
     request.on('close', broken);
   });
 }
 
-/** For a compressed body: bodies are taken as they are (RFC 9110 §15.5.16). */
+/** RFC 9110 §15.5.16. */
 export const encodedProblem = 'The body must not be compressed: send it again without Content-Encoding.';
 
 export function isEncoded(request: IncomingMessage): boolean {
   return !/^(?:identity)?$/i.test((request.headers['content-encoding'] ?? '').trim());
 }
 
-/** Strictly JSON in UTF-8: lenient parsing would accept a form that another site submits. */
+/** Strictly JSON in UTF-8: lenient parsing would accept a form submitted by another site. */
 export function isJsonBody(request: IncomingMessage): boolean {
   return /^application\/json(?:; ?charset=(?:utf-8|"utf-8"))?$/i.test(request.headers['content-type'] ?? '');
 }

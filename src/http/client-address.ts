@@ -1,11 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
-/** Every client on this machine. */
 export const loopbackAddress = '127.0.0.1';
 
 /**
- * Who a request without a token counts as. An IPv4 client on a dual-stack socket shows up as ::ffff:a.b.c.d and is the
- * same client; an IPv6 client has a whole /64 to itself and is one client, whichever of its addresses it uses.
+ * The identity of a request without a token. An IPv4 client on a dual-stack socket appears as ::ffff:a.b.c.d and is the same
+ * client; an IPv6 client owns a whole /64.
  */
 export function clientAddress(remoteAddress: string | undefined): string {
   const text = (remoteAddress ?? '').replace(/%.*$/, '');

@@ -25,7 +25,7 @@ function limited(connectionsMax: number, perAddressMax: number) {
   return { join, hold: connections.hold };
 }
 
-test('one address has no more than its share, and its oldest idle connection makes room', async () => {
+test('limits connections per address and closes the oldest idle one', async () => {
   const { join } = limited(10, 3);
   const own = Array.from({ length: 4 }, () => join('192.0.2.1'));
   assert.deepEqual(
@@ -35,7 +35,7 @@ test('one address has no more than its share, and its oldest idle connection mak
   assert.equal(join('192.0.2.2').destroyed, false);
 });
 
-test('addresses of one IPv6 network count together, mapped IPv4 addresses as what they are', () => {
+test('counts an IPv6 network as one address, and a mapped IPv4 address as itself', () => {
   const { join } = limited(10, 1);
   const first = join('2001:db8::1');
   assert.equal(join('2001:db8::2').destroyed, false);
@@ -45,7 +45,7 @@ test('addresses of one IPv6 network count together, mapped IPv4 addresses as wha
   assert.equal(mapped.destroyed, true);
 });
 
-test('where all places are taken, whoever has most loses the one that was idle longest', async () => {
+test('at the total limit, closes the longest idle connection of the busiest address', async () => {
   const { join, hold } = limited(6, 5);
   const flood = Array.from({ length: 5 }, () => join('192.0.2.1'));
   const other = join('192.0.2.2');
@@ -57,7 +57,7 @@ test('where all places are taken, whoever has most loses the one that was idle l
   );
 });
 
-test('connections in use are not closed: then the new one is refused', async () => {
+test('never closes connections in use: the new one is refused', async () => {
   const { join, hold } = limited(2, 2);
   const [first, second] = [join('192.0.2.1'), join('192.0.2.1')];
   const release = hold(first);
@@ -70,7 +70,7 @@ test('connections in use are not closed: then the new one is refused', async () 
   if (!first.closed) await once(first, 'close');
 });
 
-test('clients on this machine share an address and may have all places', () => {
+test('clients on this machine share an address and may use all connections', () => {
   const { join } = limited(4, 1);
   const all = ['127.0.0.1', '::1', '127.0.0.1', '::ffff:127.0.0.1'].map(join);
   assert.ok(all.every(({ destroyed }) => !destroyed));

@@ -3,22 +3,20 @@ import type { Socket } from 'node:net';
 import { clientAddress, loopbackAddress } from './client-address.ts';
 
 export interface ConnectionLimits {
-  /** Connections that may be open at the same time. */
   readonly connectionsMax: number;
-  /** Of these, from one address. Clients on this machine share one, so it may have them all. */
+  /** Max per address. Clients on this machine share one address, which may use them all. */
   readonly perAddressMax: number;
 }
 
 export interface Connections {
-  /** A request is being answered on it, so it is not closed to make room. */
+  /** Marks a request in progress, so that the socket is not closed to make room. */
   hold(socket: Socket): () => void;
-  /** How many are open. */
   count(): number;
 }
 
 /**
- * Bounds the connections in all and of each address. A new one takes the place of the one that has been idle longest, at the
- * address that has most: whoever opens thousands loses their own, and others are served.
+ * Bounds connections in total and per address. A new one replaces the longest idle one of the address with the most, so a
+ * client that opens thousands loses only its own.
  */
 export function limitConnections(
   server: Server,
@@ -26,7 +24,7 @@ export function limitConnections(
   onRefused: () => void = () => {},
 ): Connections {
   const open = new Map<string, Set<Socket>>();
-  // In the order in which they became idle. A connection without a request is idle from the start.
+  // In the order in which they became idle. A new connection is idle until its first request.
   const idle = new Map<string, Set<Socket>>();
   let count = 0;
 
@@ -55,7 +53,7 @@ export function limitConnections(
     return true;
   };
 
-  /** Of the addresses with most connections first. */
+  /** Starts with the address that has the most connections. */
   const makeRoom = (): boolean =>
     [...open].toSorted(([, a], [, b]) => b.size - a.size).some(([address]) => closeIdle(address));
 

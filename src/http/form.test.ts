@@ -26,7 +26,7 @@ test('reads a form as URLSearchParams does, with plain line breaks', async () =>
   assert.deepEqual(await fieldsOf('a=1%0D%0A2%0d%0a%0D3'), [['a', '1\n2\n\r3']]);
 });
 
-test('refuses more fields than any form has, and reads a long one in turns', async () => {
+test('rejects too many fields and decodes a long form in pieces', async () => {
   assert.equal((await parseForm(Buffer.from('a&'.repeat(512 * 1024)))).ok, false);
   assert.equal((await parseForm(Buffer.from('a=&'.repeat(101)))).ok, false);
   let turns = 0;

@@ -2,17 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export type FormOutcome = { ok: true; fields: URLSearchParams } | { ok: false; problem: string };
 
-/** Max fields of a form. The longest of ours has a dozen. */
+/** Max fields of a form. Our longest has a dozen. */
 const fieldsMax = 100;
-/** Max bytes that are decoded before other requests get a turn. */
+/** Max bytes decoded before other requests get a turn. */
 const pieceBytes = 1024 * 1024;
 
 const [ampersand, equals, percent, plus, space] = [...Buffer.from('&=%+ ')] as [number, number, number, number, number];
 const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 
 /**
- * The fields of an `application/x-www-form-urlencoded` body, in linear time and in pieces. `URLSearchParams` takes seconds for
- * a megabyte of `&` or `+`. Line breaks are LF: forms send every one as CR LF, which nobody typed.
+ * Parses an `application/x-www-form-urlencoded` body in linear time and in pieces. `URLSearchParams` takes seconds for a
+ * megabyte of `&` or `+`. CR LF becomes LF: forms send every line break as CR LF.
  */
 export async function parseForm(body: Uint8Array): Promise<FormOutcome> {
   const bounds = fieldBounds(body);

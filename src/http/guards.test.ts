@@ -36,7 +36,7 @@ async function rawStatus(head: string): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d{3}) /.exec(Buffer.concat(parts).toString('latin1'))?.[1]);
 }
 
-test('only names of this machine are served, with any port (T021, T023)', async () => {
+test("accepts only this machine's names as Host, with any port (T021, T023)", async () => {
   guards = createGuards({ ...base, allowedHosts: ['Kb.Internal'] });
   for (const host of ['localhost', 'LOCALHOST:1', '127.0.0.1', `127.0.0.1:${port}`, '[::1]:80', 'kb.internal:9']) {
     assert.equal(await status({ host }), 200, host);
@@ -67,7 +67,7 @@ test('two Host headers are a bad request, even if both are ours (RFC 9112 §3.2)
   }
 });
 
-test('beyond loopback an address is an acceptable Host, a foreign name is not', async () => {
+test('off loopback, accepts an address as Host but not a foreign name', async () => {
   guards = createGuards({ ...base, host: '0.0.0.0' });
   assert.equal(await status({ host: '10.1.2.3:80' }), 200);
   assert.equal(await status({ host: 'evil.example' }), 403);
@@ -91,7 +91,7 @@ test('an Origin must be our own or on the list (T024, T025)', async () => {
   assert.equal(await status({ host, origin: [`http://localhost:${port}`, 'http://evil.example'] }), 403);
 });
 
-test('pages under a name that the operator allowed may call, behind whatever port and TLS (KB_MCP_ALLOWED_HOSTS)', async () => {
+test('pages under an allowed name may call, with any port and TLS (KB_MCP_ALLOWED_HOSTS)', async () => {
   guards = createGuards({ ...base, allowedHosts: ['Kb.Internal'] });
   for (const origin of ['http://kb.internal', 'https://KB.internal', 'https://kb.internal:8443']) {
     assert.equal(await status({ host: 'kb.internal', origin }), 200, origin);
@@ -126,7 +126,7 @@ test('only the exact token passes, in the one header (T050, T051, T052)', async 
   assert.equal(await status({ host, cookie: 'token=correct-token', 'x-api-key': 'correct-token' }), 401);
 });
 
-test('beyond the limit of wrong tokens an address is refused unjudged, but for tokens that nobody can guess (T054)', async () => {
+test('after too many wrong tokens, an address may only use unguessable ones (T054)', async () => {
   const named = { name: 'n', identity: 'token 1', rights: fullRights };
   const authority = {
     isRequired: async () => true,
@@ -149,10 +149,10 @@ test('beyond the limit of wrong tokens an address is refused unjudged, but for t
     const access = await typed(token, '127.0.0.1');
     assert.equal('status' in access && access.status, 429, token);
   }
-  assert.ok('principal' in (await typed('correct-token', '10.0.0.9')), 'another address goes on');
+  assert.ok('principal' in (await typed('correct-token', '10.0.0.9')), 'another address is not affected');
 });
 
-test('what is not surely loopback counts as reachable by others (T020)', () => {
+test('anything not certainly loopback counts as exposed (T020)', () => {
   for (const host of ['127.0.0.1', '127.8.9.1', 'localhost', 'LOCALHOST', '::1', '[::1]'])
     assert.equal(isLoopbackHost(host), true, host);
   for (const host of ['0.0.0.0', '::', '0', '127.1', '::ffff:0.0.0.0', '10.0.0.1', 'my-machine', '127.0.0.1.evil']) {

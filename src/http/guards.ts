@@ -10,31 +10,31 @@ import { createSlidingWindow } from '../base/sliding-window.ts';
 import { clientAddress } from './client-address.ts';
 
 export interface GuardOptions {
-  /** The address that the server is bound to, as the operator gave it. */
+  /** The bind address, as the operator gave it. */
   host: string;
-  /** Host names under which it may be addressed besides its own. */
+  /** Host names accepted besides the server's own. */
   allowedHosts: readonly string[];
   /** Origins of other sites whose pages may call it. */
   allowedOrigins: readonly string[];
-  /** By the caller's name; they give all rights. With none, and no authority that needs one, everybody may call. */
+  /** Tokens with all rights, by caller name. Without any, and no authority that needs one, everyone may call. */
   tokens: Readonly<Record<string, Secret>>;
-  /** Who knows other tokens. */
+  /** Sources of other tokens. */
   authorities?: readonly Authority[];
   log?: Logger;
 }
 
-/** Somebody who gives out tokens: a list of them in a database, an issuer elsewhere. */
+/** Issues tokens: a list in a database, or an external issuer. */
 export interface Authority {
-  /** Whether callers need a token, even where none is set. */
+  /** Whether callers need a token, even if none is set. */
   isRequired(): Promise<boolean>;
   /**
-   * Whom a token proves. Undefined for one that is not theirs, has expired or was revoked; `insufficient` for a valid one
-   * that gives no rights here.
+   * The caller that a token identifies. Undefined if it is not theirs, has expired or was revoked; `insufficient` if it is
+   * valid but gives no rights here.
    */
   identify(token: string): Promise<Principal | 'insufficient' | undefined>;
-  /** For each whether what proved it holds still. True for those that somebody else has proved. */
+  /** Whether each caller's token is still valid. True for callers of other authorities. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
-  /** What callers without a token are told about where to get one: parameters of `WWW-Authenticate`. */
+  /** Parameters of `WWW-Authenticate` that say where to get a token. */
   readonly challenge?: string;
 }
 
@@ -44,17 +44,16 @@ export interface Refusal {
   headers?: Record<string, string>;
 }
 
-/** Nobody in particular, where no token is needed. */
+/** Without a principal if no token is needed. */
 export type Access = { principal: Principal | undefined } | Refusal;
 
 export interface Guards {
-  /** Host and Origin: a page that a browser was lured to must not be able to talk to us. */
+  /** Host and Origin: a malicious page in a browser must not reach us. */
   checkSite(request: IncomingMessage): Refusal | undefined;
-  /** Who calls, by token. */
   checkToken(request: IncomingMessage): Promise<Access>;
-  /** The same for a token that a person typed in. */
+  /** The same for a token that a person typed. */
   checkTyped(token: string, request: IncomingMessage): Promise<Access>;
-  /** For each whether its token holds still: it was not revoked and has not expired. */
+  /** Whether each caller's token is still valid: neither revoked nor expired. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
 }
 
@@ -77,11 +76,11 @@ export function createGuards(options: GuardOptions): Guards {
   const knowsHost = (host: string): boolean => {
     const name = hostName(host);
     if (name === undefined) return false;
-    // A page can only be rebound to us under a name; an address in Host is what was really connected to.
+    // DNS rebinding needs a name; an address in Host is the one really connected to.
     return hosts.has(name) || (beyondLoopback && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
   };
 
-  /** The operator's own names, behind whatever port and TLS a proxy puts before us. */
+  /** The operator's own names, whatever port and TLS a proxy adds. */
   const isNamedSite = (origin: string): boolean => {
     const host = /^https?:\/\/(.+)$/i.exec(origin)?.[1];
     const name = host === undefined ? undefined : hostName(host);
@@ -91,8 +90,9 @@ export function createGuards(options: GuardOptions): Guards {
   return {
     checkSite(request) {
       const { host, origin } = request.headers;
-      // Node takes the first; a proxy in front may have looked at the last (RFC 9112 §3.2).
-      if (headerValues(request, 'host').length > 1) return { status: 400, problem: 'A request names one Host.' };
+      // Node uses the first; a proxy may have checked the last (RFC 9112 §3.2).
+      if (headerValues(request, 'host').length > 1)
+        return { status: 400, problem: 'A request must have exactly one Host header.' };
       if (host === undefined || !knowsHost(host)) {
         return { status: 403, problem: 'This Host is not allowed. The operator can allow it (http.allowedHosts).' };
       }
@@ -113,15 +113,15 @@ export function createGuards(options: GuardOptions): Guards {
 
   async function check(given: string | undefined, request: IncomingMessage, isTyped: boolean): Promise<Access> {
     const address = clientAddress(request.socket.remoteAddress);
-    // People choose short tokens: beyond the limit they are not compared, or the right guess would be among the others.
-    // Named tokens and those of an issuer can't be guessed.
+    // Operators may choose short tokens: past the limit they are not compared, or a guess could hit. Named tokens and an
+    // issuer's can't be guessed.
     const wait = given === undefined ? undefined : wrongTokens.wait(address);
     if (wait !== undefined && isTyped) return tooMany(wait);
     const presented = given === undefined || wait !== undefined ? undefined : digest(given);
-    // Until the caller is known, its token stands for it: nobody waits for the checks of another's requests.
+    // Until the caller is known, its token stands for it, so that nobody waits for another caller's checks.
     const lane = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
     let principal: Principal | undefined;
-    // All tokens are always compared, so that the time taken does not tell which one was close.
+    // Always compares all tokens, so that timing reveals nothing.
     for (const token of tokens) {
       if (presented !== undefined && timingSafeEqual(presented, token.digest)) principal = token.principal;
     }
@@ -159,7 +159,7 @@ export function createGuards(options: GuardOptions): Guards {
   }
 }
 
-/** Every way to write "this machine only". What is not certainly loopback counts as reachable by others. */
+/** Every spelling of loopback. Anything not certain counts as exposed. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');
   return name === 'localhost' || name === '::1' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
@@ -170,7 +170,7 @@ function insufficient({ challenge }: Authority): Refusal {
   const facts = ['error="insufficient_scope"', ...(challenge === undefined ? [] : [challenge])];
   return {
     status: 403,
-    problem: 'This token has no scope that allows anything here.',
+    problem: 'This token has no scope that allows anything here. Request one with a scope from oauth.scopes.',
     headers: { 'www-authenticate': `Bearer ${facts.join(', ')}` },
   };
 }
@@ -178,7 +178,7 @@ function insufficient({ challenge }: Authority): Refusal {
 function tooMany(retryAfterMs: number): Refusal {
   return {
     status: 429,
-    problem: 'Too many wrong tokens. Wait before you try again.',
+    problem: 'Too many wrong tokens. Wait, then try again.',
     headers: { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) },
   };
 }
@@ -198,7 +198,7 @@ function bearerToken(request: IncomingMessage): string | undefined {
   return /^Bearer ([!-~]+)$/i.exec(given[0] ?? '')?.[1];
 }
 
-/** `headers` joins or drops repeated fields; a field that is sent twice must be seen twice. */
+/** `headers` joins or drops repeated fields; a repeated field must be detected. */
 function headerValues(request: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index < request.rawHeaders.length; index += 2) {

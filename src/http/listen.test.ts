@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import { listen } from './listen.ts';
 
-test('an error of the listening socket is told and ends nothing', async (context) => {
+test('reports an error of the listening socket and keeps serving', async (context) => {
   const told: Error[] = [];
   let server: EventEmitter | undefined;
   const listener = await listen(
@@ -18,14 +18,14 @@ test('an error of the listening socket is told and ends nothing', async (context
   context.after(() => listener.close(0));
   const get = async () => (await fetch(listener.origin)).text();
   assert.equal(await get(), 'served');
-  // As the system refuses to accept a connection: ENOMEM, ECONNABORTED, a firewall's EPERM.
+  // As when the system cannot accept a connection: ENOMEM, ECONNABORTED, a firewall's EPERM.
   const error = Object.assign(new Error('accept ENOMEM'), { code: 'ENOMEM' });
   server?.emit('error', error);
   assert.deepEqual(told, [error]);
   assert.equal(await get(), 'served');
 });
 
-test('a port that is taken is said in words', async (context) => {
+test('explains a port that is in use', async (context) => {
   const first = await listen('127.0.0.1', 0, () => {}, { onError() {} });
   context.after(() => first.close(0));
   const port = Number(new URL(first.origin).port);

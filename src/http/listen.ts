@@ -5,31 +5,30 @@ import { type ConnectionLimits, limitConnections } from './connections.ts';
 import { createUnsentLimit, createWatchedResponse } from './unsent-limit.ts';
 
 export interface HttpListener {
-  /** The origin at which it is reached, with the actual port. */
+  /** The origin with the actual port. */
   readonly origin: string;
-  /** Connections that are open. */
   connections(): number;
-  /** Stops accepting, and ends what is open after the grace time. */
+  /** Stops accepting and closes open connections after the grace period. */
   close(graceMs: number): Promise<void>;
 }
 
 export interface ListenOptions {
   readonly limits?: Partial<ListenLimits>;
-  /** Of the listening socket, such as a connection that the system could not accept. Others are still served. */
+  /** An error of the listening socket, such as a connection that the system could not accept. Serving continues. */
   onError(error: Error): void;
-  /** A connection was closed at once, because there are too many. */
+  /** A connection was closed because there are too many. */
   onRefused?(): void;
-  /** How long the body of this request may take to arrive, if not the usual time. */
+  /** Max time for this request's body, if not the default. */
   bodyTimeoutMs?(request: IncomingMessage): number | undefined;
 }
 
 export interface ListenLimits extends ConnectionLimits {
-  /** Bytes of answers that wait for their clients to read them, of all connections together. */
+  /** Max bytes of unread answers, over all connections. */
   readonly unsentBytesMax: number;
-  /** How long a slow peer may hold a socket: with its headers, and with its body. */
+  /** How long a slow peer may take for its headers, and for its body. */
   readonly headersTimeoutMs: number;
   readonly requestTimeoutMs: number;
-  /** A peer that leaves its answer unread for twice as long is disconnected: the answer would be kept in memory for good. */
+  /** A peer that leaves its answer unread for twice as long is disconnected: the answer would stay in memory. */
   readonly unreadMs: number;
 }
 
@@ -57,7 +56,7 @@ export async function listen(
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
-      // Node has one limit for all requests; ours is set below, for each.
+      // Node has one limit for all requests; ours is set below, per request.
       requestTimeout: 0,
       keepAliveTimeout: 60_000,
       connectionsCheckingInterval: headersTimeoutMs / 2,
@@ -79,13 +78,13 @@ export async function listen(
   const connections = limitConnections(server, bounds, onRefused);
   server.timeout = unreadMs;
   server.on('timeout', (socket) => {
-    // No traffic. That is fine while a call is running and nothing waits to be sent, and only then.
+    // No traffic. Fine only while a call is running and nothing waits to be sent.
     if (busy.has(socket) && socket.writableLength === 0) socket.setTimeout(unreadMs);
     else socket.destroy();
   });
   server.on('connect', (_request, socket) => socket.destroy());
   await bind(server, host, port);
-  // An error event that nobody hears would end the program.
+  // An unhandled error event would end the program.
   server.on('error', onError);
   return {
     origin: `http://${formatAddress(server.address() as AddressInfo, host)}`,
@@ -94,7 +93,7 @@ export async function listen(
   };
 }
 
-/** Disconnects a request whose body takes too long to arrive. */
+/** Disconnects a request whose body takes too long. */
 function limitArrival(request: IncomingMessage, timeoutMs: number): void {
   if (request.complete) return;
   const timer = setTimeout(() => {

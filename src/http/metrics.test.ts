@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Rights } from '../base/rights.ts';
 import { answerMetrics } from './metrics.ts';
 
-test('figures of everything are not for a token that is for a part', async (t) => {
+test('refuses metrics to a restricted token', async (t) => {
   let rights: Rights = {};
   const server = createServer((request, response) => {
     void answerMetrics(request, response, { name: 'monitor', identity: 'monitor', rights }, async () => 'up 1\n');

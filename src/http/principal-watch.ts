@@ -1,9 +1,9 @@
 import type { Principal } from '../base/rights.ts';
 import type { Guards } from './guards.ts';
 
-/** Ends what somebody has opened when their token is revoked, in this process or another, or expires. */
+/** Ends a caller's open streams and sessions when its token is revoked, in any process, or expires. */
 export interface PrincipalWatch {
-  /** Returns what ends the watch. Nothing is watched for somebody whose token cannot be taken back. */
+  /** Returns the function that ends the watch. A token that cannot be revoked is not watched. */
   add(principal: Principal | undefined, end: () => void): () => void;
   close(): void;
 }
@@ -30,7 +30,7 @@ export function createPrincipalWatch({ areValid }: Pick<Guards, 'areValid'>): Pr
         if (valid[index] === false && watched.delete(entry)) entry.end();
       }
     } catch {
-      // Where tokens cannot be checked now, they will be next time; new requests are refused meanwhile.
+      // If tokens cannot be checked now, the next round will; new requests are refused meanwhile.
     } finally {
       isLooking = false;
     }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** On every answer: nothing may be cached, and no content type may be sniffed. */
+/** On every answer: no caching, no content type sniffing. */
 export const commonHeaders = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -34,9 +34,8 @@ export function respondEmpty(response: ServerResponse, status: number, headers: 
 }
 
 /**
- * Refuses before the body was read, and closes the connection, because the rest of the body is still on it. What the
- * client is sending meanwhile is read and dropped for a moment: closing on it at once would reset the connection, and
- * the client would see that instead of the answer.
+ * Refuses before the body is read, and closes the connection, because the rest of the body is still on it. Incoming data is
+ * drained for a moment: closing at once would reset the connection, and the client would not see the answer.
  */
 export function refuseUnread(
   response: ServerResponse,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { serveTcp } from '../../test/fakes/loopback-server.ts';
 import { createServiceClient } from './service-client.ts';
 
-test('half of a body that ends with its connection is not taken for the whole when that breaks', async (t) => {
+test('does not take a broken connection for the end of a body', async (t) => {
   let connection: Socket | undefined;
   const { origin } = await serveTcp(t, (socket) => {
     connection = socket;
@@ -28,7 +28,7 @@ test('half of a body that ends with its connection is not taken for the whole wh
   );
 });
 
-test('a whole body is given even if the connection breaks before it is read', async (t) => {
+test('returns a complete body even if the connection breaks before it is read', async (t) => {
   const { origin } = await serveTcp(t, (socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello and more'));
   });

@@ -3,17 +3,17 @@ import https from 'node:https';
 import { systemCode } from '../base/errors.ts';
 
 export interface ServiceClientConfig {
-  /** Scheme, host and path below which the service is, as the operator wrote it. */
+  /** Scheme, host and base path of the service, as the operator wrote it. */
   baseUrl: string;
   headers: Readonly<Record<string, string>>;
   timeoutMs: number;
-  /** Longer answers are refused before they are read to the end. */
+  /** Longer answers are refused without reading them to the end. */
   answerBytesMax: number;
 }
 
 export interface ServiceRequest {
   method: string;
-  /** Below the base URL, beginning with a slash. */
+  /** Relative to the base URL, starting with a slash. */
   path: string;
   query?: URLSearchParams | undefined;
   headers?: Readonly<Record<string, string>>;
@@ -22,16 +22,16 @@ export interface ServiceRequest {
   /** Overrides the client's limit for this answer. */
   answerBytesMax?: number | undefined;
   /**
-   * May be sent again, on a fresh connection, if the service was just closing a reused one. Others always get a fresh
-   * connection, so that there is never doubt whether they were carried out.
+   * May be sent again on a new connection if the service was just closing a reused one. Others always get a new connection, so
+   * it is always clear whether they were carried out.
    */
   repeatable?: boolean;
 }
 
-/** A body too large for memory. The time limit applies to a stalled transfer, not to the whole. */
+/** A body too large for memory. The timeout applies to a stalled transfer, not to the whole. */
 export interface ServiceStream {
   content: AsyncIterable<Uint8Array>;
-  /** Undefined: it is sent in HTTP's own chunks. */
+  /** Undefined: sent with chunked encoding. */
   size: number | undefined;
 }
 
@@ -47,12 +47,12 @@ export interface ServiceContent extends Omit<ServiceAnswer, 'body'> {
 }
 
 /**
- * A client for one service that the operator configured. It follows no redirect, so that credentials and texts stay with
- * that service, and every way of not getting an answer is a `ServiceFailure`.
+ * A client for one configured service. It follows no redirects, so that credentials and texts stay with that service. Every
+ * failure is a `ServiceFailure`.
  */
 export interface ServiceClient {
   request(asked: ServiceRequest): Promise<ServiceAnswer>;
-  /** An answer whose body the caller reads. The time limit applies to a stalled transfer. */
+  /** An answer whose body the caller reads. The timeout applies to a stalled transfer. */
   open(asked: ServiceRequest): Promise<ServiceContent>;
   close(): void;
 }
@@ -62,7 +62,7 @@ export type ServiceFault = 'unreachable' | 'timeout' | 'cancelled' | 'too_large'
 export class ServiceFailure extends Error {
   override readonly name = 'ServiceFailure';
   readonly fault: ServiceFault;
-  /** Of the answer that could not be used; null where there was none. */
+  /** Status of the unusable answer; null if there was none. */
   readonly status: number | null;
 
   constructor(fault: ServiceFault, options: { cause?: unknown; status?: number | undefined } = {}) {
@@ -96,7 +96,7 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
     });
   };
 
-  /** The service may just have closed a reused connection: that one failure is retried on a fresh one. */
+  /** The service may have just closed a reused connection: that one failure is retried on a new one. */
   const exchange = async (asked: ServiceRequest, watch: Watch): Promise<IncomingMessage> => {
     for (let fresh = asked.repeatable !== true; ; fresh = true) {
       const request = start(asked, fresh);
@@ -118,7 +118,7 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
       try {
         const response = await exchange(asked, watch);
         const body = await readWhole(response, asked.answerBytesMax ?? config.answerBytesMax, watch);
-        // It may have answered before it had read everything.
+        // It may have answered before reading everything.
         if (asked.body !== undefined && 'content' in asked.body) response.destroy();
         return { status: response.statusCode ?? 0, headers: response.headers, body };
       } finally {
@@ -139,11 +139,11 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
   };
 }
 
-/** What can end an exchange from outside: its time limit and its caller. */
+/** What can end an exchange from outside: its timeout and its caller. */
 interface Watch {
-  /** Replaces the function that closes the connection; it is called at once if the exchange has already ended. */
+  /** Replaces the function that closes the connection; called at once if the exchange has already ended. */
   setClose(close: () => void): void;
-  /** There was traffic: the time limit starts over. */
+  /** Restarts the timeout after traffic. */
   moved(): void;
   readonly failure: ServiceFailure | undefined;
   stop(): void;
@@ -176,7 +176,7 @@ function startWatch(timeoutMs: number, signal: AbortSignal | undefined): Watch {
   };
 }
 
-/** The body to send could not be read: not the service's fault. */
+/** The request body could not be read: not the service's fault. */
 class SourceFault extends Error {}
 
 function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], watch: Watch): Promise<IncomingMessage> {
@@ -184,14 +184,14 @@ function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], wat
     let isAnswered = false;
     request.once('response', (response) => {
       isAnswered = true;
-      // A body without a length ends with its connection, and Node takes a broken one for its end. What breaks behind
-      // the last byte of a whole one takes nothing from it.
+      // A body without a length ends with its connection, and Node takes a broken one for its end. A break after the last byte
+      // of a complete body is harmless.
       request.on('error', (error) => {
         if (!response.complete) response.destroy(error);
       });
       resolve(response);
     });
-    // Stays for good: an error after the response is also reported on the response, and must not be unhandled here.
+    // Never removed: an error after the response also appears on the response, and must not be unhandled here.
     request.on('error', reject);
     request.once('close', () => reject(new Error('closed without an answer')));
     if (body === undefined || !('content' in body)) {
@@ -240,7 +240,7 @@ async function readWhole(response: IncomingMessage, bytesMax: number, watch: Wat
   try {
     for await (const part of response as AsyncIterable<Buffer>) {
       bytes += part.length;
-      // Leaving the loop destroys the response and with it the connection.
+      // Leaving the loop destroys the response and its connection.
       if (bytes > bytesMax) throw new ServiceFailure('too_large', { status });
       parts.push(part);
     }

@@ -2,21 +2,21 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 interface Waiting {
-  /** Bytes that the peer's side has taken. */
+  /** Bytes that the peer has accepted. */
   sent: number;
-  /** When it last took some. */
+  /** When it last accepted some. */
   progressAt: number;
 }
 
-/** What has been written to clients and is still in memory. */
+/** Tracks answers that were written but not yet read. */
 export interface UnsentLimit {
-  /** After something was written to this socket. */
+  /** Call after a write to this socket. */
   wrote(socket: Socket): void;
 }
 
 /**
- * Bounds the bytes that wait for clients to read them, of all connections together. Beyond it, those are cut whose clients have
- * not read for longest; whoever reads gets its answer.
+ * Bounds unread bytes over all connections. Above the limit, the clients that have not read for longest are disconnected;
+ * active readers get their answers.
  */
 export function createUnsentLimit(bytesMax: number, clock: () => number = () => performance.now()): UnsentLimit {
   const waiting = new Map<Socket, Waiting>();
@@ -62,7 +62,7 @@ export function createWatchedResponse({ wrote }: UnsentLimit) {
     }
 
     override end(...given: unknown[]): this {
-      // Ending takes the socket away.
+      // Ending detaches the socket.
       const { socket } = this;
       Reflect.apply(super.end, this, given);
       if (socket) wrote(socket);

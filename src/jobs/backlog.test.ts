@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBacklog } from './backlog.ts';
 
-test('work is done until none is left, and again when woken', async () => {
+test('works until nothing is left, and again when woken', async () => {
   let left = 3;
   let done = 0;
   const backlog = createBacklog({
@@ -24,10 +24,10 @@ test('work is done until none is left, and again when woken', async () => {
   await backlog.close();
   left = 1;
   backlog.wake();
-  assert.equal(done, 4, 'nothing begins after the end');
+  assert.equal(done, 4, 'starts nothing after close');
 });
 
-test('what comes while the last part is done is not forgotten', async () => {
+test('notices work that arrives during the last step', async () => {
   const gate = Promise.withResolvers<void>();
   let left = 1;
   let calls = 0;
@@ -52,7 +52,7 @@ test('what comes while the last part is done is not forgotten', async () => {
   await backlog.close();
 });
 
-test('what fails is told once and tried again, and the end does not wait for it', async () => {
+test('logs a failure once and retries it, and close does not wait for it', async () => {
   const failures: unknown[] = [];
   const failed = Promise.withResolvers<void>();
   let broken = true;

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Work that is done in the background, after the answer, until none is left. */
+/** Background work, done after the answer until none is left. */
 export interface Backlog {
   /** False while the work fails. */
   readonly available: boolean;
   wake(): void;
-  /** Resolves when nothing is left, or after a moment, or at once while the work fails. */
+  /** Resolves when nothing is left or `waitMs` have passed; at once while the work fails. */
   settled(waitMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface BacklogDeps {
-  /** Does a part of the work; false when nothing was left. If it throws, it is tried again later. */
+  /** Does part of the work; false when nothing is left. A failure is retried later. */
   doSome(signal: AbortSignal): Promise<boolean>;
   onFailure(error: unknown): void;
 }
@@ -53,7 +53,7 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps): Backlog {
     });
   }
 
-  /** Failures are retried, less often each time. */
+  /** Retries failures with growing pauses. */
   async function doAll(): Promise<void> {
     while (!stop.signal.aborted) {
       try {

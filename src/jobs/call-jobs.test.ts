@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCallJobs } from './call-jobs.ts';
 
-test('a job tells its progress, then its result, to its owner alone (contract §4)', () => {
+test('reports progress, then the result, to the owner only (contract §4)', () => {
   const jobs = createCallJobs();
   const job = jobs.start('a', { progress: 1 });
   job.report({ progress: 2, total: 4, message: 'half' });
@@ -15,7 +15,7 @@ test('a job tells its progress, then its result, to its owner alone (contract §
   assert.equal(jobs.get(job.id, 'a').state, 'done');
 });
 
-test('what has ended stays as it ended', () => {
+test('a finished job never changes', () => {
   const jobs = createCallJobs();
   const job = jobs.start('a', { progress: 0 });
   job.cancelled();
@@ -25,7 +25,7 @@ test('what has ended stays as it ended', () => {
   assert.deepEqual({ state, result, progress }, { state: 'cancelled', result: undefined, progress: 0 });
 });
 
-test('finished jobs are kept for an hour and at most a bounded number; running ones are never dropped', () => {
+test('keeps finished jobs for an hour and a bounded number; never drops running ones', () => {
   let time = 0;
   const jobs = createCallJobs({ finishedMax: 2, now: () => new Date(time) });
   const running = jobs.start('a', { progress: 0 });
@@ -41,7 +41,7 @@ test('finished jobs are kept for an hour and at most a bounded number; running o
   assert.equal(jobs.get(running.id, 'a').state, 'running');
 });
 
-test('a call that waited in the queue becomes a queued job, and says when it begins (AT-ASYNC-002)', () => {
+test('a queued call becomes a queued job and reports when it starts (AT-ASYNC-002)', () => {
   const jobs = createCallJobs();
   const job = jobs.start('a', { progress: 0 }, 'queued');
   assert.equal(jobs.get(job.id, 'a').state, 'queued');
@@ -51,7 +51,7 @@ test('a call that waited in the queue becomes a queued job, and says when it beg
   assert.deepEqual(jobs.get(job.id, 'a').error, { code: 'fess_timeout', message: 'Too slow.', httpStatus: null });
 });
 
-test('the results of finished jobs are bounded together: the oldest make room', () => {
+test('bounds the results of finished jobs in total: the oldest are dropped', () => {
   const jobs = createCallJobs({ resultBytesMax: 1_000 });
   const ids = [1, 2, 3].map(() => {
     const job = jobs.start('me', { progress: 0 });

@@ -19,7 +19,7 @@ export interface CallJobView {
   error?: CallJobError;
 }
 
-/** Code, message and the data of the call's error. */
+/** Code, message and data of the call's error. */
 export interface CallJobError {
   code: string;
   message: string;
@@ -30,9 +30,9 @@ type Progress = Pick<CallJobView, 'progress' | 'total' | 'message'>;
 
 export interface CallJob {
   readonly id: string;
-  /** Resolves when other processes know of it. */
+  /** Resolves when other processes can see it. */
   readonly known: Promise<void>;
-  /** It has left the queue. */
+  /** Call when it leaves the queue. */
   begin(): void;
   report(progress: Progress): void;
   finish(result: unknown): void;
@@ -42,26 +42,26 @@ export interface CallJob {
 
 export interface CallJobs {
   start(owner: string, first: Progress, state?: 'queued' | 'running'): CallJob;
-  /** Another owner's job is as unknown as one that never existed. */
+  /** Another owner's job looks as if it did not exist. */
   get(id: string, owner: string): CallJobView;
-  /** As `get`, and jobs of other processes on the same database. */
+  /** As `get`, including jobs of other processes on the same database. */
   find(id: string, owner: string): Promise<CallJobView>;
 }
 
 export interface CallJobsOptions {
-  /** How long finished jobs are kept … */
+  /** How long finished jobs are kept. */
   keepMs?: number;
-  /** … and how many at most; running ones are never dropped. */
+  /** Max finished jobs; running ones are never dropped. */
   finishedMax?: number;
-  /** Bytes of their results; the oldest make room. */
+  /** Max bytes of all results; the oldest are dropped. */
   resultBytesMax?: number;
   now?: () => Date;
-  /** What processes on one database share, if they do: any of them can then report a job of another. */
+  /** The store shared by processes on one database, if any: then each can report the others' jobs. */
   shared?: () => Promise<SharedStore | undefined>;
 }
 
 const renewMs = 15_000;
-/** A running job that was not written for so long was lost with its process. */
+/** A running job not renewed for this long was lost with its process. */
 const silentMaxMs = 4 * renewMs;
 
 /** A job as other processes read it. */
@@ -75,11 +75,11 @@ interface KeptJob {
   owner: string;
   view: CallJobView;
   endedAt?: number;
-  /** Of its result. */
+  /** Size of its result. */
   bytes: number;
 }
 
-/** Slow calls that were answered with a handle. They live in memory, and in the shared store where there is one. */
+/** Slow calls that were answered with a handle. Kept in memory, and in the shared store if there is one. */
 export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
   const { keepMs = 3_600_000, finishedMax = 1000, resultBytesMax = 64 * 1024 * 1024, now = () => new Date() } = options;
   const { shared } = options;
@@ -159,7 +159,7 @@ export function createCallJobs(options: CallJobsOptions = {}): CallJobs {
 
 const interrupted = {
   code: 'interrupted',
-  message: 'The server was stopped while this ran. Nothing is known of its outcome; call the tool again.',
+  message: 'The server was stopped while this ran, and its outcome is unknown. Call the tool again.',
 };
 
 export function jobNotFound(): CarrelError {

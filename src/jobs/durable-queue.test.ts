@@ -7,7 +7,7 @@ interface Job {
   readonly id: number;
 }
 
-/** A queue in memory, whose jobs end when the test says so. */
+/** An in-memory queue; the test ends its jobs. */
 function source(count: number) {
   const waiting = Array.from({ length: count }, (_, id): Job => ({ id }));
   const begun = new Map<number, { signal: AbortSignal; end(error?: Error): void }>();
@@ -41,18 +41,18 @@ function source(count: number) {
 
 const config = { workers: 2, leaseMs: 60_000, pollMs: 60_000 };
 
-test('so many jobs run at the same time, and the next begins when one ends', async () => {
+test('runs a bounded number of jobs at the same time and starts the next when one ends', async () => {
   const { jobs, begun, told, started } = source(3);
   const queue = createDurableQueue(config, jobs, silentLogger);
   await started(1);
   assert.equal(begun.has(2), false);
   begun.get(0)?.end();
   await started(2);
-  assert.equal(told.recovered, 1, 'what dead processes left is looked for first');
+  assert.equal(told.recovered, 1, 'recovers the jobs of dead processes first');
   await queue.close();
 });
 
-test('a job that breaks off keeps no other from running', async () => {
+test('a crashing job does not keep others from running', async () => {
   const { jobs, begun, started } = source(3);
   const queue = createDurableQueue({ ...config, workers: 1 }, jobs, silentLogger);
   await started(0);
@@ -62,7 +62,7 @@ test('a job that breaks off keeps no other from running', async () => {
   await queue.close();
 });
 
-test('waking finds what came in since, without waiting for the next look', async () => {
+test('waking finds new jobs without waiting for the next poll', async () => {
   const { jobs, waiting, started } = source(0);
   const queue = createDurableQueue(config, jobs, silentLogger);
   waiting.push({ id: 7 });
@@ -71,7 +71,7 @@ test('waking finds what came in since, without waiting for the next look', async
   await queue.close();
 });
 
-test('a job that is not ours any more is stopped: told by us, or found out with the lease', async () => {
+test('stops a job that it no longer owns, dropped or found out at lease renewal', async () => {
   const { jobs, told, started } = source(2);
   const queue = createDurableQueue({ ...config, leaseMs: 30 }, jobs, silentLogger);
   const [first, second] = [await started(0), await started(1)];
@@ -83,7 +83,7 @@ test('a job that is not ours any more is stopped: told by us, or found out with 
   await queue.close();
 });
 
-test('closing stops what runs, gives it back, and begins nothing more', async () => {
+test('closing stops running jobs, requeues them and starts nothing', async () => {
   const { jobs, waiting, told, started } = source(5);
   const queue = createDurableQueue(config, jobs, silentLogger);
   const first = await started(0);
@@ -95,7 +95,7 @@ test('closing stops what runs, gives it back, and begins nothing more', async ()
   assert.equal(waiting.length, 3);
 });
 
-test('a queue that cannot be read is looked at again', async () => {
+test('retries a queue that cannot be read', async () => {
   const { jobs, started } = source(1);
   let failures = 1;
   const flaky: JobSource<Job> = {
@@ -113,7 +113,7 @@ test('a queue that cannot be read is looked at again', async () => {
   await queue.close();
 });
 
-test('past jobs that take long one more is let, if it is quick', async () => {
+test('starts one extra job beside slow ones if it is quick', async () => {
   const { jobs, begun, started } = source(5);
   const asked: boolean[] = [];
   const told: JobSource<Job> = {
@@ -132,11 +132,11 @@ test('past jobs that take long one more is let, if it is quick', async () => {
   assert.deepEqual(asked.slice(3), [true]);
   begun.get(0)?.end();
   await started(4);
-  assert.deepEqual(asked.slice(4, 5), [false], 'a place for any is filled with any');
+  assert.deepEqual(asked.slice(4, 5), [false], 'a free slot takes any job');
   await queue.close();
 });
 
-test('a first look that may wait is made by itself, and at once when the queue is woken', async () => {
+test('the first poll may be delayed, and waking makes it at once', async () => {
   const later = source(1);
   const slow = createDurableQueue({ ...config, firstLookMs: 60_000 }, later.jobs, silentLogger);
   assert.equal(later.told.recovered, 0);
@@ -152,7 +152,7 @@ test('a first look that may wait is made by itself, and at once when the queue i
   await queue.close();
 });
 
-test('a queue that is closed before its first look leaves the storage alone', async () => {
+test('a queue closed before its first poll does not touch the storage', async () => {
   const { jobs, waiting, told } = source(1);
   const queue = createDurableQueue({ ...config, firstLookMs: 60_000 }, jobs, silentLogger);
   await queue.close();

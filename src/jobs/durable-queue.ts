@@ -4,19 +4,19 @@ export interface DurableQueueConfig {
   readonly workers: number;
   readonly leaseMs: number;
   readonly pollMs: number;
-  /** How long jobs that earlier processes left behind may wait for the first look; `wake` cuts it short. */
+  /** How long the first poll for jobs of earlier processes may wait; `wake` polls at once. */
   readonly firstLookMs?: number;
-  /** When all workers have been busy for so long, one more job is taken that promises to be quick. Default: none. */
+  /** When all workers have been busy for this long, one extra job runs if it is expected to be quick. Default: never. */
   readonly patienceMs?: number;
 }
 
-/** The queue itself is stored elsewhere, where it survives this process. */
+/** The stored queue, which outlives this process. */
 export interface JobSource<Job extends { readonly id: number }> {
-  /** `quick`: one that is not expected to take long, or none. */
+  /** `quick`: only a job that is expected to be quick. */
   claim(quick: boolean): Promise<Job | undefined>;
-  /** False: the job is not ours any more. */
+  /** False: the job is no longer ours. */
   renew(job: Job): Promise<boolean>;
-  /** Finishes the job, one way or the other. Must stop soon after the signal; whatever it throws is only logged. */
+  /** Finishes the job, successfully or not. Must stop soon after the signal; errors are only logged. */
   perform(job: Job, signal: AbortSignal, quick: boolean): Promise<void>;
   /** Requeues the jobs of dead processes. */
   recover(): Promise<void>;
@@ -26,7 +26,7 @@ export interface JobSource<Job extends { readonly id: number }> {
 
 export interface DurableQueue {
   wake(): void;
-  /** Stops the work on a job that is not ours any more, where it runs here. */
+  /** Stops work on a job that is no longer ours, if it runs here. */
   drop(id: number): void;
   /** Stops all work; unfinished jobs go back to the queue. */
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
       for (const { stop } of running.values()) stop.abort();
       await filling;
       await Promise.all([...running.values()].map(({ ended }) => ended));
-      // Before the first look, nothing can have been taken.
+      // Before the first poll, nothing can have been claimed.
       if (hasLooked) await source.giveBack();
     },
   };
@@ -138,7 +138,7 @@ export function createDurableQueue<Job extends { readonly id: number }>(
     try {
       if (!(await source.renew(job))) stop.abort();
     } catch (error) {
-      // The lease outlasts two such failures; if it is lost, the end of the job will be refused.
+      // The lease outlasts two failed renewals; if it is lost, finishing the job will be refused.
       log.warn('a lease was not renewed', { job: job.id, reason: error instanceof Error ? error.message : '' });
     }
   }

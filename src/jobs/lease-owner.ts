@@ -3,12 +3,12 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isRunning } from '../base/is-running.ts';
 
-/** Machine, process id, process start and a random id. From the first three, others on this machine see that it has died. */
+/** Machine, process id, process start and a random id. The first three let others on this machine see that it has died. */
 export function createLeaseOwner(): string {
   return [machine(), process.pid, startOf('self') ?? 'unknown', randomUUID()].join(' ');
 }
 
-/** True only if it is certain: the holder was on this machine, and its process no longer exists. */
+/** True only if certain: the owner was on this machine and its process no longer exists. */
 export function isGone(owner: string): boolean {
   const [where, pid, start] = owner.split(' ');
   if (where !== machine() || start === undefined || start === 'unknown') return false;
@@ -16,7 +16,7 @@ export function isGone(owner: string): boolean {
   return now === undefined ? !isRunning(Number(pid)) : now !== start;
 }
 
-/** Containers may share a host name; process ids mean the same only within one namespace and one boot. */
+/** Containers may share a host name; process ids are comparable only within one namespace and boot. */
 function machine(): string {
   const namespace = unlessMissing(() => readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''));
   const boot = unlessMissing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
@@ -26,7 +26,7 @@ function machine(): string {
 /** In clock ticks since boot (proc(5), field 22); undefined if there is no such process or no /proc. */
 function startOf(pid: string): string | undefined {
   const status = unlessMissing(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  // The program's name is in brackets and may contain anything.
+  // The program's name is in parentheses and may contain anything.
   return status?.slice(status.lastIndexOf(')') + 2).split(' ')[19];
 }
 

@@ -7,12 +7,12 @@ import type { ListedPart, SharedStore } from '../base/shared-store.ts';
 
 /** Calls that outlive their request: an id and numbered parts of JSON, each expiring after `lastsMs`. Writes are durable. */
 export interface Records {
-  /** False if the part exists: of several writers, the first one wins. */
+  /** False if the part exists: the first of several writers wins. */
   add(id: string, part: number, content: object, lastsMs: number): Promise<boolean>;
   put(id: string, part: number, content: object, lastsMs: number): Promise<void>;
   read<Content>(id: string, part: number): Promise<Content | undefined>;
   list(ids?: readonly string[]): Promise<ListedPart[]>;
-  /** From now on, all parts last so long. */
+  /** Extends the lifetime of all parts. */
   touch(id: string, lastsMs: number): Promise<void>;
   remove(id: string, parts?: readonly number[]): Promise<void>;
 }
@@ -32,12 +32,12 @@ export function createSharedRecords(kind: string, shared: SharedStore): Records 
   };
 }
 
-/** A file gets its expiry just after it was written, and another process must not remove it in between. */
+/** A file gets its expiry just after it is written; no process may remove it in between. */
 const graceMs = 60_000;
-/** Anything else in the folder was left by a process that was killed. */
+/** Other files in the folder were left by a killed process. */
 const leftoverMs = 24 * 3_600_000;
 
-/** One file for each part, named by the number of the part. Its modification time is when it expires. */
+/** One file per part, named by its number. The modification time is the expiry. */
 export function createFileRecords(folder: string, names: readonly string[], now: () => number): Records {
   const fileOf = (id: string, part: number): string => join(folder, `${id}.${names[part]}`);
   const expire = (file: string, lastsMs: number): Promise<void> => {
@@ -66,7 +66,7 @@ export function createFileRecords(folder: string, names: readonly string[], now:
       try {
         return JSON.parse(await readFile(fileOf(id, part), 'utf8')) as Content;
       } catch (error) {
-        // A power cut may leave half a file, which counts as none.
+        // A power cut may leave half a file, which counts as absent.
         if (error instanceof SyntaxError || systemCode(error) === 'ENOENT') return undefined;
         throw error;
       }
@@ -97,12 +97,12 @@ function json(content: object): Buffer {
   return Buffer.from(JSON.stringify(content));
 }
 
-/** How soon a change that is only shown is written. */
+/** Delay before an unimportant change is written. */
 const soonMs = 500;
 
 export interface StateWriter {
   soon(): void;
-  /** Resolves when it is written, or could not be: then it is written with the next change. */
+  /** Resolves when it is written, or has failed: then the next change writes it. */
   now(): Promise<void>;
   /** Resolves when nothing is being written. */
   stop(): Promise<void>;

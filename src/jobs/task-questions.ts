@@ -2,7 +2,7 @@ import { CarrelError } from '../base/errors.ts';
 
 export type TaskQuestions = ReturnType<typeof createTaskQuestions>;
 
-/** What a task asks its client. A question stays open for `answerMs`; `changed` is called whenever others are open. */
+/** The questions of a task to its client. Each stays open for `answerMs`; `changed` is called when the open ones change. */
 export function createTaskQuestions({ answerMs, changed }: { answerMs: number; changed(): void }) {
   const questions = new Map<string, { request: object; answer(value: unknown): void }>();
   let asked = 0;
@@ -10,7 +10,7 @@ export function createTaskQuestions({ answerMs, changed }: { answerMs: number; c
   return {
     /** Unanswered requests, by key. */
     open: (): Record<string, object> => Object.fromEntries([...questions].map(([key, { request }]) => [key, request])),
-    /** Resolves when all are answered, by the names of the requests. */
+    /** Resolves with all answers, by request name. */
     async ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>> {
       const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
       const answers: Record<string, unknown> = {};
@@ -19,7 +19,7 @@ export function createTaskQuestions({ answerMs, changed }: { answerMs: number; c
         answerMs,
       ).unref();
       for (const [name, request] of Object.entries(requests)) {
-        // A key must never stand for another question of the same task.
+        // A key is never reused within a task.
         asked += 1;
         questions.set(`${name}-${asked}`, {
           request,
@@ -47,7 +47,7 @@ export function createTaskQuestions({ answerMs, changed }: { answerMs: number; c
       }
       changed();
     },
-    /** Fails the `ask` that is waiting. */
+    /** Fails the pending `ask`. */
     refuse: (error: CarrelError): void => refuse?.(error),
   };
 }

@@ -5,7 +5,7 @@ export interface Beginning {
   owner: string;
   tool: string;
   createdAt: number;
-  /** Whose work it is; see lease-owner. */
+  /** The owning process; see lease-owner. */
   process: string;
   work?: string;
 }
@@ -49,7 +49,7 @@ export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => nu
       const { status, ...rest } = outcome;
       return { ...describe(id, createdAt, status, endedAt, endedAt), ...rest };
     },
-    /** Whether the TTL that clients were told has passed. */
+    /** Whether the TTL reported to clients has passed. */
     isExpired: ({ createdAt }: Beginning, { endedAt }: Ending): boolean =>
       now() > createdAt + ttlOf(createdAt, endedAt),
   };
@@ -61,10 +61,13 @@ export function unknownTask(): CarrelError {
 
 export const interrupted = failure(
   'interrupted',
-  'The server was stopped while this ran. Nothing is known of its outcome; look, and call the tool again.',
+  'The server was stopped while this ran, and its outcome is unknown. Check the result, then call the tool again if needed.',
 );
 
-export const overdue = failure('task_expired', 'This took too long and was given up.');
+export const overdue = failure(
+  'task_expired',
+  'The task took too long and was stopped. Call the tool again, if possible with less to do.',
+);
 
 function failure(code: ErrorCode, message: string): TaskOutcome {
   return { status: 'failed', error: { code: -32_000, message, data: { code } } };

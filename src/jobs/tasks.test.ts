@@ -23,7 +23,7 @@ async function started(tasks: ReturnType<typeof createTasks>, more: Partial<type
   return task;
 }
 
-test('a task is on disk before its id is given out, and so is its end', async (t) => {
+test('a task is on disk before its id is returned, and so is its end', async (t) => {
   const { folder, tasks, again } = open(t);
   const task = await started(tasks);
   assert.match(task.id, /^[\w-]{32}$/);
@@ -36,13 +36,13 @@ test('a task is on disk before its id is given out, and so is its end', async (t
   assert.deepEqual([later.view.status, later.view.result], ['completed', { content: [] }]);
 });
 
-test('to others a task is as unknown as one that never existed', async (t) => {
+test("hides other owners' tasks", async (t) => {
   const { tasks } = open(t);
   const { id } = await started(tasks);
   const problems = new Set<string>();
   const strange = ['0'.repeat(32), '', '../../etc/passwd', `${id}\0`, 7, null, undefined, { toString: () => id }];
   for (const [given, owner] of [[id, 'you'], ...strange.map((each) => [each, 'me'])] as [unknown, string][]) {
-    // One after the other: what is refused while another is waited for would be refused to nobody.
+    // One after the other: an unawaited rejection would be unhandled.
     const asked = [tasks.get, tasks.cancel, (task: unknown, whose: string) => tasks.answer(task, whose, {})];
     for (const ask of asked) {
       await assert.rejects(ask(given, owner), (error: Error) => Boolean(problems.add(error.message)));
@@ -52,7 +52,7 @@ test('to others a task is as unknown as one that never existed', async (t) => {
   assert.equal((await tasks.get(id, 'me')).view.status, 'working');
 });
 
-test('tasks are bounded for each owner, in all, and in bytes; too many at once too', async (t) => {
+test('bounds tasks per owner, in total and in bytes, concurrent ones too', async (t) => {
   const { tasks } = open(t, { perOwnerMax: 3, allMax: 5, bytesMax: 1_000 });
   const starts = await Promise.all(Array.from({ length: 10 }, () => tasks.start(mine)));
   assert.equal(starts.filter(Boolean).length, 3);
@@ -63,7 +63,7 @@ test('tasks are bounded for each owner, in all, and in bytes; too many at once t
   assert.equal(await large.start(mine), undefined);
 });
 
-test('the first end counts, whoever ends it', async (t) => {
+test('the first end counts', async (t) => {
   const { tasks, again } = open(t);
   let stopped = 0;
   const task = await started(tasks, { cancel: () => (stopped += 1) });
@@ -71,14 +71,14 @@ test('the first end counts, whoever ends it', async (t) => {
   await Promise.all([task.end(done), tasks.cancel(task.id, 'me')]);
   assert.equal((await tasks.get(task.id, 'me')).view.status, 'cancelled');
   assert.equal(stopped, 1);
-  // Another process that shares the folder.
+  // Another process on the same folder.
   const other = await started(tasks);
   await again().cancel(other.id, 'me');
   await other.end(done);
   assert.equal((await tasks.get(other.id, 'me')).view.status, 'cancelled');
 });
 
-test('whoever asks while the end is written is told the end', async (t) => {
+test('reports the end while it is being written', async (t) => {
   const { tasks } = open(t);
   const task = await started(tasks);
   const ending = task.end(done);
@@ -90,7 +90,7 @@ test('whoever asks while the end is written is told the end', async (t) => {
   );
 });
 
-test('a task is kept as long as it said, then forgotten, and its files with it', async (t) => {
+test('keeps a task as long as promised, then removes its files', async (t) => {
   let time = Date.now();
   const { folder, tasks } = open(t, { keepMs: 1_000, now: () => time });
   const task = await started(tasks);
@@ -105,7 +105,7 @@ test('a task is kept as long as it said, then forgotten, and its files with it',
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('work that ended with its process has failed; work that goes on by itself has not', async (t) => {
+test('work that died with its process has failed; work that continues has not', async (t) => {
   const { folder, tasks } = open(t);
   const code = `
     const { createTasks } = await import(${JSON.stringify(new URL('./tasks.ts', import.meta.url).href)});
@@ -128,7 +128,7 @@ test('work that ended with its process has failed; work that goes on by itself h
   assert.equal((await tasks.get(left, 'me')).view.status, 'completed');
 });
 
-test('questions wait for all their answers; keys are never used twice, and strange ones are ignored', async (t) => {
+test('questions wait for all answers; keys are never reused, and unknown ones are ignored', async (t) => {
   const { tasks } = open(t);
   const task = await started(tasks);
   const asking = task.ask({ a: { n: 1 }, b: { n: 2 } });
@@ -147,7 +147,7 @@ test('questions wait for all their answers; keys are never used twice, and stran
   await assert.rejects(again, { code: 'cancelled' });
 });
 
-test('where the disk takes nothing, there is no task; and a stop ends none', async (t) => {
+test('without disk space there is no task, and a stop ends none', async (t) => {
   const { folder, tasks } = open(t);
   const task = await started(tasks);
   tasks.close();

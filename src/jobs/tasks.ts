@@ -18,7 +18,7 @@ import {
 
 export interface TasksOptions {
   folder: string;
-  /** Used instead of the folder, so that any process can report tasks and end them. */
+  /** Replaces the folder, so that any process can report and end tasks. */
   shared?: SharedStore | undefined;
   log: Logger;
   /** How long a task is kept after its end, at least. */
@@ -45,22 +45,22 @@ interface Running {
   timer: NodeJS.Timeout;
 }
 
-/** The parts of a task's record. On files there are the first two. */
+/** The parts of a task's record. Files have only the first two. */
 const partNames = ['task', 'end'];
 const [beginningPart, endPart, statePart] = [0, 1, 2];
-/** Answers of other processes follow, by the number in the question's key. */
+/** Answers from other processes follow, by the number in the question's key. */
 const firstAnswerPart = 10;
 
 const idBytes = 19;
 const idPattern = /^[\w-]{32}$/;
-/** The beginning of an id tells whose task it is, so that tasks are counted without being read. */
+/** An id starts with its owner's mark, so that tasks are counted without being read. */
 const markChars = 6;
 const messageCharsMax = 500;
 const hourMs = 3_600_000;
 
-/** How often a process checks what others want of its tasks. */
+/** How often a process checks for requests of others about its tasks. */
 const lookMs = 2_000;
-/** How often it writes their state as a sign of life, and how long that counts: it may be slow or lose the database. */
+/** How often it renews their state, and how long that is valid: it may be slow or lose the database. */
 const stateEveryMs = 20_000;
 const stateLastsMs = 6 * stateEveryMs;
 
@@ -71,11 +71,11 @@ export function createTasks(options: TasksOptions): Tasks {
   const process = createLeaseOwner();
   const running = new Map<string, Running>();
   const views = createTaskViews({ keepMs, now });
-  /** Ends that are not on disk, yet or at all. */
+  /** Ends that are not on disk yet, or could not be written. */
   const ended = new Map<string, { beginning: Beginning; ending: Ending }>();
   const listeners = new Set<(id: string) => void>();
   const lastsMs = runMs + 2 * keepMs;
-  /** What earlier processes left in the folder: it counts for all, but is held against nobody. */
+  /** Files of earlier processes: they count for the total, not for an owner. */
   let left: Set<string> | undefined;
   let closed = false;
   let starting: Promise<unknown> = Promise.resolve();
@@ -85,14 +85,14 @@ export function createTasks(options: TasksOptions): Tasks {
     shared?.tell({ about: 'task', id });
   };
 
-  /** The first end counts, also among processes. */
+  /** The first end counts, across processes too. */
   const writeEnd = async (id: string, ending: Ending): Promise<void> => {
     if (await records.add(id, endPart, ending, 2 * keepMs)) await records.touch(id, 2 * keepMs);
     if (shared) await records.remove(id, [statePart]);
     ended.delete(id);
   };
   const tryWriteEnd = (id: string, ending: Ending): Promise<void> =>
-    writeEnd(id, ending).catch((error: unknown) => log.warn('the end of a task was not saved', { error }));
+    writeEnd(id, ending).catch((error: unknown) => log.warn('could not save the end of a task', { error }));
 
   const release = async (id: string, { timer, writer }: Running): Promise<void> => {
     running.delete(id);
@@ -101,7 +101,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   const lookAround = async (): Promise<void> => {
-    // Until the database has an end, other processes know nothing of it.
+    // Other processes do not see an end until the database has it.
     for (const [id, { ending }] of ended) await writeEnd(id, ending);
     const parts = running.size === 0 ? [] : await records.list([...running.keys()]);
     for (const { id, part } of parts) {
@@ -118,7 +118,7 @@ export function createTasks(options: TasksOptions): Tasks {
     }
   };
   const look = (): void =>
-    void lookAround().catch((error: unknown) => log.debug('tasks could not be looked at', { error }));
+    void lookAround().catch((error: unknown) => log.debug('could not check tasks for changes', { error }));
   const looking = shared && setInterval(look, lookMs).unref();
   shared?.onNotice((notice) => {
     if (notice.about !== 'task') return;
@@ -135,7 +135,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const task = running.get(id);
     if (task === undefined || closed) return;
     const ending = { endedAt: now(), outcome };
-    // Before the work is forgotten: nobody who asks meanwhile must be told that it was interrupted.
+    // Before the work is removed: a concurrent reader must not see it as interrupted.
     ended.set(id, { beginning: task.beginning, ending });
     await release(id, task);
     await tryWriteEnd(id, ending);
@@ -205,7 +205,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   const get = async (given: unknown, owner: string): Promise<FoundTask> => {
-    // Another process may have ended it just now; while nobody can tell, it goes on.
+    // Another process may have just ended it; if unknown, it continues.
     if (shared) await lookAround().catch(() => {});
     const { id, beginning, ending } = await read(given, owner);
     const { tool, work, createdAt } = beginning;
@@ -220,7 +220,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const isKnownToRun = shared === undefined || state !== undefined;
     if (!isOverdue && isKnownToRun && !isGone(beginning.process) && !isOwn) return { view, tool };
     await endLeft(id, interrupted);
-    // It may have ended by itself just before.
+    // It may have ended just before.
     const known = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
     return { view: views.ended(id, beginning, known), tool };
   };
@@ -255,12 +255,12 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   return {
-    // One after the other, or many at once would all find room.
+    // One after the other: concurrent starts would all find room.
     start(task) {
       const started = starting
         .then(() => begin(task))
         .catch((error: unknown) => {
-          log.warn('a task could not be kept, so its caller waits for the answer', { error });
+          log.warn('a task could not be stored; its caller waits for the answer', { error });
           return undefined;
         });
       starting = started;
@@ -323,7 +323,7 @@ function hasRoom(
   return own.length < perOwnerMax && ids.length < allMax && bytes < bytesMax;
 }
 
-/** Known to all who have the id; with the rest of it, no two tasks have the same. */
+/** Anyone with the id can see it; the rest of the id makes it unique. */
 function markOf(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, markChars);
 }

@@ -6,26 +6,26 @@ import { createRecorder, type Recorder } from './recorder.ts';
 import { createRegistry, type Point } from './registry.ts';
 import { type MeasuredSource, type Sampling, startSampling } from './sampling.ts';
 
-/** What one process tells of itself. */
+/** Metrics and traces of one process. */
 export interface Telemetry {
   readonly recorder: Recorder;
-  /** Once it is known what there is to measure. */
+  /** Call once it is known what to measure. */
   watch(watched: { sources: readonly MeasuredSource[]; gauges?: Gauges }): void;
   /** In Prometheus's text format. */
   prometheus(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** Read whenever somebody looks. */
+/** Read on every scrape or export. */
 export interface Gauges {
   sessions?(): number;
   connections(): number;
 }
 
-/** The whole stop has five seconds, and three of them are for calls that run. */
+/** The whole stop has five seconds, three of them for running calls. */
 const flushMs = 1_000;
 
-/** Starts counting, and sending if there is a target. */
+/** Starts recording, and exporting if there is a target. */
 export async function openTelemetry(
   role: string,
   target: OtlpTarget | undefined,

@@ -2,21 +2,23 @@ import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
 import { version } from '../base/package-info.ts';
 import type { Labels, Registry } from './registry.ts';
 
-/** Milliseconds. Less would wake an idle process more often than it is worth. */
+/** A finer resolution would wake an idle process too often. */
 const lagResolutionMs = 20;
 
-/** Facts of the process. `role` is what it serves. */
+/** Metrics of the process. `role` is what it serves. */
 export function watchProcess(registry: Registry, role: string): { close(): void } {
   const one = (value: number, labels: Labels = {}) => [{ labels, value }];
   const build = { version, node: process.versions.node, role };
   const loop = watchEventLoop();
-  registry.watch('gauge', { name: 'carrel.build_info', help: 'What is running; always 1.' }, () => one(1, build));
+  registry.watch('gauge', { name: 'carrel.build_info', help: 'Version and role of the process; always 1.' }, () =>
+    one(1, build),
+  );
   registry.watch(
     'gauge',
     { name: 'process.memory.usage', unit: 'By', prometheusName: 'process_resident_memory_bytes', help: 'Memory.' },
     () => one(process.memoryUsage.rss()),
   );
-  registry.watch('gauge', { name: 'v8js.memory.heap.used', unit: 'By', help: "Of JavaScript's own memory." }, () =>
+  registry.watch('gauge', { name: 'v8js.memory.heap.used', unit: 'By', help: 'Memory of the JavaScript heap.' }, () =>
     one(process.memoryUsage().heapUsed),
   );
   registry.watch(
@@ -37,16 +39,18 @@ export function watchProcess(registry: Registry, role: string): { close(): void 
     },
     () => one(performance.timeOrigin / 1000),
   );
-  registry.watch('gauge', { name: 'nodejs.eventloop.utilization', help: 'Share of the time that it was busy.' }, () =>
-    one(loop.look().utilization),
+  registry.watch(
+    'gauge',
+    { name: 'nodejs.eventloop.utilization', help: 'Share of time the event loop was busy.' },
+    () => one(loop.look().utilization),
   );
-  registry.watch('gauge', { name: 'nodejs.eventloop.delay', unit: 's', help: 'How late the event loop was.' }, () =>
+  registry.watch('gauge', { name: 'nodejs.eventloop.delay', unit: 's', help: 'Event loop delay.' }, () =>
     Object.entries(loop.look().lag).map(([percentile, value]) => ({ labels: { percentile }, value })),
   );
   return { close: loop.close };
 }
 
-/** Of the time between two looks. Somebody else who looks within this gets the same. */
+/** The interval between reads. A second reader within it gets the same values. */
 const sameLookMs = 5_000;
 
 function watchEventLoop() {
@@ -58,7 +62,7 @@ function watchEventLoop() {
     look(): typeof seen {
       if (performance.now() - lookedAt < sameLookMs) return seen;
       lookedAt = performance.now();
-      // Started by the first who looks: most processes are never asked.
+      // Started on first use: most processes are never asked.
       if (monitor === undefined) {
         monitor = monitorEventLoopDelay({ resolution: lagResolutionMs });
         monitor.enable();

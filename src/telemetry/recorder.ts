@@ -1,14 +1,14 @@
 import type { ErrorKind } from '../base/errors.ts';
 import type { Labels, Registry } from './registry.ts';
 
-/** A request of a client that has been answered, or given up. */
+/** A client request that was answered or cancelled. */
 export interface Operation {
   method: string;
-  /** The tool or prompt that it names, if there is one of that name. */
+  /** The tool or prompt it names, if that exists. */
   subject?: { kind: 'tool' | 'prompt'; name: string };
   /** The JSON-RPC code, `tool_error`, or `cancelled`. */
   error?: string | undefined;
-  /** Of OpenTelemetry: standard streams, or HTTP. */
+  /** OpenTelemetry's values for stdio and HTTP. */
   transport: 'pipe' | 'tcp';
   revision?: string | undefined;
   sessionId?: string | undefined;
@@ -16,37 +16,37 @@ export interface Operation {
   /** Milliseconds since 1970, with fractions. */
   startedAt: number;
   ms: number;
-  /** What the client sent along, to be judged by whoever uses it. */
+  /** Sent by the client, unchecked. */
   meta: unknown;
 }
 
-/** One call of a tool, whoever made it and however it came. */
+/** One tool call, from any source. */
 export interface ToolCall {
   /** Milliseconds since 1970. */
   at: number;
   tool: string;
   caller: { id: string; name: string; authenticated?: boolean; reachedAt?: string };
-  /** What it says it is. */
+  /** The client's self-reported name. */
   client?: { name: string; version: string } | undefined;
   ms: number;
   /** `ok`, or the code of the error. */
   outcome: string;
-  /** Of the error. */
+  /** The error's kind. */
   kind?: ErrorKind;
   answer?: object;
 }
 
-/** Scoring the candidates of one search. */
+/** Reranking of one search. */
 export interface Scoring {
   state: 'applied' | 'off' | 'failed';
   candidates: number;
   ms: number;
 }
 
-/** Told of everything that is counted; who else wants to know of it listens here. */
+/** Receives everything that is counted; other listeners subscribe here. */
 export interface Recorder {
   operation(operation: Operation): void;
-  /** A call begins; the function that it returns is told how it ended. */
+  /** Starts a call; the returned function records how it ended. */
   call(): (call: ToolCall) => void;
   scored(scoring: Scoring): void;
   httpAnswer(route: string, status: number): void;
@@ -56,35 +56,35 @@ export interface Recorder {
   onCall(listener: (call: ToolCall) => void): void;
 }
 
-/** Seconds: the buckets that the conventions of OpenTelemetry for MCP advise. */
+/** Seconds: the buckets that OpenTelemetry's MCP conventions advise. */
 const operationBounds = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 const sessionBounds = [1, 10, 60, 300, 1_800, 7_200, 28_800, 86_400];
 const scoringBounds = [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** Names of tokens are the operator's, so there are few; beyond this they are counted together. */
+/** Token names come from the operator, so there are few; excess ones are counted together. */
 const callersMax = 100;
 const callerCharsMax = 64;
 
 export function createRecorder(registry: Registry): Recorder {
   const operations = registry.histogram(
-    { name: 'mcp.server.operation.duration', unit: 's', help: 'Requests of MCP clients and how long they took.' },
+    { name: 'mcp.server.operation.duration', unit: 's', help: 'Requests of MCP clients and their duration.' },
     operationBounds,
   );
   const sessions = registry.histogram(
-    { name: 'mcp.server.session.duration', unit: 's', help: 'Sessions that have ended and how long they lasted.' },
+    { name: 'mcp.server.session.duration', unit: 's', help: 'Ended sessions and their duration.' },
     sessionBounds,
   );
-  const calls = registry.counter({ name: 'carrel.tool.calls', help: 'Calls of tools, by how they ended.' });
-  const byCaller = registry.counter({ name: 'carrel.caller.calls', help: 'Calls of tools, by the name of the token.' });
-  const refusals = registry.counter({ name: 'carrel.refusals', help: 'What was refused, and why.' });
-  const answers = registry.counter({ name: 'carrel.http.requests', help: 'HTTP requests, by what answered them.' });
+  const calls = registry.counter({ name: 'carrel.tool.calls', help: 'Tool calls by outcome.' });
+  const byCaller = registry.counter({ name: 'carrel.caller.calls', help: 'Tool calls by token name.' });
+  const refusals = registry.counter({ name: 'carrel.refusals', help: 'Refused requests by reason.' });
+  const answers = registry.counter({ name: 'carrel.http.requests', help: 'HTTP requests by route.' });
   const scorings = registry.histogram(
-    { name: 'carrel.reranking.duration', unit: 's', help: 'Searches whose hits were to be reranked.' },
+    { name: 'carrel.reranking.duration', unit: 's', help: 'Searches whose hits were reranked.' },
     scoringBounds,
   );
-  const candidates = registry.counter({ name: 'carrel.reranking.candidates', help: 'Hits given to the reranker.' });
+  const candidates = registry.counter({ name: 'carrel.reranking.candidates', help: 'Hits sent to the reranker.' });
   let running = 0;
-  registry.watch('gauge', { name: 'carrel.calls.in_progress', help: 'Calls of tools that have not ended.' }, () => [
+  registry.watch('gauge', { name: 'carrel.calls.in_progress', help: 'Running tool calls.' }, () => [
     { labels: {}, value: running },
   ]);
   const callers = new Set<string>();
@@ -129,7 +129,7 @@ export function createRecorder(registry: Registry): Recorder {
   };
 }
 
-/** Whose fault it is: what an operator can do something about is only what failed or was refused. */
+/** Separates faults an operator can act on (failed, refused) from the caller's. */
 const results: Readonly<Record<ErrorKind, 'invalid' | 'refused' | 'failed' | 'cancelled'>> = {
   input: 'invalid',
   not_found: 'invalid',
@@ -142,7 +142,7 @@ const results: Readonly<Record<ErrorKind, 'invalid' | 'refused' | 'failed' | 'ca
   cancelled: 'cancelled',
 };
 
-/** HTTP statuses that refuse whoever asks, whatever they ask. */
+/** HTTP statuses that refuse the caller, not the request. */
 const refusalOf: Readonly<Record<number, string>> = {
   401: 'token',
   403: 'site_or_rights',
@@ -151,7 +151,7 @@ const refusalOf: Readonly<Record<number, string>> = {
   503: 'busy',
 };
 
-/** What the conventions of OpenTelemetry have metrics and spans share. */
+/** Labels that OpenTelemetry's conventions share between metrics and spans. */
 export function operationLabels({ method, subject, error, transport, revision }: Operation): Labels {
   return {
     'mcp.method.name': method,

@@ -5,7 +5,7 @@ import { createRecorder } from './recorder.ts';
 import { createRegistry } from './registry.ts';
 import { startSampling } from './sampling.ts';
 
-test('counters, gauges and histograms in the text of Prometheus, with labels that hold anything', () => {
+test('writes counters, gauges and histograms in Prometheus text, with any label value', () => {
   const registry = createRegistry();
   registry.counter({ name: 'a.calls', help: 'Calls.' }).add({ 'by.whom': 'a "b"\\\nc' }, 2);
   registry.watch('gauge', { name: 'a.size', unit: 'By', help: 'Size.' }, () => [{ labels: {}, value: 1.5 }]);
@@ -30,7 +30,7 @@ a_duration_seconds_count 3
   );
 });
 
-test('however many labels there are, the text stays bounded and nothing is lost from the sum', () => {
+test('many label sets keep the text bounded and lose nothing from the sum', () => {
   const registry = createRegistry();
   const counter = registry.counter({ name: 'a.calls', help: 'Calls.' });
   for (let index = 0; index < 10_000; index += 1) counter.add({ of: String(index) });
@@ -41,7 +41,7 @@ test('however many labels there are, the text stays bounded and nothing is lost 
   assert.equal(lines.at(-1), 'a_calls_total{otel_metric_overflow="true"} 9500');
 });
 
-test('callers beyond a hundred are counted together', () => {
+test('counts callers past the first hundred together', () => {
   const registry = createRegistry();
   const recorder = createRecorder(registry);
   for (let index = 0; index < 150; index += 1) {
@@ -50,7 +50,7 @@ test('callers beyond a hundred are counted together', () => {
   assert.match(prometheusText(registry), /carrel_caller_calls_total\{caller="\(others\)",result="ok"\} 50\n/);
 });
 
-test('figures of a database are asked for once in a while; one that does not answer holds up nobody', async () => {
+test('samples database figures at intervals, and an unresponsive one delays nobody', async () => {
   const registry = createRegistry();
   const value = (name: string): string | undefined =>
     new RegExp(`^${name} (.*)$`, 'm').exec(prometheusText(registry))?.[1];
@@ -78,7 +78,7 @@ test('figures of a database are asked for once in a while; one that does not ans
   );
   await sampling.refresh();
   await sampling.refresh();
-  assert.equal(asked, 1, 'not again while one of them has not answered');
+  assert.equal(asked, 1, 'not again until the first sample is answered');
   assert.equal(value('carrel_documents'), '1');
   assert.equal(value('carrel_source_up\\{source="quick"\\}'), '1');
   assert.equal(value('carrel_source_up\\{source="stuck"\\}'), '0');

@@ -1,11 +1,11 @@
 export type Labels = Readonly<Record<string, string>>;
 
 export interface MetricFacts {
-  /** As OpenTelemetry writes it, with dots. Prometheus gets its own form of it, see prometheus-text. */
+  /** In OpenTelemetry's form, with dots. prometheus-text converts it. */
   readonly name: string;
   readonly help: string;
   readonly unit?: 's' | 'By';
-  /** Where Prometheus has an established name of its own. */
+  /** For metrics with an established Prometheus name. */
   readonly prometheusName?: string;
 }
 
@@ -18,7 +18,7 @@ export interface Distribution {
   readonly labels: Labels;
   readonly count: number;
   readonly sum: number;
-  /** How many values are in each interval: up to each bound, and above the last. */
+  /** Values per interval: up to each bound, and above the last. */
   readonly counts: readonly number[];
 }
 
@@ -35,16 +35,16 @@ export interface Histogram {
   record(labels: Labels, value: number): void;
 }
 
-/** What is counted and measured in this process, for whoever reads it: Prometheus, or a receiver of OpenTelemetry's. */
+/** The metrics of this process, for Prometheus and OpenTelemetry. */
 export interface Registry {
   counter(facts: MetricFacts): Counter;
   histogram(facts: MetricFacts, bounds: readonly number[]): Histogram;
-  /** Read whenever somebody looks: must be quick. */
+  /** Read on every look: must be quick. */
   watch(kind: 'counter' | 'gauge', facts: MetricFacts, read: () => readonly Point[]): void;
   collect(): Metric[];
 }
 
-/** Label sets of one metric. What comes beyond is counted together, under the label that OpenTelemetry has for this. */
+/** Max label sets per metric. The rest is counted under OpenTelemetry's overflow label. */
 const seriesMax = 500;
 const overflow: Labels = { 'otel.metric.overflow': 'true' };
 

@@ -1,25 +1,25 @@
 import type { Labels, MetricFacts, Point, Registry } from './registry.ts';
 
-/** What has to be asked of a database or another server, so not on every look. */
+/** Needs a query to a database or server, so it is not read on every look. */
 const sampled = {
-  jobs: { name: 'carrel.ingestion.jobs', help: 'Files and notes of the knowledge base, by the state of their job.' },
-  unembedded: { name: 'carrel.unembedded', help: 'Texts that are found by their words only, until they have vectors.' },
-  documents: { name: 'carrel.documents', help: 'Documents of the knowledge base.' },
-  passages: { name: 'carrel.passages', help: 'Passages of the knowledge base.' },
+  jobs: { name: 'carrel.ingestion.jobs', help: 'Knowledge base jobs by state.' },
+  unembedded: { name: 'carrel.unembedded', help: 'Texts that wait for vectors and are found by keyword only.' },
+  documents: { name: 'carrel.documents', help: 'Documents in the knowledge base.' },
+  passages: { name: 'carrel.passages', help: 'Passages in the knowledge base.' },
   roles: { name: 'carrel.engine.role', help: 'Whether the engine of this process has the role (KB_ROLES).' },
-  storageBytes: { name: 'carrel.storage.size', unit: 'By', help: 'Size of the database.' },
-  replicaLag: { name: 'carrel.replica.lag', unit: 'By', help: 'How far the read replica is behind the primary.' },
+  storageBytes: { name: 'carrel.storage.size', unit: 'By', help: 'Database size.' },
+  replicaLag: { name: 'carrel.replica.lag', unit: 'By', help: 'Lag of the read replica behind the primary.' },
   backgroundFailures: {
     name: 'carrel.background.failures',
-    help: 'Failed attempts of background work of the database since the start, by step.',
+    help: "Failed attempts of the database's background work since the start, by step.",
   },
   replicaReads: {
     name: 'carrel.replica.reads',
-    help: 'Reads that the replica may answer since the start, by who did.',
+    help: 'Replica-eligible reads since the start, by the server that answered.',
   },
 } as const satisfies Record<string, MetricFacts>;
 
-/** What only grows. */
+/** Only ever grow. */
 const counters: ReadonlySet<string> = new Set<keyof typeof sampled>(['backgroundFailures', 'replicaReads']);
 
 export interface Measurement {
@@ -28,19 +28,19 @@ export interface Measurement {
   readonly value: number;
 }
 
-/** Something whose figures are asked for now and then. */
+/** Something whose figures are sampled. */
 export interface MeasuredSource {
   readonly name: string;
   measure(): Promise<readonly Measurement[]>;
 }
 
 export interface Sampling {
-  /** Asks, unless that was done a moment ago. Waits no longer than it may: then the last figures stand. */
+  /** Samples, unless that was done a moment ago. Waits for a bounded time; then the last figures stay. */
   refresh(): Promise<void>;
 }
 
 export interface SamplingOptions {
-  /** Figures are at most this old when somebody looks again. */
+  /** Max age of figures. */
   readonly everyMs?: number;
   readonly waitMs?: number;
 }
@@ -57,11 +57,11 @@ export function startSampling(
   for (const [metric, facts] of Object.entries(sampled)) {
     registry.watch(counters.has(metric) ? 'counter' : 'gauge', facts, () => {
       const own = [...latest.values()].flat().filter((each) => each.metric === metric);
-      // Two toolsets may tell of the same database.
+      // Two toolsets may report the same database.
       return [...new Map(own.map((each): [string, Point] => [JSON.stringify(each.labels), each])).values()];
     });
   }
-  registry.watch('gauge', { name: 'carrel.source.up', help: 'Whether its figures could be read just now.' }, () =>
+  registry.watch('gauge', { name: 'carrel.source.up', help: 'Whether the last sample succeeded.' }, () =>
     sources.map((source) => ({ labels: { source: source.name }, value: latest.has(source) ? 1 : 0 })),
   );
 
@@ -72,7 +72,7 @@ export function startSampling(
         try {
           latest.set(source, await source.measure());
         } catch {
-          // Figures of something that no longer answers would pass for current ones.
+          // Stale figures would look current.
           latest.delete(source);
         }
       }),
@@ -82,7 +82,7 @@ export function startSampling(
 
   return {
     async refresh() {
-      // One that does not answer is not asked again before it has.
+      // An unanswered sample is not repeated.
       if (asking === undefined && performance.now() - askedAt >= everyMs) asking = ask();
       if (asking === undefined) return;
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();

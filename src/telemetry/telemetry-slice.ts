@@ -1,40 +1,37 @@
 import { addressText, defineSlice, integer, secret, text, toggle } from '../config/field.ts';
 
-/**
- * As OpenTelemetry names them. They are often set for all programs of a machine, so a value that this one can't use is
- * told in the log, and stops nothing.
- */
+/** OpenTelemetry's own names. They are often set machine-wide, so a value that we can't use is logged and stops nothing. */
 export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
   endpoint: addressText({
     default: '',
     env: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
-    description: 'Where spans and metrics are sent (OTLP over HTTP), such as `http://127.0.0.1:4318`. Empty: nowhere.',
+    description: 'Where spans and metrics are sent (OTLP over HTTP), such as `http://127.0.0.1:4318`. Empty: not sent.',
   }),
   protocol: text({
     default: 'http/protobuf',
     env: ['OTEL_EXPORTER_OTLP_PROTOCOL'],
-    description: 'How they are encoded: `http/protobuf` or `http/json`. gRPC is not spoken.',
+    description: 'The encoding: `http/protobuf` or `http/json`. gRPC is not supported.',
   }),
   headers: secret({
     env: ['OTEL_EXPORTER_OTLP_HEADERS'],
-    description: 'Headers to send along: `name=value,name=value`, percent-encoded.',
+    description: 'Headers to send: `name=value,name=value`, percent-encoded.',
   }),
   timeoutMs: integer({
     default: 10_000,
     min: 1,
     max: 600_000,
     env: ['OTEL_EXPORTER_OTLP_TIMEOUT'],
-    description: 'How long the receiver may take, in milliseconds.',
+    description: 'Timeout for the receiver, in milliseconds.',
   }),
   serviceName: text({
     default: '',
     env: ['OTEL_SERVICE_NAME'],
-    description: 'The name under which they are sent. Empty: `carrel`, or `carrel-` and the role.',
+    description: 'The service name to send. Empty: `carrel`, or `carrel-` and the role.',
   }),
   resourceAttributes: text({
     default: '',
     env: ['OTEL_RESOURCE_ATTRIBUTES'],
-    description: 'More about this process: `name=value,name=value`, percent-encoded.',
+    description: 'Resource attributes: `name=value,name=value`, percent-encoded.',
   }),
   tracesExporter: text({ default: 'otlp', env: ['OTEL_TRACES_EXPORTER'], description: '`none` sends no spans.' }),
   metricsExporter: text({ default: 'otlp', env: ['OTEL_METRICS_EXPORTER'], description: '`none` sends no metrics.' }),
@@ -49,12 +46,12 @@ export const telemetrySlice = defineSlice('telemetry', 'OpenTelemetry', {
     default: 'parentbased_always_on',
     env: ['OTEL_TRACES_SAMPLER'],
     description:
-      'Which requests become spans: `always_on`, `always_off`, `traceidratio`, or the same after `parentbased_`, which does as the caller does.',
+      'Which requests become spans: `always_on`, `always_off`, `traceidratio`, or one of these after `parentbased_` to follow the caller.',
   }),
   samplerArg: text({
     default: '1',
     env: ['OTEL_TRACES_SAMPLER_ARG'],
-    description: 'The share that `traceidratio` takes, 0 to 1.',
+    description: 'The share for `traceidratio`, 0 to 1.',
   }),
   disabled: toggle({ default: false, env: ['OTEL_SDK_DISABLED'], description: 'Send nothing.' }),
 });

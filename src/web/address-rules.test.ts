@@ -29,14 +29,14 @@ const ipv4Ranges: [first: string, last: string, before: string | undefined, afte
   ['240.0.0.0', '255.255.255.255', undefined, undefined],
 ];
 
-test('every special IPv4 range is refused to its edges, and its neighbours are not (T066)', () => {
+test('refuses every special IPv4 range to its edges, but not its neighbours (T066)', () => {
   for (const [first, last, before, after] of ipv4Ranges) {
     for (const inside of [first, last]) assert.equal(isPublicAddress(inside), false, inside);
     for (const outside of [before, after]) if (outside) assert.equal(isPublicAddress(outside), true, outside);
   }
 });
 
-test('of IPv6 only 2000::/3 without its special ranges is public (T067)', () => {
+test('only 2000::/3 without its special ranges is public IPv6 (T067)', () => {
   const refused = [
     '::',
     '::1',
@@ -98,14 +98,14 @@ test('of IPv6 only 2000::/3 without its special ranges is public (T067)', () => 
   for (const text of allowed) assert.equal(isPublicAddress(text), true, text);
 });
 
-test('an IPv4-mapped address is judged as the IPv4 address that it reaches', () => {
+test('judges an IPv4-mapped address as its IPv4 address', () => {
   assert.equal(classOf('::ffff:127.0.0.1'), 'private');
   assert.equal(classOf('::ffff:a9fe:a9fe'), 'metadata');
   assert.equal(classOf('::ffff:93.184.216.34'), 'public');
   assert.equal(parseAddress('::ffff:93.184.216.34')?.toString(), '93.184.216.34');
 });
 
-test('metadata addresses have a class of their own, in every form that carries them (T065)', () => {
+test('classifies metadata addresses in every form that embeds them (T065)', () => {
   const metadata = [
     '169.254.169.254',
     '169.254.170.2',
@@ -144,7 +144,7 @@ test('loopback, RFC 1918, carrier-grade NAT and unique local are private; the re
   }
 });
 
-test('only canonical literals are addresses', () => {
+test('accepts only canonical literals as addresses', () => {
   for (const text of [
     '',
     '127.1',
@@ -163,7 +163,7 @@ test('only canonical literals are addresses', () => {
   }
 });
 
-test('a block needs an address and a length that fits it', () => {
+test('a block needs an address and a valid prefix length', () => {
   assert.ok(parseAddressBlock('10.0.0.0/8') && parseAddressBlock('fd00::/8') && parseAddressBlock('0.0.0.0/0'));
   for (const text of [
     '10.0.0.0',

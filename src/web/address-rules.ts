@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * What kind of address it is, for a caller about to connect to it:
- * - `public`: ordinary unicast on the internet; the only class that may be reached without being named.
- * - `private`: loopback, RFC 1918, carrier-grade NAT, unique local. An operator may open these.
- * - `special`: everything else that IANA sets aside (documentation, benchmarking, multicast, transition, reserved, …).
- * - `metadata`: where clouds serve credentials to whoever can connect. Never reachable, whatever else is allowed.
+ * The kind of an address, for a caller about to connect to it:
+ * - `public`: ordinary unicast on the internet; the only class that is allowed by default.
+ * - `private`: loopback, RFC 1918, carrier-grade NAT, unique local. An operator may allow these.
+ * - `special`: everything else that IANA reserves (documentation, benchmarking, multicast, transition, …).
+ * - `metadata`: where clouds serve credentials. Never allowed, regardless of settings.
  */
 export type AddressClass = 'public' | 'private' | 'special' | 'metadata';
 
@@ -14,16 +14,15 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressBlock = [Address, number];
 
 /**
- * Reads a literal address in its canonical spelling. IPv4-mapped IPv6 comes back as the IPv4 address that it is, since
- * that is where a connection would go. Undefined for anything else: short and octal forms are the URL parser's business
- * (it has made them canonical before they come here), and a zone id names an interface of ours.
+ * Parses a canonical address literal. IPv4-mapped IPv6 becomes the IPv4 address, where the connection would go. Undefined for
+ * anything else: the URL parser has already canonicalised short and octal forms, and a zone id names one of our interfaces.
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.includes('%') || isIP(text) === 0) return undefined;
   return ipaddr.process(withoutDots(text));
 }
 
-/** Reads `10.0.0.0/8` or `fd00::/8`; undefined for anything else. */
+/** Parses `10.0.0.0/8` or `fd00::/8`; undefined for anything else. */
 export function parseAddressBlock(text: string): AddressBlock | undefined {
   const [base = '', length = '', ...rest] = text.split('/');
   if (rest.length > 0 || base.includes('%') || !/^\d{1,3}$/.test(length)) return undefined;
@@ -39,7 +38,7 @@ export function classifyAddress(address: Address): AddressClass {
   if (isMetadataAddress(address)) return 'metadata';
   const range: string = address.range();
   if (privateRanges.has(range)) return 'private';
-  // ipaddr.js calls every IPv6 address outside its ranges unicast; only 2000::/3 has ever been assigned.
+  // ipaddr.js treats any IPv6 address outside its ranges as unicast; only 2000::/3 is assigned.
   const isGlobal = address.kind() === 'ipv4' || (isInBlock(address, globalUnicast) && !isIsatap(address));
   return range === 'unicast' && isGlobal ? 'public' : 'special';
 }
@@ -57,8 +56,8 @@ const privateRanges = new Set<string>(['loopback', 'private', 'carrierGradeNat',
 const globalUnicast = block('2000::/3');
 
 /**
- * Link-local as a whole, since the clouds scatter their services over it (169.254.169.254, .170.2, .170.23, .0.23, .42.42;
- * fe80::a9fe:a9fe), and those that live elsewhere.
+ * All of link-local, where clouds put their services (169.254.169.254, .170.2, .170.23, .0.23, .42.42; fe80::a9fe:a9fe), and
+ * the exceptions elsewhere.
  */
 const metadataBlocks = [
   '169.254.0.0/16',
@@ -71,7 +70,7 @@ const metadataBlocks = [
   'fd00:42::42/128', // Scaleway
 ].map(block);
 
-/** Bit offsets of the IPv4 address inside IPv6 ranges that carry one. */
+/** Bit offset of the IPv4 address in IPv6 ranges that embed one. */
 const carriers: { block: AddressBlock; offset: number; inverted?: true }[] = [
   { block: block('::/96'), offset: 96 }, // IPv4-compatible, RFC 4291
   { block: block('::ffff:0:0:0/96'), offset: 96 }, // IPv4-translated, RFC 2765
@@ -95,19 +94,19 @@ function ipv4At(bytes: number[], start: number, mask: number): ipaddr.IPv4 {
   return new ipaddr.IPv4(bytes.slice(start, start + 4).map((byte) => byte ^ mask));
 }
 
-/** ISATAP (RFC 5214) may hide in any prefix: its mark is the interface identifier `[02]00:5efe:<IPv4>`. */
+/** ISATAP (RFC 5214) can use any prefix; it is marked by the interface identifier `[02]00:5efe:<IPv4>`. */
 function isIsatap(address: Address): boolean {
   if (!(address instanceof ipaddr.IPv6)) return false;
   const [, , , , fourth = 0, fifth = 0] = address.parts;
   return (fourth & 0xfdff) === 0 && fifth === 0x5efe;
 }
 
-/** ipaddr.js reads `::8.8.8.8`, which is how resolvers print `::808:808`, as the mapped address `::ffff:8.8.8.8`. */
+/** ipaddr.js reads `::8.8.8.8`, as resolvers print `::808:808`, as the mapped address `::ffff:8.8.8.8`. */
 function withoutDots(literal: string): string {
   return isIP(literal) === 6 ? new URL(`http://[${literal}]/`).hostname.slice(1, -1) : literal;
 }
 
-/** One of ours, in canonical spelling: Node's own check of literals would cost milliseconds of every start. */
+/** Our own constants are canonical: Node's check of literals would cost milliseconds at start. */
 function block(text: string): AddressBlock {
   return ipaddr.parseCIDR(text);
 }

@@ -7,13 +7,13 @@ export interface Endpoint {
   /** Already checked, and not empty. */
   addresses: readonly Address[];
   port: number;
-  /** Present for TLS; a name is verified and sent as SNI, an address is only verified. */
+  /** Present for TLS. A name is verified and sent as SNI, an address is only verified. */
   tlsHost?: string;
 }
 
 /**
- * A fresh connection to one of exactly these addresses. No agent and no pool, so that a connection made for one name is
- * never used for another, and no proxy from the environment, which would resolve names behind our back.
+ * Opens a new connection to one of exactly these addresses. No agent or pool, so that a connection for one name never serves
+ * another; no proxy from the environment, which would resolve names itself.
  */
 export async function connect({ addresses, port, tlsHost }: Endpoint, signal: AbortSignal): Promise<Socket> {
   const candidates = alternateFamilies(addresses).slice(0, attemptsMax);
@@ -33,10 +33,10 @@ export async function connect({ addresses, port, tlsHost }: Endpoint, signal: Ab
 
 /** A name with many addresses must not turn one call into many connections. */
 const attemptsMax = 4;
-/** How long one address may stay silent while there is another to try. */
+/** How long to wait for one address while there is another to try. */
 const attemptTimeoutMs = 2500;
 
-/** A machine without a route for one family must get to the other soon. Keeps the resolver's order within a family. */
+/** A machine without a route for one family must reach the other soon. Keeps the resolver's order within a family. */
 function alternateFamilies(addresses: readonly Address[]): Address[] {
   const first = addresses.filter((address) => address.kind() === addresses[0]?.kind());
   const second = addresses.filter((address) => address.kind() !== addresses[0]?.kind());
@@ -52,7 +52,7 @@ async function dial(
   signal: AbortSignal,
 ): Promise<Socket> {
   const socket = connectTcp({ host: address.toString(), port, autoSelectFamily: false });
-  // An error may come while nobody waits (after connecting, before the request); unhandled, it would end the process.
+  // An error between connecting and the request would be unhandled and end the process.
   socket.on('error', () => {});
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => socket.destroy(dialTimeout()), timeoutMs);
   try {
@@ -67,7 +67,7 @@ async function dial(
 }
 
 async function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Socket> {
-  // Verification is stated here because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise switch it off for the process.
+  // Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise disable verification for the process.
   secureContext ??= createSecureContext();
   const tls = connectTls({
     socket,
@@ -88,7 +88,7 @@ async function secure(socket: Socket, host: string, signal: AbortSignal): Promis
   }
 }
 
-/** The trusted roots, parsed once: that costs more than the handshake. */
+/** Trusted roots, parsed once: that costs more than the handshake. */
 let secureContext: SecureContext | undefined;
 
 function isDialError(error: unknown): boolean {

@@ -1,8 +1,8 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 
 /**
- * Runs work that ends when its signal does: when the time is up (`fetch_timeout`) or when the caller gives up
- * (`cancelled`, or the caller's own reason). The limit is on the whole, so a body that drips forever ends too.
+ * Runs work until its time is up (`fetch_timeout`) or the caller aborts (`cancelled`, or the caller's own reason). The limit
+ * covers the whole, so a body that drips forever ends too.
  */
 export async function withDeadline<T>(
   { timeoutMs, host }: { timeoutMs: number; host: string },
@@ -17,11 +17,11 @@ export async function withDeadline<T>(
     if (callerSignal?.aborted) onCallerAbort();
     controller.signal.throwIfAborted();
     const result = await work(controller.signal);
-    // What was cut off may look like the end.
+    // A truncated body may look complete.
     controller.signal.throwIfAborted();
     return result;
   } catch (error) {
-    // Whatever broke because of the abort (a reset, a half-read body), the abort is the reason.
+    // The abort caused any other failure (a reset, a half-read body).
     controller.signal.throwIfAborted();
     throw error;
   } finally {

@@ -4,7 +4,7 @@ import { CarrelError } from '../base/errors.ts';
 
 export type FetchMethod = 'GET' | 'HEAD';
 
-/** Everything that is ever sent. Nothing of the caller's or of this server's credentials has a place here. */
+/** Everything that is ever sent. No credentials of the caller or this server. */
 export interface RequestHeaders {
   host: string;
   'user-agent': string;
@@ -15,7 +15,7 @@ export interface RequestHeaders {
   'if-modified-since'?: string;
 }
 
-/** Sends one request over a connection that is used for nothing else, and resolves once the head of the answer is there. */
+/** Sends one request over a dedicated connection and resolves with the head of the answer. */
 export function exchange(
   socket: Socket,
   request: { method: FetchMethod; path: string; headers: RequestHeaders },
@@ -38,8 +38,8 @@ export function exchange(
     outgoing.on('error', reject);
     outgoing.on('close', () => reject(failure('ECONNRESET', 'closed before an answer')));
     outgoing.on('response', (response) => {
-      // A body without a length ends with its connection, and Node takes a broken one for its end. What breaks behind
-      // the last byte of a whole one takes nothing from it.
+      // A body without a length ends with its connection, and Node takes a broken one for its end. A break after the last byte
+      // of a complete body is harmless.
       outgoing.on('error', (error) => {
         if (!response.complete) response.destroy(error);
       });
@@ -49,7 +49,7 @@ export function exchange(
   });
 }
 
-/** The headers that say something about the page. Cookies and whatever else a site invents stop here. */
+/** The headers that describe the page. Cookies and others stop here. */
 export function pageHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const name of keptHeaders) {
@@ -60,7 +60,7 @@ export function pageHeaders(headers: IncomingHttpHeaders): Record<string, string
   return kept;
 }
 
-/** What may go into a header line: printable ASCII. Anything else could end the line and begin another. */
+/** Printable ASCII only: anything else could end the line and start another header. */
 export function isHeaderValue(value: string): boolean {
   return /^[\x20-\x7e]{1,1024}$/.test(value);
 }
@@ -80,7 +80,7 @@ function failure(code: string, message: string): Error {
 
 const headerBytesMax = 32 * 1024;
 const headerCharactersMax = 1024;
-/** Each 1xx answer resets the parser's count of header bytes, so their number needs a limit of its own. */
+/** Each 1xx answer resets the parser's count of header bytes, so limit their number. */
 const interimAnswersMax = 8;
 
 const keptHeaders = [

@@ -1,21 +1,17 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 
 /**
- * What went wrong with a site, in our words: the message of a socket, a resolver or a parser stays in `cause`.
- * An error without a code comes from none of those but from a bug of ours, and is returned as it is.
+ * Explains a site's failure in our words; the message of a socket, resolver or parser stays in `cause`. An error without a code
+ * is a bug of ours and is returned unchanged.
  */
 export function fetchFailure(error: unknown, host: string): unknown {
   if (!(error instanceof Error && 'code' in error) || (isCarrelError(error) && error.code !== 'invalid_url'))
     return error;
   const code = String(error.code);
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new CarrelError(
-      'too_large',
-      `${host} sent more header lines than are read of an answer. Fetch another page.`,
-      {
-        cause: error,
-      },
-    );
+    return new CarrelError('too_large', `${host} sent too many response headers. Fetch another page.`, {
+      cause: error,
+    });
   }
   const reason = reasons.find(({ codes }) => codes.test(code)) ?? fallback;
   return new CarrelError('fetch_failed', `${host} ${reason.says}`, {
@@ -40,12 +36,12 @@ const reasons: Reason[] = [
   {
     name: 'name_not_found',
     codes: /^(ENOTFOUND|ENODATA|EAI_NONAME|EAI_NODATA)$/,
-    says: 'does not exist, or has no address. Check the name.',
+    says: 'does not exist or has no address. Check the name.',
   },
   {
     name: 'name_lookup_failed',
     codes: /^(EAI_.*|ESERVFAIL|EREFUSED|ETIMEOUT)$/,
-    says: 'could not be looked up just now. Try again later.',
+    says: 'could not be resolved. Try again later.',
   },
   {
     name: 'connection_refused',
@@ -61,13 +57,13 @@ const reasons: Reason[] = [
     name: 'tls_failed',
     codes:
       /^(CERT_.*|UNABLE_TO_.*|SELF_SIGNED_.*|DEPTH_ZERO_.*|HOSTNAME_MISMATCH|INVALID_CA|ERR_TLS_.*|ERR_SSL_.*|EPROTO)$/,
-    says: 'could not be reached securely: its certificate or its TLS was not accepted.',
+    says: 'could not be reached securely: its certificate or TLS version was rejected. Fetch another page.',
   },
-  { name: 'bad_redirect', codes: /^invalid_url$/, says: 'redirects to something that is not a usable URL.' },
-  { name: 'not_http', codes: /^HPE_.*$/, says: 'did not answer with valid HTTP.' },
+  { name: 'bad_redirect', codes: /^invalid_url$/, says: 'redirects to an invalid URL. Fetch another page.' },
+  { name: 'not_http', codes: /^HPE_.*$/, says: 'did not answer with valid HTTP. Check that the URL is a web page.' },
   {
     name: 'bad_encoding',
     codes: /^(Z_.*|ERR_BROTLI.*|ERR__.*)$/,
-    says: 'sent a body that does not match its Content-Encoding, or only part of it.',
+    says: 'sent a body that is truncated or does not match its Content-Encoding. Try again later.',
   },
 ];

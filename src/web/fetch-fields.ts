@@ -2,21 +2,21 @@ import { isCarrelError } from '../base/errors.ts';
 import { ConfigFault, type Field, integer, list } from '../config/field.ts';
 import { parseTargetList } from './target-list.ts';
 
-/** Settings of every part that fetches pages: each has them in its own section, from the same variables. */
+/** Settings of every part that fetches pages. Each has its own section, with the same variables. */
 export const fetchFields = {
   fetchTimeoutMs: integer({
     default: 15_000,
     min: 100,
     max: 120_000,
     env: ['FETCH_TIMEOUT_MS'],
-    description: 'How long fetching a page may take with all redirects, in milliseconds.',
+    description: 'Timeout for fetching a page including redirects, in milliseconds.',
   }),
   fetchBytesMax: integer({
     default: 5 * 1024 * 1024,
     min: 1024,
     max: 16 * 1024 * 1024,
     env: ['FETCH_BYTES_MAX'],
-    description: 'The largest page that is downloaded, in bytes, counted after decompression too.',
+    description: 'Max size of a downloaded page in bytes, compressed and decompressed.',
   }),
   fetchAllowPrivate: targets(
     list({
@@ -28,7 +28,7 @@ export const fetchFields = {
   ),
 };
 
-/** Read twice, here and by the fetcher, so that a mistake is reported with the name of the variable. */
+/** Parsed here too, not only in the fetcher, so that an error names the variable. */
 export function targets(field: Field<readonly string[]>): Field<readonly string[]> {
   return {
     ...field,
@@ -37,7 +37,7 @@ export function targets(field: Field<readonly string[]>): Field<readonly string[
       try {
         parseTargetList(entries);
       } catch (error) {
-        throw isCarrelError(error) ? new ConfigFault(`holds a target that can't be read: ${error.message}`) : error;
+        throw isCarrelError(error) ? new ConfigFault(`has an invalid target: ${error.message}`) : error;
       }
       return entries;
     },

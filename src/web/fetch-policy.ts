@@ -4,29 +4,29 @@ import { canonicalHost, type Target, type TargetList } from './target-list.ts';
 
 export type Scheme = 'http' | 'https';
 
-/** What a fetcher may reach. It applies to every URL: the caller's and each one that a redirect names. */
+/** What a fetcher may reach. Applies to the caller's URL and to every redirect. */
 export interface FetchPolicy {
   /** Default: both. */
   schemes?: readonly Scheme[];
-  /** Replaces the rule of `isWebPort`. */
+  /** Replaces `isWebPort`. */
   ports?: readonly number[];
-  /** If given and not empty, nothing else may be reached. Does not by itself open private addresses. */
+  /** If not empty, only these hosts are allowed. Does not open private addresses. */
   onlyHosts?: TargetList;
-  /** May be reached although they are not public; entries with a port also on that port. Never metadata addresses. */
+  /** Allowed although not public; entries with a port also open that port. Never metadata addresses. */
   allowPrivate?: TargetList;
-  /** Opens loopback, RFC 1918, carrier-grade NAT and unique local addresses as a whole. Never metadata addresses. */
+  /** Allows loopback, RFC 1918, carrier-grade NAT and unique local addresses. Never metadata addresses. */
   allowPrivateNetworks?: boolean;
-  /** May never be reached, whatever else allows it: the program's own listeners and what it depends on. */
+  /** Never allowed, even if listed elsewhere: the program's own listeners and its dependencies. */
   refused?: TargetList;
 }
 
-/** A URL that has passed every rule which needs no name lookup. */
+/** A URL that passed every rule that needs no name lookup. */
 export interface JudgedUrl extends Target {
   url: URL;
   scheme: Scheme;
 }
 
-/** No person or page means longer ones; they would only be copied around. */
+/** Longer URLs are never legitimate. */
 export const urlCharactersMax = 8192;
 
 /** `base` is the URL that redirected to `text`. */
@@ -51,7 +51,7 @@ export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedU
   return target;
 }
 
-/** The rules on addresses. One forbidden address refuses the name: we cannot choose which one answers. */
+/** Checks the addresses of a name. One forbidden address refuses it: we cannot choose which one answers. */
 export function judgeAddresses(target: Target, addresses: readonly Address[], policy: FetchPolicy): void {
   for (const address of addresses) {
     const resolved = { ...target, address };
@@ -80,7 +80,7 @@ function schemeOf(url: URL, policy: FetchPolicy): Scheme {
 function judgePort(target: Target, policy: FetchPolicy): void {
   const isAllowed = policy.ports?.includes(target.port) ?? isWebPort(target.port);
   if (isAllowed || policy.allowPrivate?.matchesWithPort(target) || policy.onlyHosts?.matchesWithPort(target)) return;
-  const message = `Port ${target.port} of ${target.host} is not a port that pages are fetched from. Use the site's ordinary address.`;
+  const message = `Port ${target.port} of ${target.host} is not a web port and can't be fetched. Use the site's ordinary address.`;
   throw new CarrelError('port_not_allowed', message, { data: { host: target.host, port: target.port } });
 }
 
@@ -89,7 +89,7 @@ function judgeHost(target: Target, policy: FetchPolicy): void {
   const mayMatchResolved = target.address === undefined && policy.onlyHosts?.hasRanges === true;
   if (isRestricted(policy) && !policy.onlyHosts?.matches(target) && !mayMatchResolved)
     throw hostNotAllowed(target.host);
-  // RFC 6761: these names mean loopback, whatever a resolver says.
+  // RFC 6761: these names mean loopback even if a resolver disagrees.
   const isLocalhost = target.host === 'localhost' || target.host.endsWith('.localhost');
   const isOpen =
     policy.allowPrivateNetworks === true || policy.allowPrivate?.matches(target) || policy.allowPrivate?.hasRanges;
@@ -113,29 +113,28 @@ function invalidUrl(fault: string): CarrelError {
 }
 
 function hostNotAllowed(host: string): CarrelError {
-  const message = `${host} is not among the hosts that may be fetched here. Whoever runs this server can allow it.`;
+  const message = `${host} is not among the hosts that may be fetched here. The operator of this server can allow it.`;
   return new CarrelError('host_not_allowed', message, { data: { host } });
 }
 
-/** Says nothing about the address found, nor whether anything listens there: that would map the network for the caller. */
+/** Reveals neither the resolved address nor whether anything listens there: that would map the network for the caller. */
 function privateNetworkBlocked(host: string): CarrelError {
-  const message = `${host} is not on the public internet, and private addresses are blocked. Whoever runs this server can allow it by name.`;
+  const message = `${host} is not on the public internet, and private addresses are blocked. The operator of this server can allow it with FETCH_ALLOW_PRIVATE.`;
   return new CarrelError('private_network_blocked', message, { data: { host } });
 }
 
 /**
- * Which ports a fetch may use when the policy names none: 80, 443, and those from 1024 on where no well-known service
- * listens that is not a web server. Pages do live on 3000, 8000 or 8888; but a request line sent to a mail server, a
- * database or a cluster's control port is an attack in our name, and below 1024 there is nothing else to read.
+ * Default ports: 80, 443, and from 1024 any port without a well-known service that is not a web server. Pages do live on 3000,
+ * 8000 or 8888, but a request line to a mail server, database or cluster control port is an attack in our name.
  */
 function isWebPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && port <= 65_535 && !servicePorts.has(port));
 }
 
 const servicePorts = new Set([
-  // From 1024 on, the blocked ports of the Fetch standard ("bad port").
+  // The Fetch standard's blocked ports ("bad port") from 1024.
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
-  // Databases, caches and queues that answer without a login, or can be spoken to through HTTP.
+  // Databases, caches and queues that work without a login or accept HTTP.
   1433, 1521, 3306, 5432, 5433, 5672, 5984, 6379, 6380, 6432, 7474, 7687, 8086, 9042, 9092, 9200, 9300, 11_211, 15_672,
   26_379, 27_017, 27_018, 27_019, 28_015, 33_060, 50_000, 61_616,
   // Control ports of containers, clusters and debuggers.

@@ -8,7 +8,7 @@ import { createSafeFetch, type FetchRequest, type FetchResponse } from './safe-f
 import { parseTargetList } from './target-list.ts';
 
 interface Site {
-  /** The body as text, how it was got, and how many requests the site has seen so far. */
+  /** The body as text, its source, and the number of requests the site has seen. */
   get(path: string, request?: FetchRequest): Promise<[body: string, how: 'cache' | 'site', requests: number]>;
   response(path: string, request?: FetchRequest): Promise<FetchResponse>;
   headers: Record<string, OutgoingHttpHeaders>;
@@ -17,7 +17,7 @@ interface Site {
   asked: string[];
 }
 
-/** A site whose pages have the headers that a test gives them and that answers 304 where validators allow it. */
+/** A site with test-defined headers that answers 304 to matching validators. */
 async function site(t: TestContext, config: Partial<PageCacheConfig> = {}): Promise<Site> {
   const headers: Site['headers'] = {};
   const bodies: Site['bodies'] = {};
@@ -52,7 +52,7 @@ function plain({ ':status': _status, ...headers }: OutgoingHttpHeaders): Outgoin
   return headers;
 }
 
-test('a fresh page is served without asking, until its time is over', async (t) => {
+test('serves a fresh page without a request until it expires', async (t) => {
   const { get, headers, clock } = await site(t);
   headers['/a'] = { 'cache-control': 'public, Max-Age="60"' };
   assert.deepEqual(await get('/a'), ['/a', 'site', 1]);
@@ -62,7 +62,7 @@ test('a fresh page is served without asking, until its time is over', async (t) 
   assert.deepEqual(await get('/a'), ['/a', 'site', 2]);
 });
 
-test('a stale page is asked for with its validators, and a 304 makes it fresh again', async (t) => {
+test('revalidates a stale page, and a 304 makes it fresh again', async (t) => {
   const { get, headers, clock, asked } = await site(t);
   headers['/etag'] = { etag: '"v1"', 'cache-control': 'max-age=10' };
   headers['/date'] = { 'last-modified': 'Sun, 01 Nov 2026 00:00:00 GMT' };
@@ -75,7 +75,7 @@ test('a stale page is asked for with its validators, and a 304 makes it fresh ag
   assert.deepEqual(await get('/etag'), ['/etag', 'cache', 4], 'fresh for another ten seconds');
 });
 
-test('a page that has changed replaces the one that was kept', async (t) => {
+test('replaces a stored page that has changed', async (t) => {
   const { get, headers, bodies } = await site(t);
   headers['/a'] = { etag: '"v1"' };
   await get('/a');
@@ -95,7 +95,7 @@ const neverKept: [string, OutgoingHttpHeaders][] = [
 ];
 
 for (const [what, own] of neverKept) {
-  test(`nothing is kept of an answer with ${what}`, async (t) => {
+  test(`does not store an answer with ${what}`, async (t) => {
     const { get, headers, asked } = await site(t);
     headers['/a'] = own;
     await get('/a');
@@ -104,7 +104,7 @@ for (const [what, own] of neverKept) {
   });
 }
 
-test('an answer that may no longer be kept takes the older one with it', async (t) => {
+test('an answer that may not be stored evicts the older one', async (t) => {
   const { get, headers } = await site(t);
   headers['/a'] = { etag: '"a"' };
   await get('/a');
@@ -115,13 +115,13 @@ test('an answer that may no longer be kept takes the older one with it', async (
 });
 
 const lifetimes: [string, OutgoingHttpHeaders, seconds: number][] = [
-  ['s-maxage before max-age', { 'cache-control': 'max-age=5, s-maxage=50' }, 50],
+  ['s-maxage wins over max-age', { 'cache-control': 'max-age=5, s-maxage=50' }, 50],
   ['Age is subtracted', { 'cache-control': 'max-age=50', age: '20' }, 30],
   ['Expires counts from Date', { expires: 'Sun, 15 Nov 2026 01:00:30 GMT', date: 'Sun, 15 Nov 2026 01:00:00 GMT' }, 30],
   ['max-age before Expires', { 'cache-control': 'max-age=7', expires: 'Sun, 15 Nov 2026 01:00:00 GMT' }, 7],
-  ['no longer than a day', { 'cache-control': 'max-age=31536000' }, 86_400],
-  ['no-cache asks each time', { 'cache-control': 'max-age=50, no-cache', etag: '"a"' }, 0],
-  ['a lifetime that is no number is none', { 'cache-control': 'max-age=-5', etag: '"a"' }, 0],
+  ['at most a day', { 'cache-control': 'max-age=31536000' }, 86_400],
+  ['no-cache revalidates each time', { 'cache-control': 'max-age=50, no-cache', etag: '"a"' }, 0],
+  ['an invalid lifetime counts as none', { 'cache-control': 'max-age=-5', etag: '"a"' }, 0],
 ];
 
 for (const [rule, own, seconds] of lifetimes) {
@@ -140,7 +140,7 @@ for (const [rule, own, seconds] of lifetimes) {
   });
 }
 
-test('a redirect is asked for each time, while its target is kept', async (t) => {
+test('requests a redirect each time but stores its target', async (t) => {
   const { response, headers, asked } = await site(t);
   headers['/moved'] = { location: '/a', 'cache-control': 'max-age=60', etag: '"m"' };
   headers['/a'] = { etag: '"a"', 'cache-control': 'max-age=60' };
@@ -153,7 +153,7 @@ test('a redirect is asked for each time, while its target is kept', async (t) =>
   assert.match((await response('/moved')).url, /\/b$/);
 });
 
-test('other headers, another limit and other methods have answers of their own', async (t) => {
+test('caches separately by headers, limit and method', async (t) => {
   const { get, response, headers, bodies } = await site(t);
   headers['/a'] = { 'cache-control': 'max-age=60' };
   bodies['/a'] = 'x'.repeat(1000);
@@ -164,7 +164,7 @@ test('other headers, another limit and other methods have answers of their own',
   await assert.rejects(response('/a', { bytesMax: 999 }), { code: 'too_large' });
 });
 
-test('the head is judged for kept pages too, and never sees a 304', async (t) => {
+test('inspects the head of stored pages too, never of a 304', async (t) => {
   const { response, headers } = await site(t);
   headers['/a'] = { etag: '"a"', 'content-type': 'text/html' };
   await response('/a');
@@ -178,7 +178,7 @@ test('the head is judged for kept pages too, and never sees a 304', async (t) =>
   await assert.rejects(response('/a', { inspectHead }), refusal);
 });
 
-test('a body that a caller empties or changes is not the one that is kept', async (t) => {
+test("changing a returned body doesn't change the stored one", async (t) => {
   const { response, get, headers } = await site(t);
   headers['/a'] = { 'cache-control': 'max-age=60' };
   (await response('/a')).body.fill(0);
@@ -187,7 +187,7 @@ test('a body that a caller empties or changes is not the one that is kept', asyn
   assert.deepEqual(await get('/a'), ['/a', 'cache', 1]);
 });
 
-test('the least recently used page goes first, by number and by bytes', async (t) => {
+test('evicts the least recently used page, by number and by bytes', async (t) => {
   const byNumber = await site(t, { entriesMax: 2 });
   for (const path of ['/a', '/b', '/c']) byNumber.headers[path] = { 'cache-control': 'max-age=60' };
   for (const path of ['/a', '/b', '/a', '/c']) await byNumber.get(path);

@@ -3,7 +3,7 @@ import { urlCharactersMax } from './fetch-policy.ts';
 import type { FetchHead, FetchRequest, FetchResponse, SafeFetch, Validators } from './safe-fetch.ts';
 
 export interface PageCacheConfig {
-  /** Of all bodies together. A page that would take more than a quarter of this is not kept. */
+  /** Max bytes of all bodies. A page larger than a quarter of this is not stored. */
   bytesMax: number;
   entriesMax: number;
 }
@@ -15,14 +15,13 @@ export interface PageCacheDeps {
 }
 
 /**
- * A safe fetch that remembers pages as a shared HTTP cache does (RFC 9111): a fresh page is served without asking, a
- * stale one is revalidated. What is kept passed the rules of the fetch that it wraps, so
- * a cache must never be shared between fetchers with different rules; it has no way to be.
+ * A safe fetch with a shared HTTP cache (RFC 9111): a fresh page is served from it, a stale one is revalidated. Stored pages
+ * passed the rules of the wrapped fetch, so each fetcher has its own cache.
  *
- * Pages are kept under the URL that answered. A redirect is never remembered: it may lead elsewhere the next time.
+ * Pages are stored under the URL that answered. Redirects are never stored.
  */
 export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date.now }: PageCacheDeps): SafeFetch {
-  // In order of use, the least recently used first.
+  // Least recently used first.
   const entries = new Map<string, Entry>();
   let bytes = 0;
 
@@ -35,7 +34,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
   };
 
   async function fetchAndKeep(url: string, request: FetchRequest): Promise<FetchResponse> {
-    // Held for the length of this call: the entry that a 304 refers to may be evicted while we wait for it.
+    // Kept during the call: the entry that a 304 refers to may be evicted meanwhile.
     const offered = new Map<string, Entry>();
     const validatorsFor = (hop: string): Validators | undefined => {
       const entry = entries.get(keyOf(hop, request));
@@ -62,11 +61,11 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
       entries.delete(entry.key);
       entries.set(entry.key, entry);
     }
-    // A copy, because the caller may hand its body over to a worker, which empties the original.
+    // A copy: the caller may transfer its body to a worker, which empties the original.
     return { ...head, body: entry.body.slice(), fromCache: true };
   }
 
-  /** RFC 9111, 4.3.4: a 304 brings the page's headers up to date. */
+  /** RFC 9111, 4.3.4: a 304 updates the page's headers. */
   function refreshed(entry: Entry, notModified: FetchResponse, request: FetchRequest): Entry {
     const headers = { ...entry.response.headers, ...withoutLength(notModified.headers) };
     const response = { ...entry.response, headers };
@@ -107,12 +106,12 @@ interface Entry {
   freshUntilMs: number;
 }
 
-/** The URL and everything in a request that can change the answer: what a site may vary by, and how much may be read. */
+/** The URL and everything in a request that can change the answer. */
 function keyOf(url: string, { accept, acceptLanguage, bytesMax }: FetchRequest): string {
   return [url, accept, acceptLanguage, bytesMax].join('\n');
 }
 
-/** As the fetcher writes the URL that answered. Text that is not a URL is in no cache, and the fetcher will say so. */
+/** In the fetcher's form. Invalid URLs are never cached; the fetcher reports them. */
 function canonicalUrl(text: string): string {
   const url = text.length > urlCharactersMax ? null : URL.parse(text);
   if (url === null) return text;
@@ -135,8 +134,8 @@ function withoutLength(headers: Readonly<Record<string, string>>): Record<string
 }
 
 /**
- * Whether a shared cache may keep the answer (RFC 9111, 3). Only plain successes are worth it; `private` is respected
- * although we send no credentials, since one cache serves every client of this server.
+ * Whether a shared cache may store the answer (RFC 9111, 3). Only plain successes are worth it. `private` is respected although
+ * we send no credentials, because one cache serves all clients.
  */
 export function isStorable({ status, headers }: FetchHead): boolean {
   const directives = cacheDirectives(headers);
@@ -145,8 +144,8 @@ export function isStorable({ status, headers }: FetchHead): boolean {
 }
 
 /**
- * How long the answer may be served without asking again; 0 if it must be asked for each time. There is no guess from
- * Last-Modified: where a site says nothing, asking with validators costs little and is never wrong.
+ * How long the answer may be served without a request; 0 to revalidate each time. Last-Modified is not used to guess:
+ * revalidation is cheap and never wrong.
  */
 function freshnessMs({ headers }: FetchHead, nowMs: number): number {
   const directives = cacheDirectives(headers);
@@ -157,17 +156,17 @@ function freshnessMs({ headers }: FetchHead, nowMs: number): number {
   return Math.max(0, Math.min(lifetimeMs, lifetimeMaxMs) - ageMs);
 }
 
-/** A site that says "a year" means files whose name changes with their content; a page should be checked every day. */
+/** "A year" is meant for files whose names change with their content; a page is checked daily. */
 const lifetimeMaxMs = 24 * 3600 * 1000;
 
 function untilExpiryMs(headers: FetchHead['headers'], nowMs: number): number {
   const expiresMs = Date.parse(headers['expires'] ?? '');
   const sentMs = Date.parse(headers['date'] ?? '');
-  // An Expires that is not a date ("0", "-1") means already expired (RFC 9111, 5.3).
+  // An invalid Expires ("0", "-1") means already expired (RFC 9111, 5.3).
   return Number.isNaN(expiresMs) ? 0 : expiresMs - (Number.isNaN(sentMs) ? nowMs : sentMs);
 }
 
-/** Names in lower case; values without quotes. Where a directive is repeated, the first counts. */
+/** Names in lower case; values unquoted. The first of repeated directives counts. */
 function cacheDirectives(headers: FetchHead['headers']): Map<string, string> {
   const directives = new Map<string, string>();
   for (const part of (headers['cache-control'] ?? '').split(',')) {

@@ -19,7 +19,7 @@ const encoders: [string, (body: Uint8Array) => Uint8Array][] = [
   ['gzip, br', (body) => brotliCompressSync(gzipSync(body))],
 ];
 
-test('every encoding that was asked for is unpacked, two in a chain too (T083)', async (t) => {
+test('decodes every requested encoding, chains of two included (T083)', async (t) => {
   const page = Buffer.from('a page '.repeat(20_000));
   for (const [encoding, encode] of encoders) {
     const { origin } = await serveHttp(t, (request, response) => {
@@ -31,7 +31,7 @@ test('every encoding that was asked for is unpacked, two in a chain too (T083)',
   }
 });
 
-test('encodings that nobody asked for, and longer chains, are refused (T083, T084)', async (t) => {
+test('refuses unrequested encodings and longer chains (T083, T084)', async (t) => {
   for (const encoding of ['zstd', 'compress', 'gzip, gzip, gzip', Array(1000).fill('gzip').join(', '), 'gzip;q=1']) {
     const { origin } = await serveHttp(t, (_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding }).end('x');
@@ -40,7 +40,7 @@ test('encodings that nobody asked for, and longer chains, are refused (T083, T08
   }
 });
 
-test('a body that is not what its encoding says, or only part of it, is an error', async (t) => {
+test('rejects a body that is truncated or does not match its encoding', async (t) => {
   const whole = gzipSync(Buffer.from('a page '.repeat(2000)));
   for (const [encoding, body] of [
     ['gzip', Buffer.from('plain')],
@@ -57,7 +57,7 @@ test('a body that is not what its encoding says, or only part of it, is an error
   }
 });
 
-test('a compression bomb ends at the limit, in bounded memory (T083)', async (t) => {
+test('stops a compression bomb at the limit, in bounded memory (T083)', async (t) => {
   const zeros = Buffer.alloc(64 * 1024 * 1024);
   const bombs: [string, Uint8Array][] = [
     ['gzip', gzipSync(zeros)],

@@ -5,8 +5,8 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { CarrelError } from '../base/errors.ts';
 
 /**
- * The whole body, decompressed. Both what comes over the wire and what it unpacks to may have at most `bytesMax` bytes;
- * reading stops at the first byte beyond, so a compression bomb costs no more memory than a page.
+ * The whole decompressed body. Both wire bytes and decompressed bytes are limited to `bytesMax`; reading stops right there, so
+ * a compression bomb costs no more memory than a page.
  */
 export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const encodings = contentEncodings(response.headers['content-encoding']);
@@ -18,17 +18,14 @@ export async function readBody(response: IncomingMessage, bytesMax: number): Pro
   return joined(chunks);
 }
 
-/**
- * The encodings in the order in which they were applied. A chain is bounded because each link multiplies what one byte
- * can unpack to, and costs a decoder before the first byte is read.
- */
+/** The encodings in order of application. Their number is bounded because each multiplies what one byte can expand to. */
 function contentEncodings(header: string | undefined): string[] {
   const names = (header ?? '').split(',', encodingsMax + 1).map((name) => name.trim().toLowerCase());
   const encodings = names.filter((name) => name !== '' && name !== 'identity');
   if (names.length > encodingsMax || !encodings.every((name) => knownEncodings.has(name))) {
     throw new CarrelError(
       'unsupported_encoding',
-      'The site sent the page in an encoding that was not requested (only gzip, br and deflate are read, at most two of them).',
+      'The site sent the page in an unrequested encoding: only gzip, br and deflate are accepted, at most two of them. Fetch another page.',
     );
   }
   return encodings;
@@ -37,13 +34,13 @@ function contentEncodings(header: string | undefined): string[] {
 const encodingsMax = 2;
 const knownEncodings = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
-/** An empty body is an empty page in every encoding, though no decoder would call it one. */
+/** An empty body is an empty page in every encoding, although decoders reject it. */
 async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done === true) return;
   const decoder = createDecoder(encoding, first.value);
-  // The loop over the decoder sees every failure of the pipeline, so nothing is lost by ignoring it here.
+  // The loop over the decoder sees every failure of the pipeline.
   pipeline(withFirst(first.value, chunks), decoder).catch(() => {});
   yield* decoder;
 }
@@ -51,7 +48,7 @@ async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): As
 function createDecoder(encoding: string, firstChunk: Uint8Array): Transform {
   if (encoding === 'br') return createBrotliDecompress();
   if (encoding !== 'deflate') return createGunzip();
-  // `deflate` means zlib (RFC 9110, 8.4.1.2), but some servers send it raw; the method in the first byte tells which.
+  // `deflate` means zlib (RFC 9110, 8.4.1.2), but some servers send it raw; the first byte shows which.
   return ((firstChunk[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
 }
 
@@ -74,12 +71,16 @@ async function* bounded(source: AsyncIterable<Uint8Array>, bytesMax: number): As
 }
 
 function tooLarge(bytesMax: number): CarrelError {
-  return new CarrelError('too_large', `The answer is larger than the limit of ${bytesMax} bytes.`, {
-    data: { bytesMax },
-  });
+  return new CarrelError(
+    'too_large',
+    `The answer is larger than the limit of ${bytesMax} bytes. Fetch a smaller page.`,
+    {
+      data: { bytesMax },
+    },
+  );
 }
 
-/** In memory of its own, never in Node's shared pool, so that it can be handed over to a worker. */
+/** In its own memory, not in Node's shared pool, so that it can be transferred to a worker. */
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
   let offset = 0;

@@ -12,12 +12,12 @@ import { parseTargetList } from './target-list.ts';
 
 const text = new TextDecoder();
 
-/** Loopback as a whole, so that the tests' own servers can be reached; every other rule stays as it is. */
+/** Allows loopback, so that the tests' servers can be reached; every other rule applies. */
 function fetcher(config: SafeFetchConfig = {}): SafeFetch {
   return createSafeFetch({ allowPrivate: parseTargetList(['127.0.0.0/8']), ...config });
 }
 
-test('a page comes back with its status, type, body and where it came from', async (t) => {
+test('returns a page with its status, type, body and origin', async (t) => {
   const { origin } = await serveHttp(t, (request, response) => {
     response.writeHead(request.url === '/missing' ? 404 : 200, {
       'content-type': 'text/html; charset=utf-8',
@@ -36,7 +36,7 @@ test('a page comes back with its status, type, body and where it came from', asy
   assert.equal((await fetcher()(`${origin}/missing`)).status, 404);
 });
 
-test('nothing is sent but the fixed set of headers, on a connection that is closed afterwards', async (t) => {
+test('sends only the fixed headers, on a connection that is closed afterwards', async (t) => {
   let seen: IncomingHttpHeaders = {};
   const { origin, port } = await serveHttp(t, (request, response) => {
     seen = request.headers;
@@ -53,13 +53,13 @@ test('nothing is sent but the fixed set of headers, on a connection that is clos
   });
 });
 
-test('a header value with a line break is refused before anything is sent (T080)', async (t) => {
+test('rejects a header value with a line break before anything is sent (T080)', async (t) => {
   const { origin } = await serveHttp(t, () => assert.fail('a request arrived'));
   assert.throws(() => fetcher({ userAgent: 'a\r\nx: y' }), { code: 'invalid_config' });
   await assert.rejects(fetcher()(origin, { accept: 'a\nb' }), { code: 'invalid_arguments' });
 });
 
-test('proxies of the environment are not used (T070)', async (t) => {
+test('ignores proxies from the environment (T070)', async (t) => {
   const { origin } = await serveHttp(t, (_request, response) => response.end('direct'));
   const proxy = await serveHttp(t, () => assert.fail('the proxy was asked'));
   for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']) {
@@ -68,7 +68,7 @@ test('proxies of the environment are not used (T070)', async (t) => {
   assert.equal(text.decode((await fetcher()(origin)).body), 'direct');
 });
 
-test('a name is looked up once, and the connection goes to the address that was judged (T069)', async (t) => {
+test('resolves a name once and connects to the checked address (T069)', async (t) => {
   const { port } = await serveHttp(t, (request, response) => response.end(request.headers.host));
   const hosts: string[] = [];
   const lookup = async (host: string) => {
@@ -82,12 +82,12 @@ test('a name is looked up once, and the connection goes to the address that was 
   await assert.rejects(safeFetch(`http://pinned.example:${port}/`), { code: 'private_network_blocked' });
 });
 
-test('a name with a private address among public ones is not connected to at all (T068)', async () => {
+test('does not connect to a name with a private address among public ones (T068)', async () => {
   const lookup = async () => [{ address: '93.184.216.34' }, { address: '10.0.0.5' }];
   await assert.rejects(createSafeFetch({}, { lookup })('http://mixed.example/'), { code: 'private_network_blocked' });
 });
 
-test('a name without an address, or with one that cannot be judged, is not connected to', async () => {
+test('does not connect to a name without a usable address', async () => {
   for (const addresses of [[], ['93.184.216.34', 'fe80::1%lo'], ['nonsense']]) {
     const lookup = async () => addresses.map((address) => ({ address }));
     await assert.rejects(createSafeFetch({}, { lookup })('http://odd.example/'), {
@@ -97,14 +97,14 @@ test('a name without an address, or with one that cannot be judged, is not conne
   }
 });
 
-test('when one address does not answer, the next is tried', async (t) => {
+test('tries the next address when one does not answer', async (t) => {
   const { port } = await serveHttp(t, (_request, response) => response.end('second'));
   const lookup = async () => [{ address: '127.0.0.2' }, { address: '127.0.0.1' }];
   const safeFetch = createSafeFetch({ allowPrivate: parseTargetList(['127.0.0.0/8']) }, { lookup });
   assert.equal(text.decode((await safeFetch(`http://two.example:${port}/`)).body), 'second');
 });
 
-test('redirects of every kind are followed, and the way is told', async (t) => {
+test('follows redirects of every kind and reports them', async (t) => {
   for (const status of [301, 302, 303, 307, 308]) {
     const { origin, port } = await serveHttp(t, (request, response) => {
       const next: Record<string, string> = { '/1': 'sub/2', '/sub/2': `//127.0.0.1:${port}/3`, '/3': '?q=ü' };
@@ -118,7 +118,7 @@ test('redirects of every kind are followed, and the way is told', async (t) => {
   }
 });
 
-test('five redirects are followed and the sixth is an error, loops too (T072)', async (t) => {
+test('follows five redirects and rejects the sixth, loops included (T072)', async (t) => {
   const { origin } = await serveHttp(t, (request, response) => {
     const left = Number(request.url?.slice(1));
     if (left > 0) response.writeHead(302, { location: `/${left - 1}` });
@@ -130,7 +130,7 @@ test('five redirects are followed and the sixth is an error, loops too (T072)', 
   await assert.rejects(fetcher()(`${origin}/loop`), { code: 'too_many_redirects' });
 });
 
-test('each hop of a redirect is judged by every rule (T071, T073)', async (t) => {
+test('checks each redirect against every rule (T071, T073)', async (t) => {
   const cases: [location: string, code: string][] = [
     ['http://169.254.169.254/latest/', 'private_network_blocked'],
     ['http://10.0.0.5/', 'private_network_blocked'],
@@ -153,7 +153,7 @@ test('each hop of a redirect is judged by every rule (T071, T073)', async (t) =>
   });
 });
 
-test('a redirect without a Location, a Refresh header and other 3xx are answers, not redirects', async (t) => {
+test('a redirect without a Location, a Refresh header and other 3xx are ordinary answers', async (t) => {
   const { origin } = await serveHttp(t, (request, response) => {
     const status = Number(request.url?.slice(1));
     response.writeHead(status, status === 302 ? {} : { location: '/elsewhere', refresh: '0; url=/elsewhere' }).end();
@@ -161,7 +161,7 @@ test('a redirect without a Location, a Refresh header and other 3xx are answers,
   for (const status of [200, 300, 302, 304]) assert.equal((await fetcher()(`${origin}/${status}`)).status, status);
 });
 
-test('validators go to the URL that they belong to and to no other', async (t) => {
+test('sends validators only to their own URL', async (t) => {
   const seen: Record<string, string | undefined> = {};
   const { origin } = await serveHttp(t, (request, response) => {
     seen[request.url ?? ''] = request.headers['if-none-match'];
@@ -172,7 +172,7 @@ test('validators go to the URL that they belong to and to no other', async (t) =
   assert.deepEqual(seen, { '/a': undefined, '/b': '"b"' });
 });
 
-test('an endless body is cut off and its connection closed (T082)', async (t) => {
+test('cuts off an endless body and closes its connection (T082)', async (t) => {
   const closed = Promise.withResolvers<void>();
   const { origin } = await serveHttp(t, (_request, response) => {
     response.on('close', closed.resolve);
@@ -182,12 +182,12 @@ test('an endless body is cut off and its connection closed (T082)', async (t) =>
   await closed.promise;
 });
 
-test('a body that drips runs out of time as a whole (T082)', async (t) => {
+test('a dripping body runs into the overall timeout (T082)', async (t) => {
   const { origin } = await serveHttp(t, (_request, response) => drip(t, response));
   await assert.rejects(fetcher()(origin, { timeoutMs: 200 }), { code: 'fetch_timeout', kind: 'timeout' });
 });
 
-test('half of a body that ends with its connection is not taken for the whole when that breaks (T082)', async (t) => {
+test('does not take a broken connection for the end of a body (T082)', async (t) => {
   let connection: Socket | undefined;
   const { origin } = await serveTcp(t, (socket) => {
     connection = socket;
@@ -201,7 +201,7 @@ test('half of a body that ends with its connection is not taken for the whole wh
   await assert.rejects(reset, { code: 'fetch_failed', data: { host: '127.0.0.1', reason: 'no_answer' } });
 });
 
-test('a whole body stays whole, whatever comes behind its last byte (T082)', async (t) => {
+test('accepts a complete body, whatever follows its last byte (T082)', async (t) => {
   const heads = ['HTTP/1.1 200 OK\r\n', 'HTTP/1.1 200 OK\r\nConnection: close\r\n'];
   const bodies = ['Content-Length: 5\r\n\r\nhello', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'];
   for (const head of heads) {
@@ -214,7 +214,7 @@ test('a whole body stays whole, whatever comes behind its last byte (T082)', asy
   }
 });
 
-test('silence runs out of time at every stage: lookup, answer, header lines (T068, T082)', async (t) => {
+test('silence times out at every stage: lookup, answer, headers (T068, T082)', async (t) => {
   const lookup = () => new Promise<never>(() => {});
   await assert.rejects(createSafeFetch({ timeoutMs: 50 }, { lookup })('http://silent.example/'), {
     code: 'fetch_timeout',
@@ -229,7 +229,7 @@ test('silence runs out of time at every stage: lookup, answer, header lines (T06
   await assert.rejects(fetcher({ timeoutMs: 100 })(headers.origin), { code: 'fetch_timeout' });
 });
 
-test("a cancelled fetch closes the site's connection and says cancelled", async (t) => {
+test("cancelling a fetch closes the site's connection and reports cancelled", async (t) => {
   const arrived = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   const { origin } = await serveHttp(t, (_request, response) => {
@@ -247,7 +247,7 @@ test("a cancelled fetch closes the site's connection and says cancelled", async 
   await assert.rejects(fetcher()(origin, { signal: AbortSignal.abort(ownReason) }), ownReason);
 });
 
-test('the head can be judged before the body is read', async (t) => {
+test('the head can be inspected before the body is read', async (t) => {
   const closed = Promise.withResolvers<void>();
   const { origin } = await serveHttp(t, (_request, response) => {
     response.on('close', closed.resolve);
@@ -277,7 +277,7 @@ const brokenAnswers: [what: string, bytes: string, code: string, reason?: string
   ['no answer', '', 'fetch_failed', 'no_answer'],
   ['another protocol', 'SSH-2.0-OpenSSH_9.9\r\n', 'fetch_failed', 'not_http'],
   [
-    'a chunk length that is none',
+    'an invalid chunk length',
     'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
     'fetch_failed',
     'not_http',
@@ -307,7 +307,7 @@ for (const [what, bytes, code, reason] of brokenAnswers) {
   });
 }
 
-test('a refused connection and an unknown name are told apart', async (t) => {
+test('distinguishes a refused connection from an unknown name', async (t) => {
   const { origin, server } = await serveHttp(t, () => {});
   server.close();
   await once(server, 'close');
@@ -325,7 +325,7 @@ test('a refused connection and an unknown name are told apart', async (t) => {
   });
 });
 
-test('a certificate that nobody vouches for is not accepted, whatever the environment says', async (t) => {
+test('rejects an untrusted certificate, whatever the environment says', async (t) => {
   const server = createTlsServer(createCertificate(['self.example'])).listen(0, '127.0.0.1');
   server.on('tlsClientError', () => {});
   t.after(() => server.close());

@@ -12,15 +12,15 @@ import { readBody } from './response-body.ts';
 export interface SafeFetchConfig extends FetchPolicy {
   userAgent?: string;
   acceptLanguage?: string;
-  /** Of one answer, on the wire and unpacked. A call may ask for less or more. */
+  /** Max bytes of an answer, compressed and decompressed. A call may override it. */
   bytesMax?: number;
-  /** From the name lookup to the last byte, redirects included. A call may ask for less or more. */
+  /** From the name lookup to the last byte, redirects included. A call may override it. */
   timeoutMs?: number;
   redirectsMax?: number;
 }
 
 export interface SafeFetchDeps {
-  /** All addresses of a name, as the system would connect to them. */
+  /** All addresses of a name, in the system's order. */
   lookup?: (host: string) => Promise<readonly { address: string }[]>;
 }
 
@@ -31,11 +31,11 @@ export interface FetchRequest {
   acceptLanguage?: string;
   bytesMax?: number;
   timeoutMs?: number;
-  /** What is known of a page already. Asked for every URL on the way, since validators belong to one URL only. */
+  /** Validators of a known page. Called for every URL on the way, because they belong to one URL only. */
   validatorsFor?: (url: string) => Validators | undefined;
-  /** Called with where an answer redirects to, once the rules allow it; may throw to stop there. */
+  /** Called with an allowed redirect target; may throw to stop there. */
   beforeRedirect?: (url: string) => void | Promise<void>;
-  /** Called before the body is read; may throw to leave it unread. */
+  /** Called before the body is read; may throw to skip it. */
   inspectHead?: (head: FetchHead) => void;
 }
 
@@ -46,30 +46,30 @@ export interface Validators {
 
 export interface FetchHead {
   status: number;
-  /** Where the answer came from in the end, without fragment. */
+  /** The final URL, without fragment. */
   url: string;
-  /** The few headers that say something about the page; names in lower case. Foreign text. */
+  /** The headers that describe the page; names in lower case. Foreign text. */
   headers: Readonly<Record<string, string>>;
   /** As sent, with its parameters. Foreign text. */
   contentType: string | undefined;
   /** The URLs that redirected, first to last. */
   redirects: readonly string[];
-  /** Whether an https URL led to an answer over plain http. */
+  /** Whether an https URL redirected to plain http. */
   isDowngraded: boolean;
 }
 
 export interface FetchResponse extends FetchHead {
-  /** Unpacked; empty for HEAD. The caller's own, so it can be transferred to a worker. */
+  /** Decompressed; empty for HEAD. Owned by the caller, so it can be transferred to a worker. */
   body: Uint8Array<ArrayBuffer>;
   fromCache: boolean;
 }
 
-/** Resolves with whatever the site answers, status 400 and up included; rejects with a CarrelError, and nothing else. */
+/** Resolves with any answer, status 400 and up included; rejects only with a CarrelError. */
 export type SafeFetch = (url: string, request?: FetchRequest) => Promise<FetchResponse>;
 
 /**
- * The only way to addresses that a page, a document, a redirect or a caller names. For each URL on the way: parse once,
- * check it, resolve once, check every address, connect to a checked address, send the request, and check where it redirects.
+ * The only way to addresses named by a page, document, redirect or caller. For each URL: parse once, check it, resolve once,
+ * check every address, connect to a checked address, send the request, and check its redirect.
  */
 export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {}): SafeFetch {
   const { timeoutMs = 15_000, bytesMax = 5 * 1024 * 1024, redirectsMax = 5 } = config;
@@ -103,7 +103,7 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
     }
   }
 
-  /** One hop: the answer, or where it redirects to. */
+  /** One hop: the answer, or its redirect target. */
   async function ask(
     target: JudgedUrl,
     redirects: readonly string[],
@@ -136,12 +136,12 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
 
   async function resolve({ host, address }: JudgedUrl, signal: AbortSignal): Promise<Address[]> {
     if (address !== undefined) return [address];
-    // getaddrinfo cannot be stopped; when the time is up, its answer is simply not awaited.
+    // getaddrinfo cannot be stopped; after the timeout its result is ignored.
     const found = await untilAborted(lookup(host), signal).catch((error: unknown) => {
       throw fetchFailure(error, host);
     });
     const addresses = found.map((one) => parseAddress(one.address)).filter((one) => one !== undefined);
-    // What cannot be parsed cannot be checked, such as an address with a zone id.
+    // An unparsable address, such as one with a zone id, cannot be checked.
     if (addresses.length === 0 || addresses.length < found.length) {
       throw fetchFailure(Object.assign(new Error('no usable address'), { code: 'ENOTFOUND' }), host);
     }
@@ -176,15 +176,15 @@ function headOf(response: IncomingMessage, url: URL, redirects: readonly string[
   };
 }
 
-/** Only the header counts. A `Refresh` header or a meta element is part of the page, and the caller's to judge. */
+/** Only the header counts. A `Refresh` header or meta element is left to the caller. */
 function redirectLocation(response: IncomingMessage): string | undefined {
   const isRedirect = [301, 302, 303, 307, 308].includes(response.statusCode ?? 0);
   const location = response.headers.location;
-  // Node reads header bytes as Latin-1; servers that send other than ASCII here mean UTF-8.
+  // Node reads header bytes as Latin-1; servers that send non-ASCII mean UTF-8.
   return isRedirect && location !== undefined ? Buffer.from(location, 'latin1').toString('utf8') : undefined;
 }
 
-/** Refusing a place that the caller never named must say how it came up. */
+/** Refusing an address that the caller never named must mention the redirect. */
 async function afterRedirect<T>(redirects: readonly string[], step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
@@ -208,6 +208,6 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function tooManyRedirects(host: string, redirectsMax: number): CarrelError {
-  const message = `${host} redirects more than ${redirectsMax} times. Fetch the address of the page itself.`;
+  const message = `${host} redirects more than ${redirectsMax} times. Fetch the final address instead.`;
   return new CarrelError('too_many_redirects', message, { data: { host, redirectsMax } });
 }

@@ -14,7 +14,7 @@ function refusalOf(entry: string): (error: unknown) => boolean {
     error instanceof CarrelError && error.code === 'invalid_config' && error.message.includes(`"${entry}"`);
 }
 
-test('a name means itself and nothing that looks like it (T075)', () => {
+test('a name matches itself and nothing similar (T075)', () => {
   const list = parseTargetList(['EXAMPLE.com.']);
   assert.equal(list.matches(target('example.com')), true);
   for (const host of ['example.com.evil.tld', 'evil-example.com', 'sub.example.com', 'xample.com', 'com']) {
@@ -22,14 +22,14 @@ test('a name means itself and nothing that looks like it (T075)', () => {
   }
 });
 
-test('a star stands for names below, not for the name itself', () => {
+test('a star matches subdomains, not the name itself', () => {
   const list = parseTargetList(['*.example.com']);
   assert.equal(list.matches(target('a.b.example.com')), true);
   assert.equal(list.matches(target('example.com')), false);
   assert.equal(list.matches(target('evilexample.com')), false);
 });
 
-test('an entry with a port means that port only', () => {
+test('an entry with a port matches only that port', () => {
   const list = parseTargetList(['docs.example:8080', '[fd00::1]:9090', '10.0.0.1:81']);
   assert.equal(list.matches(target('docs.example', 8080)), true);
   assert.equal(list.matches(target('docs.example', 443)), false);
@@ -38,7 +38,7 @@ test('an entry with a port means that port only', () => {
   assert.equal(parseTargetList(['10.0.0.1']).matchesWithPort(target('10.0.0.1', 81)), false);
 });
 
-test('a literal means that host in all its spellings, and no name that resolves to it', () => {
+test('a literal matches that host in all spellings, but no name that resolves to it', () => {
   const list = parseTargetList(['0x7f.1', '::1', '[FD00::0001]']);
   assert.equal(list.hasRanges, false);
   for (const host of ['127.0.0.1', '::ffff:7f00:1', '::1', 'fd00::1'])
@@ -47,7 +47,7 @@ test('a literal means that host in all its spellings, and no name that resolves 
   assert.equal(list.matches(target('127.0.0.2')), false);
 });
 
-test('a range matches literals and what names resolve to, with a port if it has one', () => {
+test('a range matches literals and resolved addresses, with a port if it has one', () => {
   const list = parseTargetList(['10.0.0.0/8', '[fd00::/8]:81', '192.168.0.0/16:82']);
   assert.equal(list.hasRanges, true);
   assert.equal(list.matches(target('10.9.9.9')), true);
@@ -64,7 +64,7 @@ test('a range matches literals and what names resolve to, with a port if it has 
   );
 });
 
-test('blank entries are ignored and what cannot be read is a configuration error that quotes it', () => {
+test('ignores blank entries and quotes invalid ones in a configuration error', () => {
   assert.equal(parseTargetList(['', ' ']).isEmpty, true);
   for (const text of [
     'http://example.com',
@@ -82,7 +82,7 @@ test('blank entries are ignored and what cannot be read is a configuration error
   }
 });
 
-test('a canonical host has no brackets, no last dot, and no label that the DNS cannot hold', () => {
+test('a canonical host has no brackets, no trailing dot and no invalid DNS label', () => {
   assert.equal(canonicalHost('example.com.'), 'example.com');
   assert.equal(canonicalHost('[::1]'), '::1');
   for (const host of [

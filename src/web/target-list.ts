@@ -1,7 +1,7 @@
 import { CarrelError } from '../base/errors.ts';
 import { type Address, type AddressBlock, isInBlock, parseAddress, parseAddressBlock } from './address-rules.ts';
 
-/** A host as the URL names it, and the address if that is a literal or has been resolved. */
+/** A host as the URL names it, and its address if it is a literal or resolved. */
 export interface Target {
   host: string;
   port: number;
@@ -11,18 +11,18 @@ export interface Target {
 /**
  * The hosts of a rule. An entry is one of
  * - `docs.example.com`, `10.1.2.3`, `[fd00::1]`: that host as a URL names it. Subdomains, and names that resolve to the
- *   address, are other hosts
- * - `*.example.com`: every name below it, not itself
- * - `10.0.0.0/8`, `fd00::/8`: these addresses, as literals and as what names resolve to
+ *   address, are other hosts.
+ * - `*.example.com`: its subdomains, not the name itself.
+ * - `10.0.0.0/8`, `fd00::/8`: these addresses, as literals and as resolved.
  *
- * each with an optional port: `docs.example.com:8080`, `[fd00::1]:8080`, `10.0.0.0/8:8080`, `[fd00::/8]:8080`.
+ * Each may have a port: `docs.example.com:8080`, `[fd00::1]:8080`, `10.0.0.0/8:8080`, `[fd00::/8]:8080`.
  */
 export interface TargetList {
   readonly isEmpty: boolean;
-  /** Whether an unlisted host could still match by what it resolves to. */
+  /** Whether an unlisted host could still match by its resolved address. */
   readonly hasRanges: boolean;
   matches(target: Target): boolean;
-  /** As `matches`, but only by entries that name the port. */
+  /** As `matches`, but only entries that name the port. */
   matchesWithPort(target: Target): boolean;
 }
 
@@ -40,8 +40,8 @@ export function parseTargetList(entries: readonly string[]): TargetList {
 }
 
 /**
- * The one spelling of a host that rules compare: as the URL parser yields it (lower case, punycode, canonical IPv4),
- * without brackets and without the dot that makes a name absolute. Undefined where no such host can exist in the DNS.
+ * The canonical spelling that rules compare: as the URL parser yields it (lower case, punycode, canonical IPv4), without
+ * brackets and trailing dot. Undefined if no such host can exist in the DNS.
  */
 export function canonicalHost(urlHostname: string): string | undefined {
   const host = urlHostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -70,7 +70,7 @@ function comparable(host: string): string {
 }
 
 function parseEntry(text: string): Entry {
-  // A bare IPv6 address is all colons, none of which begins a port.
+  // A bare IPv6 address is all colons, none of which starts a port.
   const isBare = parseAddress(text) !== undefined || parseAddressBlock(text) !== undefined;
   const [, hostText = '', portText] = (isBare ? [text, text] : /^(.*?)(?::(\d{1,5}))?$/.exec(text)) ?? [];
   const port = portText === undefined ? undefined : Number(portText);
@@ -89,7 +89,7 @@ function parseHost(text: string): Entry | undefined {
   return parseAddress(host) === undefined ? { suffix: `.${host}` } : undefined;
 }
 
-/** Through the URL parser, so that `EXAMPLE.com.` or `bücher.example` in a list means what it means in a URL. */
+/** Uses the URL parser, so that `EXAMPLE.com.` or `bücher.example` means the same as in a URL. */
 function hostOf(authority: string): string | undefined {
   if (/[*/?#@\\\s]/.test(authority)) return undefined;
   const url = URL.parse(`http://${authority}/`);
@@ -99,6 +99,6 @@ function hostOf(authority: string): string | undefined {
 function invalidEntry(text: string): CarrelError {
   return new CarrelError(
     'invalid_config',
-    `"${text}" is not a host: write a name, a name:port, *.name, an address, [an IPv6 address]:port, or a range like 10.0.0.0/8.`,
+    `"${text}" is not a host. Write a name, name:port, *.name, an address, [IPv6 address]:port, or a range like 10.0.0.0/8.`,
   );
 }

@@ -10,21 +10,21 @@ function terms(text: string): { main: string[]; extra: string[] } {
   return { main, extra };
 }
 
-test('a word is indexed as written and by its stem', () => {
+test('indexes a word as written and by its stem', () => {
   assert.deepEqual(terms('Running dogs'), { main: ['running', 'dogs'], extra: ['run', 'dog'] });
 });
 
-test('accents, case, width and ligatures fold', () => {
+test('folds accents, case, width and ligatures', () => {
   assert.deepEqual(terms('Café CAFE ｃａｆｅ́ Straße ﬁn ΟΔΟΣ').main, ['cafe', 'cafe', 'cafe', 'strasse', 'fin', 'οδοσ']);
 });
 
-test('marks that make another word stay: Devanagari vowels, kana voicing, Thai tones', () => {
+test('keeps marks that change the word: Devanagari vowels, kana voicing, Thai tones', () => {
   assert.deepEqual(terms('हिन्दी').main, ['हिन्दी']);
   assert.deepEqual(terms('が').main, ['が']);
   assert.deepEqual(terms('ข้าว').main, ['ข้าว']);
 });
 
-test('identifiers are indexed whole and in parts', () => {
+test('indexes identifiers whole and in parts', () => {
   assert.deepEqual(terms('fooBar'), { main: ['foobar'], extra: ['foo', 'bar'] });
   assert.deepEqual(terms('HTTPServer'), { main: ['httpserver'], extra: ['http', 'server'] });
   assert.deepEqual(terms('foo_bar'), { main: ['foo', 'bar'], extra: ['foobar'] });
@@ -34,24 +34,24 @@ test('identifiers are indexed whole and in parts', () => {
   assert.deepEqual(terms('C++ and C#.'), { main: ['c', 'and', 'c'], extra: ['c++', 'c#'] });
 });
 
-test('a possessive s is no word', () => {
+test('ignores a possessive s', () => {
   assert.deepEqual(terms("Alice's").main, ['alice']);
 });
 
-test('Chinese and Japanese are indexed by overlapping pairs, with the last character alone', () => {
+test('indexes Chinese and Japanese as overlapping pairs plus the last character', () => {
   assert.deepEqual(terms('東京都').main, ['東京', '京都', '都']);
   assert.deepEqual(terms('ｶﾞｷﾞ').main, ['ガギ', 'ギ']);
 });
 
-test('Korean words are found without their particles', () => {
+test('finds Korean words without their particles', () => {
   assert.ok(terms('한국어를').main.includes('한국'));
 });
 
-test('Thai is indexed by its words', () => {
+test('indexes Thai by its words', () => {
   assert.deepEqual(terms('ภาษาไทย').main, ['ภาษา', 'ไทย']);
 });
 
-test('an emoji is a term', () => {
+test('treats an emoji as a term', () => {
   assert.deepEqual(terms('ok 👍🏽!').main, ['ok', '👍']);
 });
 
@@ -64,7 +64,7 @@ test('offsets point into the original text', () => {
   });
 });
 
-test('no text makes a term that a database would part again, or that is too long for its keys', () => {
+test('no term is one that a database would split or that is too long for its keys', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       analyse(text, (term, start, end) => {
@@ -76,7 +76,7 @@ test('no text makes a term that a database would part again, or that is too long
   );
 });
 
-test('a text is not read on once there is enough of it', () => {
+test('stops reading once it has enough', () => {
   const seen: string[] = [];
   analyse(
     'alpha beta gamma',

@@ -47,7 +47,7 @@ const chunk = new RegExp(
 const plainAscii = /^[a-zA-Z0-9]+$/;
 const pairedScripts = '\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Hangul}';
 const dictionaryScripts = '\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
-/** Of scripts that are written without spaces. */
+/** Scripts written without spaces. */
 export const unspacedScripts = pairedScripts + dictionaryScripts;
 const paired = new RegExp(`^[${pairedScripts}]$`, 'u');
 const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
@@ -59,10 +59,10 @@ const joiner = /[._'’-]/;
 const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 const hangul = /^[\p{sc=Hangul}]+$/u;
 
-/** Made when first needed: its dictionaries take 10 ms to load. */
+/** Created on first use: its dictionaries take 10 ms to load. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** The words in a run of characters, by a dictionary of Chinese, Japanese and Thai. */
+/** Dictionary words in a run of Chinese, Japanese or Thai. */
 export function dictionarySegments(run: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter('zh', { granularity: 'word' });
   return segmenter.segment(run);
@@ -75,7 +75,7 @@ function plainWord(word: string, start: number, emit: Emit): void {
   emitForms(word, term, start, end, emit);
 }
 
-/** Letters and digits of a spaced script, perhaps joined by dots, dashes, underscores or apostrophes. */
+/** Letters and digits of a spaced script, possibly joined by dots, dashes, underscores or apostrophes. */
 function joinedWord(word: string, start: number, emit: Emit): void {
   const end = start + word.length;
   const suffix = word.endsWith('++') ? '++' : word.endsWith('#') ? '#' : '';
@@ -112,11 +112,11 @@ function mixedChunk(word: string, start: number, emit: Emit): void {
   }
 }
 
-/** The last character is a term as well, so that a phrase can continue after it and a prefix finds a single one. */
+/** The last character is a term too, so that a phrase can continue after it and a prefix finds it alone. */
 function pairs(run: string, start: number, emit: Emit): void {
   const end = start + run.length;
   const folded = fold(run);
-  // Half-width kana join with their voicing marks; the whole run then stands for each of its pairs.
+  // Half-width kana merge with their voicing marks; the whole run then stands for each of its pairs.
   const exact = folded.length === run.length;
   let offset = 0;
   const characters = Array.from(folded);
@@ -148,7 +148,7 @@ function emitForms(word: string, term: string, start: number, end: number, emit:
   if (stem !== term) emit(clip(stem), start, end, true);
   const written = word === term ? stem : writtenStem(word, term);
   if (written !== term && written !== stem) emit(clip(written), start, end, true);
-  // Most words are lower case; looking for boundaries in them would take a third of the time.
+  // Most words are lower case; searching them for boundaries would take a third of the time.
   if (word === term || !camelBoundary.test(word)) return;
   for (const part of word.split(camelBoundary)) {
     const folded = fold(part);
@@ -159,7 +159,7 @@ function emitForms(word: string, term: string, start: number, end: number, emit:
   }
 }
 
-/** Compatibility folding can put characters into a word that are not part of words (½, ㏂). */
+/** Compatibility folding can add characters that are not part of words (½, ㏂). */
 function foldedTerms(part: string): string[] {
   const folded = fold(part);
   return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);

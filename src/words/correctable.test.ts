@@ -8,7 +8,7 @@ function correctable(text: string): string[] {
   );
 }
 
-test('words of a sentence may be misspelt', () => {
+test('words of a sentence are correctable', () => {
   assert.deepEqual(correctable('When did we recieve the Invocie (quartrely), Jane?'), [
     'recieve',
     'invocie',
@@ -18,7 +18,7 @@ test('words of a sentence may be misspelt', () => {
   assert.deepEqual(correctable('The end of the sentense. And anothr'), ['end', 'sentense', 'anothr']);
 });
 
-test('what is quoted, or looks like code, a number or a name in capitals, is meant as it is', () => {
+test('quoted words, code, numbers and names in capitals are not corrected', () => {
   assert.deepEqual(correctable('find "recieve this" and `anothr` in “quoted text” too'), ['find']);
   assert.deepEqual(correctable('fooBar foo_bar foo-bar a.bcd path/name v2beta NASA 2026 user@host'), []);
 });

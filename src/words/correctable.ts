@@ -1,10 +1,10 @@
-/** Letters as people write them: no digits, no capitals inside. */
+/** Ordinary spelling: no digits, no capitals inside. */
 const word = /^\p{L}[\p{Ll}\p{Lo}\p{M}]{2,}$/u;
-/** What may stand beside a word of a sentence. A dot, a dash or a slash would make it part of a name. */
+/** What may surround a word of a sentence. A dot, dash or slash would make it part of a name. */
 const before = /^[\s(¿¡]$/u;
 const after = /^[\s),;:!?.…]$/u;
 
-/** Whether a word of a query may be misspelt. Quoted words, code, digits and names in capitals are meant as written. */
+/** Whether a query word may be misspelt. Quoted words, code, digits and names in capitals are taken literally. */
 export function isCorrectable(text: string, start: number, end: number): boolean {
   if (!word.test(text.slice(start, end))) return false;
   const [left, right, next] = [text[start - 1] ?? ' ', text[end] ?? ' ', text[end + 1] ?? ' '];

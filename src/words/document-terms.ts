@@ -27,7 +27,7 @@ export function documentTermsOf({ title, heading, body }: Record<keyof DocumentT
   return { title: termText(title || speakerOf(body)), heading: termText(heading), body: termText(body) };
 }
 
-/** One to three capitalised words and a colon. Lower-case words before a colon belong to a list or a protocol. */
+/** One to three capitalised words and a colon. Lower-case words before a colon belong to a list or protocol. */
 const speaker = /^(\p{Lu}[\p{L}\p{M}\p{N}.'’-]{0,30}(?: \p{Lu}[\p{L}\p{M}\p{N}.'’-]{0,30}){0,2}): \S/u;
 
 function speakerOf(body: string): string {

@@ -1,4 +1,4 @@
-/** Letters to insert, delete, change or swap with a neighbour, or some number above `max` if there are more. */
+/** Damerau-Levenshtein distance, or some number above `max` if it is larger. */
 export function editDistance(from: string, to: string, max = Number.POSITIVE_INFINITY): number {
   let [older, last, row]: number[][] = [[], [], []];
   last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { pairWeights } from './han-pairs.ts';
 import { leafKey, leavesOf, plainQuery } from './word-query.ts';
 
-test('a word counts more than a pair across two words, and the parts of a longer word count less', () => {
+test('a word weighs more than a pair across two words, and parts of a longer word weigh less', () => {
   const weights = pairWeights('野马队的总经理');
   assert.deepEqual(
     [weights.get('野马'), weights.get('马队'), weights.get('总经'), weights.get('经理')],
@@ -11,7 +11,7 @@ test('a word counts more than a pair across two words, and the parts of a longer
   );
 });
 
-test('question words and what reaches into them carry no weight, unless there is nothing else', () => {
+test('question words and pairs that touch them weigh nothing, unless there is nothing else', () => {
   assert.deepEqual([...pairWeights('唱什么歌').values()], [0, 0, 0]);
   const keys = (text: string) => leavesOf(plainQuery(text)).map(leafKey);
   assert.deepEqual(keys('国歌是什么'), ['国歌', '歌是']);
@@ -24,7 +24,7 @@ test('the weights reach the query', () => {
   assert.deepEqual(weights, [0.5, 0.5, 1]);
 });
 
-test('a pair that occurs twice counts as the better one, and Japanese is left alone', () => {
+test('a repeated pair keeps its higher weight, and Japanese is unweighted', () => {
   assert.equal(pairWeights('上海大学，大海').get('上海'), 1);
   assert.equal(pairWeights('东京，广东京剧').get('东京'), 1);
   assert.equal(pairWeights('東京の大学').size, 0);

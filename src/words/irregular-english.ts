@@ -1,4 +1,4 @@
-/** Forms that a suffix stemmer cannot reduce: a question has "go" and the answer "went". */
+/** Forms that a suffix stemmer cannot reduce: the question has "go", the answer "went". */
 const forms = `
 arise arose arisen|awake awoke awoken|bear bore borne|beat beaten|become became|begin began begun|bend bent|bind bound
 bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|bring brought|build built|burn burnt|buy bought
@@ -17,7 +17,7 @@ weep wept|win won|wind wound|withdraw withdrew withdrawn|write wrote written|chi
 woman women|foot feet|tooth teeth|goose geese|mouse mice|wife wives|life lives|knife knives|leaf leaves|half halves
 wolf wolves|shelf shelves|bad worse worst|good better best`;
 
-/** Irregular form → the word that it is a form of. */
+/** Irregular form → base word. */
 export const irregularEnglish: ReadonlyMap<string, string> = new Map(
   forms
     .trim()

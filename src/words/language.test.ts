@@ -6,7 +6,7 @@ import { leavesOf, plainQuery } from './word-query.ts';
 
 afterEach(() => useLanguage('english'));
 
-/** Whether the query finds the text: one of its terms is among those that are stored. */
+/** Whether the query finds the text: they share a term. */
 function finds(query: string, text: string): boolean {
   const { main, extra } = termText(text);
   return leavesOf(plainQuery(query)).some(
@@ -55,7 +55,7 @@ for (const [language, [asked, written]] of Object.entries(forms)) {
   });
 }
 
-test('accents may be left out, in the query and in the text', async () => {
+test('accents are optional in the query and in the text', async () => {
   await useLanguage('german');
   assert.ok(finds('haeuser hauser', 'Häuser'));
   assert.ok(finds('Häuser', 'Hauser'));
@@ -63,7 +63,7 @@ test('accents may be left out, in the query and in the text', async () => {
   assert.ok(finds('ecoles', 'école'));
 });
 
-test('without a stemmer words are found as they are written', async () => {
+test('without a stemmer, words match as written', async () => {
   for (const language of ['simple', 'basque', 'catalan', 'yiddish'] as const) {
     await useLanguage(language);
     assert.ok(finds('running', 'Running'));

@@ -9,7 +9,7 @@ export const languages = [
 ] as const;
 export type Language = (typeof languages)[number];
 
-/** Returns the stem that the forms of a word have in common. The word must be lower case. */
+/** Returns the common stem of a word's forms. The word must be lower case. */
 type Stemmer = (word: string) => string;
 
 interface Stemming {
@@ -19,7 +19,7 @@ interface Stemming {
 
 const english: Stemming = { language: 'english', stem: (word) => stemEnglish(irregularEnglish.get(word) ?? word) };
 
-/** Global to the thread, set before the first text is tokenised: a process serves one database, stemmed alike. */
+/** Global to the thread and set before the first text is tokenised: a process serves one database with one stemmer. */
 let current: Stemming = english;
 
 export function currentLanguage(): Language {
@@ -66,7 +66,7 @@ const stemsMax = 50_000;
 const englishWord = /^[a-z]{3,}$/;
 const word = /^[\p{L}\p{M}]{3,}$/u;
 
-/** The stem of a lower-case word, folded or not. What is not made of letters stays as it is. */
+/** The stem of a lower-case word, folded or not. Anything but letters stays as it is. */
 export function stemOf(term: string): string {
   const known = stems.get(term);
   if (known !== undefined) return known;

@@ -60,7 +60,7 @@ for (const [text, query] of Object.entries(parsed)) {
   test(`${JSON.stringify(text)} asks for ${query}`, () => assert.equal(show(parseQuery(text)), query));
 }
 
-test('negations with nothing to exclude from are told', () => {
+test('reports negations that exclude nothing', () => {
   for (const text of ['NOT x1', '-x1', 'not (x1 or y2)']) assert.equal(readQuery(text).idleNegation, 'alone', text);
   assert.equal(readQuery('x1 OR NOT y2').idleNegation, 'alternative');
   for (const text of ['x1 NOT y2', 'NOT y2 x1', 'x1']) assert.equal(readQuery(text).idleNegation, undefined, text);
@@ -73,7 +73,7 @@ test('phrases and prefixes take any text literally', () => {
   assert.equal(show(phraseQuery('東京 tower 京')), '"東京 京 tower 京"*');
 });
 
-test('T102: more terms or text than allowed are refused', () => {
+test('T102: rejects too many terms or too much text', () => {
   for (const text of [
     'alpha OR '.repeat(100),
     `(${'x1 AND '.repeat(70)}x2)`,

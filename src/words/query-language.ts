@@ -18,9 +18,9 @@ import {
 /**
  * The query language: words, "phrases", prefixes*, AND, OR, NOT, parentheses, and `a | b`, `a & b`, `-a`, `!a`, `+a`.
  *
- * Any text parses. Without an operator, the parts are OR-ed and ranked. With one, adjacent parts must all match;
- * adjacency binds tighter than AND, AND tighter than OR. NOT excludes from what is beside it and finds nothing alone.
- * Operators without operands and unmatched parentheses are ignored.
+ * Any text parses. Without an operator, the parts are OR-ed and ranked. With one, adjacent parts must all match; adjacency
+ * binds tighter than AND, AND tighter than OR. NOT excludes from its neighbours and finds nothing alone. Operators without
+ * operands and unmatched parentheses are ignored.
  */
 export function parseQuery(text: string): WordQuery {
   return readQuery(text).query;
@@ -28,17 +28,14 @@ export function parseQuery(text: string): WordQuery {
 
 export interface ReadQuery {
   readonly query: WordQuery;
-  /** `alone`: there is nothing but negations, so nothing is found. `alternative`: `a OR NOT b` is taken as `a`. */
+  /** `alone`: only negations, so nothing is found. `alternative`: `a OR NOT b` is read as `a`. */
   readonly idleNegation: 'alone' | 'alternative' | undefined;
 }
 
-/** As parseQuery, and says what was ignored. `all`: adjacent parts must all match even without an operator. */
+/** As parseQuery, and reports what was ignored. `all`: adjacent parts must all match even without an operator. */
 export function readQuery(text: string, { all = false } = {}): ReadQuery {
   if (text.length > languageUnitsMax) {
-    throw new CarrelError(
-      'invalid_arguments',
-      `A query may have ${languageUnitsMax} characters. Search for less text.`,
-    );
+    throw new CarrelError('invalid_arguments', `A query may have at most ${languageUnitsMax} characters. Shorten it.`);
   }
   const tokens = lex(text);
   const read: ReadQuery =
@@ -86,7 +83,7 @@ const written: Readonly<Record<string, 'AND' | 'OR' | 'NOT'>> = {
   ...{ AND: 'AND', OR: 'OR', NOT: 'NOT', '|': 'OR', '||': 'OR', '&': 'AND', '&&': 'AND', '!': 'NOT' },
 };
 
-/** A sign belongs to what follows it at once; of two, as in `--force`, neither is an operator. */
+/** A sign belongs to the word right after it; a doubled sign, as in `--force`, is not an operator. */
 const lexeme = /"([^"]*)(?:"(\*)?|$)|([()])|(?<![^\s(|])([-!+])(?=["(\p{L}\p{N}])|(\|+)|([^\s"()|]+)/gu;
 
 function lex(text: string): Token[] {
@@ -107,11 +104,11 @@ interface Cursor {
   readonly tokens: readonly Token[];
   at: number;
   depth: number;
-  /** A negation among alternatives was left out. */
+  /** A negation among alternatives was ignored. */
   dropped: boolean;
 }
 
-/** What a part of the query asks for, and what it excludes from the parts around it. */
+/** What a part of the query matches, and what it excludes from the parts around it. */
 interface Parsed {
   keep: WordQuery | undefined;
   drop: WordQuery | undefined;
@@ -160,7 +157,7 @@ function parseAll(cursor: Cursor): Parsed {
 function parsePart(cursor: Cursor, token: Exclude<Token, { kind: 'operator' }>): Parsed {
   if (token.kind === 'words') {
     const query = wordsQuery(token);
-    // Punctuation asks for nothing, and must not keep its neighbours from matching.
+    // Punctuation matches nothing and must not keep its neighbours from matching.
     return { keep: query.kind === 'nothing' ? undefined : query, drop: undefined };
   }
   if (token.text === ')' || cursor.depth >= depthMax) return { keep: undefined, drop: undefined };
@@ -190,17 +187,23 @@ function peek(cursor: Cursor): Token | undefined {
 
 function checkSize(query: WordQuery): void {
   if (countTerms(query) > joinedTermsMax) {
-    throw new CarrelError('invalid_arguments', `A query may have ${joinedTermsMax} words. Leave some out.`);
+    throw new CarrelError(
+      'invalid_arguments',
+      `A query with operators may have at most ${joinedTermsMax} words. Leave some out.`,
+    );
   }
   const prefixes = prefixesOf(query);
   if (prefixes.length > queryPrefixesMax || prefixes.filter(isShortPrefix).length > shortPrefixesMax) {
     throw new CarrelError(
       'invalid_arguments',
-      `A query may have ${queryPrefixesMax} prefixes*, and ${shortPrefixesMax} with only two letters. Leave some out.`,
+      `A query may have at most ${queryPrefixesMax} prefixes*, ${shortPrefixesMax} of them with only two letters. Leave some out.`,
     );
   }
   if (countPhrases(query) > queryPhrasesMax) {
-    throw new CarrelError('invalid_arguments', `A query may have ${queryPhrasesMax} "phrases". Leave some out.`);
+    throw new CarrelError(
+      'invalid_arguments',
+      `A query may have at most ${queryPhrasesMax} "phrases". Leave some out.`,
+    );
   }
 }
 

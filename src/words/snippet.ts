@@ -3,16 +3,16 @@ import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
 import { leavesOf, type WordLeaf, type WordQuery } from './word-query.ts';
 
-/** An excerpt of a text around the matches, on one line, with their positions in it. */
+/** An excerpt around the matches, on one line, with their positions. */
 export interface Snippet {
   readonly text: string;
-  /** Start and end of each match in `text`, in UTF-16 units, in order and without overlaps. */
+  /** Start and end of each match in `text`, in UTF-16 units, ordered and disjoint. */
   readonly marks: readonly (readonly [start: number, end: number])[];
-  /** Where the excerpt stands in the whole text, in UTF-16 units. */
+  /** The excerpt's position in the whole text, in UTF-16 units. */
   readonly range: readonly [start: number, end: number];
 }
 
-/** The excerpt with the most different words of the query, or the start of the text if it has none. */
+/** The excerpt with the most different query words, or the start of the text if there are none. */
 export function makeSnippet(text: string, query: WordQuery, unitsMax = 200): Snippet {
   const matches = findMatches(text, query);
   const window = bestWindow(text, matches, unitsMax);
@@ -33,7 +33,7 @@ interface Window {
 /** Enough to choose from: a long text full of one word is not read to its end. */
 const matchesMax = 1000;
 
-/** In the order of the text. A phrase matches as a whole. Words that every question has count only if there are no others. */
+/** In text order. A phrase matches as a whole. Question words count only if the query has no others. */
 export function findMatches(text: string, query: WordQuery): Match[] {
   const terms = new Map<string, number>();
   const prefixes: [prefix: string, leaf: number][] = [];
@@ -51,7 +51,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
   });
   const matches: Match[] = [];
   if (terms.size + prefixes.length + phrases.length === 0) return matches;
-  /** The words before the place that is looked at, as many as the longest phrase has. */
+  /** The preceding words, as many as the longest phrase has. */
   const recent: { term: string; start: number }[] = [];
   const recentMax = Math.max(0, ...phrases.map(([{ terms: words }]) => words.length));
   const isEnough = (): boolean => matches.length >= matchesMax;
@@ -74,7 +74,7 @@ export function findMatches(text: string, query: WordQuery): Match[] {
 
 type PhraseLeaf = Extract<WordLeaf, { kind: 'phrase' }>;
 
-/** Where the phrase starts that ends with the last of these words, if one does. */
+/** The start of the phrase that ends with the last of these words, if any. */
 function phraseStart(
   { terms, open }: PhraseLeaf,
   words: readonly { readonly term: string; readonly start: number }[],
@@ -104,20 +104,20 @@ function bestWindow(text: string, matches: readonly Match[], unitsMax: number): 
   if (best === undefined) return { start: 0, end: wordEnd(text, 0, unitsMax) };
   const from = matches[best.first]?.start ?? 0;
   const to = matches[best.last]?.end ?? from;
-  // A third of the room is for the text before the first match; what follows a match explains more.
+  // A third of the room goes before the first match; text after a match explains more.
   const spare = Math.max(0, unitsMax - (to - from));
   const start = text.length <= unitsMax ? 0 : wordStart(text, Math.max(0, from - Math.floor(spare / 3)), from);
   return { start, end: wordEnd(text, start, unitsMax, Math.min(to, start + unitsMax)) };
 }
 
-/** The first start of a word at or after `at`, but not beyond `limit`. */
+/** The first word start at or after `at`, at most `limit`. */
 function wordStart(text: string, at: number, limit: number): number {
   if (at === 0) return 0;
   const space = /\s\S/.exec(text.slice(at - 1, limit + 1));
   return space === null ? wholeCharacter(text, at) : Math.min(limit, at + space.index);
 }
 
-/** The last end of a word within the room, but not before `least`. */
+/** The last word end within the room, at least `least`. */
 function wordEnd(text: string, start: number, unitsMax: number, least = start): number {
   const end = start + unitsMax;
   if (end >= text.length) return text.length;
@@ -130,7 +130,7 @@ function wholeCharacter(text: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }
 
-/** Takes the window out of the text, collapses white space and moves the marks along. */
+/** Extracts the window, collapses white space and shifts the marks. */
 function flatten(text: string, window: Window, matches: readonly Match[]): Snippet {
   let result = window.start > 0 ? '…' : '';
   const places = new Map<number, number>();

@@ -28,7 +28,7 @@ function step1b(word: string): string {
   return endsShort(stem) ? `${stem}e` : stem;
 }
 
-/** The first suffix that fits decides, whether or not its condition then holds. */
+/** The first matching suffix decides, even if its condition fails. */
 function replaceSuffix(word: string, table: readonly (readonly [suffix: string, replacement: string])[]): string {
   for (const [suffix, replacement] of table) {
     if (!word.endsWith(suffix)) continue;
@@ -51,7 +51,7 @@ function step5(word: string): string {
   return stem.endsWith('ll') && measure(stem) > 1 ? stem.slice(0, -1) : stem;
 }
 
-/** How often vowels are followed by consonants: Porter's m. */
+/** Porter's m: how often vowels are followed by consonants. */
 function measure(word: string): number {
   return letterKinds(word).match(/v+c+/g)?.length ?? 0;
 }

@@ -9,7 +9,7 @@ function vocabularyOf(...terms: string[]) {
   return vocabulary;
 }
 
-test('finds words that are one edit away, or two from eight letters on', () => {
+test('finds words one edit away, or two for words of eight letters or more', () => {
   const vocabulary = vocabularyOf('invoice', 'receive', 'quarterly', 'marmalade', 'привет');
   for (const slip of ['invoce', 'invoicee', 'invoise', 'invocie', 'nvoice', 'xinvoice']) {
     assert.deepEqual(vocabulary.nearest(slip), ['invoice'], slip);
@@ -22,14 +22,14 @@ test('finds words that are one edit away, or two from eight letters on', () => {
   assert.deepEqual(vocabulary.nearest('првиет'), ['привет']);
 });
 
-test('takes only the nearest, those with the same first letter first', () => {
+test('returns only the nearest, same first letter first', () => {
   const vocabulary = vocabularyOf('parties', 'particle', 'articles', 'particles');
   assert.deepEqual(vocabulary.nearest('partcles'), ['particles']);
   assert.deepEqual(vocabularyOf('coat', 'goal', 'goat').nearest('goaf'), ['goal', 'goat']);
   assert.deepEqual(vocabularyOf('boat', 'goal').nearest('goat'), ['goal', 'boat']);
 });
 
-test('finds what comparing with every word would find', () => {
+test('finds the same words as a full comparison', () => {
   const letters = 'abc';
   const words = Array.from({ length: 600 }, (_, number) =>
     Array.from(
@@ -49,7 +49,7 @@ test('finds what comparing with every word would find', () => {
   }
 });
 
-test('knows words that are added later', () => {
+test('finds words that are added later', () => {
   const vocabulary = vocabularyOf('invoice');
   assert.deepEqual(vocabulary.nearest('ledgre'), []);
   vocabulary.add(['ledger', 'invoice']);
@@ -57,7 +57,7 @@ test('knows words that are added later', () => {
   assert.equal(vocabulary.size, 2);
 });
 
-test('keeps words of four letters and more, without digits and of scripts with spaces', () => {
+test('keeps words of four letters or more, without digits, of scripts with spaces', () => {
   const found = spellingsIn([' the invoice a1b2c3 naïve c++ ', ' invoice 東京都庁 ภาษาไทย привет ']);
   assert.deepEqual([...found], ['invoice', 'naïve', 'привет']);
 });

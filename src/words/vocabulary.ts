@@ -1,16 +1,16 @@
 import { unspacedScripts } from './analyse.ts';
 import { editDistance } from './edit-distance.ts';
 
-/** The words of an index, to look up what a misspelt one may have meant. */
+/** The words of an index, to look up corrections for misspelt words. */
 export interface Vocabulary {
   readonly size: number;
   add(terms: Iterable<string>): void;
-  /** The terms with the fewest edits: one for up to seven letters, two for more; same first letter first. */
+  /** The terms with the fewest edits: at most one for up to seven letters, two for longer words; same first letter first. */
   nearest(word: string): readonly string[];
 }
 
 const twoEditsFrom = 8;
-/** All are at the same distance; of more than this many, none is likely to be the one. */
+/** All are equally far; among more than this, none is a likely correction. */
 const nearestMax = 16;
 const answersMax = 1000;
 
@@ -20,7 +20,7 @@ const asciiTerm = new RegExp(`^[a-z]{${shortest},${longest}}$`);
 const term = new RegExp(`^[\\p{L}\\p{M}]{${shortest},${longest}}$`, 'u');
 const unspaced = new RegExp(`[${unspacedScripts}]`, 'u');
 
-/** The words among the terms of documents that a misspelt word can stand for. */
+/** The document terms that can serve as corrections. */
 export function spellingsIn(streams: Iterable<string>): Set<string> {
   const spellings = new Set<string>();
   const seen = new Set<string>();
@@ -34,13 +34,13 @@ export function spellingsIn(streams: Iterable<string>): Set<string> {
   return spellings;
 }
 
-/** Words of one length, and of each the set of its letters as bits. */
+/** Words of one length, with the set of each word's letters as bits. */
 interface Shelf {
   readonly terms: string[];
   readonly letters: number[];
 }
 
-/** Takes about 100 bytes a word; looking through 200,000 takes a millisecond or two. */
+/** Takes about 100 bytes a word; searching 200,000 takes a millisecond or two. */
 export function createVocabulary(): Vocabulary {
   const known = new Set<string>();
   const shelves: Shelf[] = [];
@@ -79,7 +79,7 @@ export function createVocabulary(): Vocabulary {
     for (let length = word.length - max; length <= word.length + max; length += 1) {
       const shelf = shelves[length];
       shelf?.letters.forEach((others, index) => {
-        // An edit takes away one letter at most, and adds one.
+        // An edit removes at most one letter and adds one.
         if (bits(letters & ~others) > max || bits(others & ~letters) > max) return;
         const other = shelf.terms[index] ?? '';
         const distance = editDistance(word, other, max);
@@ -94,7 +94,7 @@ export function createVocabulary(): Vocabulary {
   }
 }
 
-/** Different letters may share a bit: it only tells which words need no closer look. */
+/** Letters may share a bit: it only rules words out. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31);

@@ -4,11 +4,11 @@ import { pairWeights } from './han-pairs.ts';
 import { stemOf } from './language.ts';
 import { questionWords } from './question-words.ts';
 
-/** A query to a word index, in terms. A caller's text never reaches the database as it is: nothing can be injected. */
+/** A query to a word index, in terms. The caller's text never reaches the database, so nothing can be injected. */
 export type WordQuery =
   | WordLeaf
   | { readonly kind: 'and' | 'or'; readonly parts: readonly WordQuery[] }
-  /** Everything that `keep` finds and `drop` does not. A negation always has something to exclude from. */
+  /** Matches of `keep` without those of `drop`. A negation always has something to exclude from. */
   | { readonly kind: 'except'; readonly keep: WordQuery; readonly drop: WordQuery }
   /** Finds nothing: the text had no words. */
   | { readonly kind: 'nothing' };
@@ -17,18 +17,18 @@ export type WordLeaf =
   | {
       readonly kind: 'term';
       readonly term: string;
-      /** The form in the query, of which the term is the stem. A document with this form ranks higher. */
+      /** The form in the query; the term is its stem. A document with this form ranks higher. */
       readonly written?: string;
-      /** How much it counts, 1 by default. For ranking only: it finds the same documents. */
+      /** Ranking weight, 1 by default. Does not change what is found. */
       readonly weight?: number;
-      /** It looks like a word rather than a name in code: if no document has it, it may be a slip of the pen. */
+      /** Looks like a word rather than code: if no document has it, it may be a typo. */
       readonly correctable?: boolean;
     }
   | { readonly kind: 'prefix'; readonly prefix: string }
-  /** Any of the terms nearest to a word that no document has. Made by an index, not by a parser. */
+  /** Any of the terms nearest to a word that no document has. Created by an index, not by a parser. */
   | {
       readonly kind: 'near';
-      /** The stem of the word; what it is told apart by. */
+      /** The stem of the word, which identifies it. */
       readonly word: string;
       readonly written: string;
       readonly terms: readonly NearTerm[];
@@ -38,22 +38,22 @@ export type WordLeaf =
 
 export interface NearTerm {
   readonly term: string;
-  /** The form in the index of which it is the stem. */
+  /** The form in the index; the term is its stem. */
   readonly written: string;
-  /** How likely it was meant, from 0 to 1, which the likeliest has. */
+  /** How likely it was meant, from 0 to 1 for the likeliest. */
   readonly share: number;
 }
 
-/** More leaves cost a database seconds (500 OR-ed words: 1.7 s on 20,000 rows) and add nothing to a ranking. */
+/** More leaves cost the database seconds and add nothing to a ranking. */
 export const queryLeavesMax = 48;
 
-/** In a query with operators. Groups of alternatives that are AND-ed cost more than a list: 20 by 20 took half a second. */
+/** In a query with operators: AND-ed groups of alternatives cost more than a list. */
 export const joinedTermsMax = 32;
 
-/** A phrase reads the positions of all its words: 20 phrases of the commonest words took a second on 100,000 passages. */
+/** A phrase reads the positions of all its words; 20 common ones took a second on 100,000 passages. */
 export const queryPhrasesMax = 8;
 
-/** A prefix of two letters costs as much as several common words: two are allowed. A single letter is a whole word. */
+/** A two-letter prefix costs as much as several common words, so two are allowed. A single letter is a whole word. */
 export const queryPrefixesMax = 5;
 export const shortPrefixesMax = 2;
 
@@ -61,22 +61,22 @@ export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);
 }
 
-/** Text beyond this is ignored. Far more than 48 terms need. */
+/** Text after this is ignored: far more than 48 terms need. */
 const queryUnitsMax = 10_000;
 
 /**
- * Any of the words, ranked; "quoted phrases" must be there as they are. Words beyond the limit are left out, and question words
- * too, unless `alone` and no others.
+ * Any of the words, ranked; "quoted phrases" must match exactly. Words past the limit are dropped, and question words too,
+ * unless `alone` is set and there are no others.
  */
 export function plainQuery(text: string, { alone = true } = {}): WordQuery {
   const { phrases, rest } = quotedIn(text);
   if (phrases.length === 0) return anyWord(text, alone);
   const others = anyWord(rest, false);
-  // Documents with a phrase have one of these: the other words only rank them.
+  // Documents with a phrase already match: the other words only rank them.
   return allOf(others.kind === 'nothing' ? phrases : [...phrases, anyOf([...phrases, others])]);
 }
 
-/** Inches and quotes inside words ask for nothing. */
+/** Ignores inch marks and quotes inside words. */
 const quote = /(?<![^\s(])(?:"(?=\S)([^"]*\S)"|“([^”]+)”)(?![\p{L}\p{N}])/gu;
 
 /** The phrases in quotes, and the text without them. */
@@ -109,7 +109,7 @@ function anyWord(text: string, alone: boolean): WordQuery {
   return anyOf([...terms, ...prefixes]);
 }
 
-/** How many words of a text tell something; `multi-agent` is one. Those of scripts without spaces are counted by pairs. */
+/** Number of significant words; `multi-agent` is one. Scripts without spaces count pairs. */
 export function tellingWords(text: string): number {
   const words = text
     .slice(0, queryUnitsMax)
@@ -122,7 +122,7 @@ export function phraseQuery(text: string): WordQuery {
   return phraseOf(analysed(text).main, false);
 }
 
-/** All of the words, each as a prefix; those beyond the limits as whole words. */
+/** All of the words, each as a prefix; those past the limits as whole words. */
 export function prefixQuery(text: string): WordQuery {
   const words = text.slice(0, queryUnitsMax).split(/\s+/).slice(0, queryLeavesMax);
   const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
@@ -137,7 +137,7 @@ export function prefixQuery(text: string): WordQuery {
   return allOf(parts.filter((part) => part.kind !== 'nothing'));
 }
 
-/** One word of the query language: matched whole, or as its parts side by side. */
+/** One word of the query language: matched whole, or as its adjacent parts. */
 export function exactWord(text: string): WordQuery {
   const { main, extra } = analysed(text);
   const [only] = main;
@@ -170,7 +170,7 @@ export function allOf(parts: readonly WordQuery[]): WordQuery {
   return combine('and', parts);
 }
 
-/** The leaves that count in favour of a document, each once. Excluded ones are not among them. */
+/** The leaves that can raise a score, each once; excluded ones are omitted. */
 export function leavesOf(query: WordQuery): WordLeaf[] {
   const leaves = new Map<string, WordLeaf>();
   const visit = (part: WordQuery): void => {
@@ -188,7 +188,7 @@ export function leafKey(leaf: WordLeaf): string {
   return leaf.kind === 'prefix' ? `${leaf.prefix}*` : `"${leaf.terms.join(' ')}"${leaf.open ? '*' : ''}`;
 }
 
-/** The words of a leaf, each as a leaf of its own. */
+/** Each word of a leaf, as its own leaf. */
 export function membersOf(leaf: WordLeaf): WordLeaf[] {
   if (leaf.kind === 'near') return leaf.terms.map(({ term, written }) => ({ kind: 'term', term, written }));
   if (leaf.kind !== 'phrase') return [leaf];
@@ -197,7 +197,7 @@ export function membersOf(leaf: WordLeaf): WordLeaf[] {
   );
 }
 
-/** The query with some of its leaves replaced, but for those that exclude. */
+/** Replaces some leaves of the query, except excluding ones. */
 export function withLeaves(query: WordQuery, replaced: (leaf: WordLeaf) => WordLeaf): WordQuery {
   if ('parts' in query) return { ...query, parts: query.parts.map((part) => withLeaves(part, replaced)) };
   if (query.kind === 'except') return { ...query, keep: withLeaves(query.keep, replaced) };
@@ -227,10 +227,10 @@ function analysed(text: string): { main: MainWord[]; extra: string[]; stems: Set
   return { main, extra, stems };
 }
 
-/** A single character of a paired script is indexed only as the first half of a pair or at the end of its run. */
+/** A single character of a paired script is indexed only as the start of a pair or the end of its run. */
 function wordLeaf({ term, stem, isCorrectable }: MainWord): WordLeaf {
   if (isPairedCharacter(term)) return { kind: 'prefix', prefix: term };
-  // A pair always matches as it is written, and the form of a question word says nothing.
+  // A pair always matches as written, and the form of a question word says nothing.
   const plain = startsPaired(term) || questionWords.has(term);
   if (plain) return { kind: 'term', term: stem };
   return { kind: 'term', term: stem, written: term, ...(isCorrectable ? { correctable: true } : {}) };
@@ -244,7 +244,7 @@ function weighed(leaf: WordLeaf, weight: number | undefined): WordLeaf {
   return leaf.kind === 'term' && weight ? { ...leaf, weight } : leaf;
 }
 
-/** The single last character of a run, which the pair before it already covers. */
+/** The single last character of a run, already covered by the pair before it. */
 function isTail(words: readonly MainWord[], index: number): boolean {
   const word = words[index];
   const before = words[index - 1];

@@ -9,28 +9,27 @@ export interface IssuerKeysConfig {
   readonly jwksUrl: string | undefined;
 }
 
-/** The keys of the operator's issuer. */
 export interface IssuerKeys {
-  /** For jose. Throws where no key fits. */
+  /** For jose. Throws if no key matches. */
   readonly find: JWTVerifyGetKey;
 }
 
-/** Nobody can tell now whether a token is good. */
+/** The issuer's keys are unavailable, so no token can be verified. */
 export class KeysUnknown extends Error {
   override readonly name = 'KeysUnknown';
 }
 
 const timeoutMs = 5_000;
 const bytesMax = 256 * 1024;
-/** Keys are looked at anew after this time. Those that are known serve on while the issuer does not answer. */
+/** Keys are fetched again after this time. Known keys stay valid while the issuer is unreachable. */
 const freshMs = 10 * 60_000;
-/** A token that names an unknown key makes us look at once, but not more often than this. */
+/** A token with an unknown key triggers a fetch, at most this often. */
 const lookMs = 30_000;
-/** Before the first keys are there, callers wait for nothing else. */
+/** Until the first keys arrive, every call retries this often. */
 const retryMs = 2_000;
 const longAgo = Number.NEGATIVE_INFINITY;
 
-/** Fetched when they are first needed, from the issuer's own host or where the operator says, and nowhere else. */
+/** Fetched on first use, only from the issuer's host or from the URL the operator set. */
 export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerKeys {
   let known: JWTVerifyGetKey | undefined;
   let fetching: Promise<void> | undefined;
@@ -43,7 +42,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
       known = createLocalJWKSet(await fetchKeys(config));
       last.fetched = performance.now();
     } catch (error) {
-      log.warn('the keys of the OAuth issuer cannot be read', { error });
+      log.warn("the OAuth issuer's keys cannot be read", { error });
     }
   };
   const refresh = (): Promise<void> => {
@@ -58,7 +57,7 @@ export function createIssuerKeys(config: IssuerKeysConfig, log: Logger): IssuerK
       if (known === undefined) {
         if (fetching !== undefined || isPast(last.tried, retryMs)) await refresh();
       } else if (isPast(last.fetched, freshMs) && isPast(last.tried, lookMs)) void refresh();
-      if (known === undefined) throw new KeysUnknown('the keys of the issuer are not known');
+      if (known === undefined) throw new KeysUnknown("the issuer's keys are not known");
       try {
         return await known(header, token);
       } catch (error) {
@@ -77,7 +76,7 @@ async function fetchKeys({ issuer, jwksUrl }: IssuerKeysConfig): Promise<JSONWeb
   return keys as unknown as JSONWebKeySet;
 }
 
-/** RFC 8414 and OpenID Connect Discovery put it at different places. */
+/** RFC 8414 and OpenID Connect Discovery use different paths. */
 async function discover(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -93,7 +92,7 @@ async function discover(issuer: string): Promise<string> {
     }
     return metadata['jwks_uri'];
   }
-  throw new Error('the issuer has no metadata');
+  throw new Error('the issuer has no metadata: check oauth.issuer, or set oauth.jwksUrl');
 }
 
 async function getJson(url: string): Promise<unknown> {

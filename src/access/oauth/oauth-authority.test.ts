@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { silentLogger } from '../../base/log.ts';
 import { createOAuthAuthority } from './oauth-authority.ts';
 
-/** RFC 6750 §3.1: `invalid_token` says that the token is wrong, and clients throw it away. */
-test('while no key of the issuer is known, a token is neither right nor wrong', async () => {
+/** RFC 6750 §3.1: `invalid_token` means that the token is wrong, and clients discard it. */
+test('answers neither valid nor invalid while the issuer has no known key', async () => {
   const [issuer, audience] = ['http://127.0.0.1:1', 'https://carrel.example/mcp'];
   const config = { issuer, audience, jwksUrl: `${issuer}/keys`, scopes: [{ scope: 'carrel', rights: {} }] };
   const authority = createOAuthAuthority(config, silentLogger);

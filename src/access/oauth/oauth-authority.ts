@@ -13,7 +13,7 @@ export interface OAuthConfig {
   readonly scopes: readonly ScopeRights[];
 }
 
-/** Signatures with public keys only: a shared secret, or none at all, proves nothing about the issuer. */
+/** Public-key signatures only: a shared secret, or none, proves nothing about the issuer. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -54,7 +54,7 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
         return { ...whoIs(payload, token), rights, expiresAt };
       } catch (error) {
         if (error instanceof KeysUnknown) throw error;
-        // What is wrong with a token is its sender's business; the token itself is not logged.
+        // A bad token is its sender's problem; the token itself is not logged.
         if (error instanceof errors.JOSEError) log.debug('an OAuth token was refused', { code: error.code });
         return undefined;
       }
@@ -64,10 +64,7 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
   };
 }
 
-/**
- * Issuer, kind and subject, whole. A client's id may equal a user's subject. A token that names nobody is a caller of its
- * own.
- */
+/** Issuer, kind and full subject. A client id may equal a user's subject. A token without either gets its own identity. */
 function whoIs({ iss, sub, client_id: client }: JWTPayload, token: string): Pick<Principal, 'name' | 'identity'> {
   const [kind, subject] = isText(sub)
     ? ['user', sub]
@@ -81,13 +78,13 @@ function isText(claim: unknown): claim is string {
   return typeof claim === 'string' && claim !== '';
 }
 
-/** It stands in logs and metrics. One that is not plain is shown by its hash. */
+/** Appears in logs and metrics. An unusual one is replaced by its hash. */
 function nameOf(subject: string): string {
   const isPlain = /^[\w.@:|/-]{1,64}$/.test(subject);
   return `oauth ${isPlain ? subject : createHash('sha256').update(subject).digest('hex').slice(0, 16)}`;
 }
 
-/** Where this server tells about itself, below its origin: RFC 9728 §3. */
+/** Path of this server's resource metadata (RFC 9728 §3). */
 export const metadataPath = '/.well-known/oauth-protected-resource';
 
 function metadataUrl(audience: string): string {

@@ -9,17 +9,17 @@ export interface ScopeRights {
 /** RFC 6749 §3.3. */
 const scopeName = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
-/** What each scope allows, in the operator's order. */
+/** The rights of each scope, in the operator's order. */
 export function readScopes(lines: readonly string[], toolsets: readonly string[]): ScopeRights[] {
   return lines.map((line) => {
     const [scope = '', ...rest] = line.split('=');
     const name = scope.trim();
-    if (!scopeName.test(name)) throw fault(line, 'has no scope in front');
+    if (!scopeName.test(name)) throw fault(line, 'must start with a scope name');
     const words = rest
       .join('=')
       .split(/\s+/)
       .filter((word) => word !== '');
-    if (rest.length > 0 && words.length === 0) throw fault(line, 'names no restriction behind =');
+    if (rest.length > 0 && words.length === 0) throw fault(line, 'must name a restriction after =');
     return { scope: name, rights: Object.assign({}, ...words.map((word) => readRight(line, word, toolsets))) };
   });
 }
@@ -29,9 +29,12 @@ function readRight(line: string, word: string, toolsets: readonly string[]): Rig
   const [, kind, given = ''] = /^(toolsets|collections|threads):(.+)$/.exec(word) ?? [];
   const names = given.split('+');
   if (kind === undefined || names.includes(''))
-    throw fault(line, `has ${JSON.stringify(word)}, which is no restriction`);
+    throw fault(
+      line,
+      `has the unknown restriction ${JSON.stringify(word)}; use read-only, toolsets:, collections: or threads:`,
+    );
   const unknown = kind === 'toolsets' ? names.find((name) => !toolsets.includes(name)) : undefined;
-  if (unknown !== undefined) throw fault(line, `names the toolset ${JSON.stringify(unknown)}, which does not exist`);
+  if (unknown !== undefined) throw fault(line, `names the unknown toolset ${JSON.stringify(unknown)}`);
   return { [kind]: kind === 'collections' ? names.map((name) => name.normalize('NFC')) : names };
 }
 
@@ -39,9 +42,9 @@ function fault(line: string, problem: string): CarrelError {
   return new CarrelError('invalid_config', `oauth.scopes: ${JSON.stringify(line.slice(0, 100))} ${problem}.`);
 }
 
-/** The rights of the first scope that a token has; undefined if it has none of them. */
+/** The rights of the first listed scope that a token has; undefined if it has none. */
 export function rightsOf(scopes: readonly ScopeRights[], given: unknown): Rights | undefined {
-  // RFC 9068: one text, separated by spaces. Some issuers send a list.
+  // RFC 9068: one string, separated by spaces. Some issuers send a list.
   const names = typeof given === 'string' ? given.split(' ') : Array.isArray(given) ? given.map(String) : [];
   return scopes.find(({ scope }) => names.includes(scope))?.rights;
 }

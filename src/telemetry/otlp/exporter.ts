@@ -6,7 +6,7 @@ import { metricsPayload, type Span, tracesPayload } from './payload.ts';
 import { createOtlpSender, isTaken } from './sender.ts';
 import type { OtlpTarget } from './target.ts';
 
-/** The defaults of OpenTelemetry's batches. */
+/** OpenTelemetry's batch defaults. */
 const queueMax = 2_048;
 const batchMax = 512;
 const batchEveryMs = 5_000;
@@ -16,9 +16,9 @@ const firstPauseMs = 1_000;
 const pauseMsMax = 30_000;
 
 export interface OtlpExporter {
-  /** Never waits: a span that finds the queue full is dropped and counted. */
+  /** Never waits: if the queue is full, the span is dropped and counted. */
   span(span: Span): void;
-  /** Sends what is left, once, and no longer than this. */
+  /** Sends the rest, once, within this limit. */
   close(limitMs: number): Promise<void>;
 }
 
@@ -29,10 +29,10 @@ export interface ExporterDeps {
   readonly log: Logger;
 }
 
-/** Sends spans in batches and metrics at intervals. A receiver that is gone costs a bounded queue and nothing else. */
+/** Sends spans in batches and metrics at intervals. An unreachable receiver costs a bounded queue and nothing else. */
 export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log }: ExporterDeps): OtlpExporter {
   const sender = createOtlpSender(target);
-  const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and exports of metrics that were given up.' });
+  const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
   const closing = new AbortController();
   let queue: Span[] = [];
   let isTold = false;
@@ -52,7 +52,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   };
 
   const tellOnce = (problem: string): void => {
-    if (!isTold) log.warn(`the receiver of OpenTelemetry ${problem}; what it does not take is dropped`);
+    if (!isTold) log.warn(`the OpenTelemetry receiver ${problem}; undelivered data is dropped`);
     isTold = true;
   };
 
@@ -61,7 +61,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       const outcome = await post(path, payload);
       if (outcome === 'sent') return true;
       if (outcome === 'refused' || attempt >= attemptsMax || closing.signal.aborted) return false;
-      // Apart, so that processes which lost the same receiver don't come back all at once.
+      // With jitter, so that processes which lost the same receiver don't all retry at once.
       const pauseMs = (outcome.retryMs ?? firstPauseMs * 2 ** (attempt - 1)) * (0.75 + Math.random() / 2);
       await pause(Math.min(pauseMsMax, pauseMs), undefined, { signal: closing.signal, ref: false }).catch(() => {});
     }
@@ -99,7 +99,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
     },
     async close(limitMs) {
       for (const timer of timers) clearInterval(timer);
-      // From now on nothing is tried twice.
+      // No retries after this.
       closing.abort();
       const last = Promise.all([spans(), ...(target.sendsMetrics ? [metrics()] : [])]);
       await Promise.race([last, pause(limitMs)]);
@@ -108,7 +108,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   };
 }
 
-/** Starts the work unless it is running already; either way, settles with it. */
+/** Starts the work unless it is already running; resolves with it either way. */
 function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => {
@@ -119,7 +119,7 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** By the protocol, these and only these may be tried again. */
+/** The protocol allows retrying these and only these. */
 const retryable = new Set([429, 502, 503, 504]);
 
 function retryAfterMs(headers: ServiceAnswer['headers']): number | undefined {

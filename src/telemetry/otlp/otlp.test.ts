@@ -30,7 +30,7 @@ const operation: Operation = {
   meta: undefined,
 };
 
-test("settings as OpenTelemetry has them; what can't be used is told in a sentence", () => {
+test("accepts OpenTelemetry's settings and explains unusable ones", () => {
   assert.equal(target({ endpoint: '' }), undefined);
   assert.equal(target({ disabled: true }), undefined);
   assert.equal(target({ tracesExporter: 'none', metricsExporter: 'none' }), undefined);
@@ -57,7 +57,7 @@ test("settings as OpenTelemetry has them; what can't be used is told in a senten
   assert.equal(typeof named === 'object' && named.resource['service.name'], 'own');
 });
 
-test('samplers: all, none, a share, and as the caller does', () => {
+test('samplers: all, none, a share, and parent-based', () => {
   const low = '0'.repeat(31).concat('1');
   const high = 'f'.repeat(32);
   const decide = (name: string, share: string, id: string, parent?: boolean) => readSampler(name, share)?.(id, parent);
@@ -73,7 +73,7 @@ test('samplers: all, none, a share, and as the caller does', () => {
   assert.equal(decide('parentbased_traceidratio', '0', low), false);
 });
 
-test('a malformed trace of the caller counts as none, and an id as long as a message is cut', () => {
+test("ignores the caller's malformed trace and shortens long ids", () => {
   const always = () => true;
   const id = 'a'.repeat(32);
   for (const traceparent of [
@@ -127,7 +127,7 @@ async function exporterTo(t: TestContext, answer: (response: ServerResponse, spa
   return { exporter, lost, add };
 }
 
-test('a receiver that is busy is asked again; one that refuses is not', async (t) => {
+test('retries a busy receiver, not one that refuses', async (t) => {
   const statuses = [503, 200, 400];
   const seen: number[] = [];
   const third = Promise.withResolvers<void>();
@@ -144,10 +144,10 @@ test('a receiver that is busy is asked again; one that refuses is not', async (t
   assert.equal(lost(), 512);
 });
 
-test('one that never answers costs a bounded queue, and holds up the end no longer than it may', async (t) => {
+test('an unresponsive receiver costs a bounded queue and delays the stop no longer than its limit', async (t) => {
   const { exporter, lost, add } = await exporterTo(t, () => {});
   add(10_000);
-  // 512 are on their way and 2,048 wait.
+  // 512 are in flight and 2,048 queued.
   assert.equal(lost(), 10_000 - 512 - 2_048);
   await exporter.close(1);
 });

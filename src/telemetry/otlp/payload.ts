@@ -3,7 +3,7 @@ import type { Metric } from '../registry.ts';
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** As OTLP has it. Ids are hexadecimal, times decimal text. */
+/** As in OTLP: ids in hex, times as decimal text. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -26,7 +26,7 @@ export function tracesPayload(spans: readonly Span[], resource: Attributes): obj
   return { resourceSpans: [{ resource: { attributes: keyValues(resource) }, scopeSpans: [{ scope, spans: sent }] }] };
 }
 
-/** The JSON form of `ExportMetricsServiceRequest`. Everything counts from the start of the process. */
+/** The JSON form of `ExportMetricsServiceRequest`. Everything counts from process start. */
 export function metricsPayload(metrics: readonly Metric[], resource: Attributes, now: number): object {
   const times = { startTimeUnixNano: nanoseconds(performance.timeOrigin), timeUnixNano: nanoseconds(now) };
   const sent = metrics.flatMap((metric) => {

@@ -1,7 +1,7 @@
-/** How a field is written: its number, and its kind or the message that it holds. */
+/** How a field is encoded: its number, and its kind or nested message. */
 type Field = readonly [number, 'text' | 'hex' | 'varint' | 'fixed32' | 'fixed64' | 'double' | string];
 
-/** The fields of OTLP's messages that we send, by their names in its JSON form (opentelemetry-proto 1.x). */
+/** The OTLP fields that we send, by their JSON names (opentelemetry-proto 1.x). */
 const messages: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   Request: { resourceSpans: [1, 'Resources'], resourceMetrics: [1, 'Resources'] },
   Resources: { resource: [1, 'Resource'], scopeSpans: [2, 'Scopes'], scopeMetrics: [2, 'Scopes'] },
@@ -51,7 +51,7 @@ const messages: Readonly<Record<string, Readonly<Record<string, Field>>>> = {
   },
 };
 
-/** A request in the JSON form of OTLP, as protobuf. */
+/** Converts an OTLP request from JSON form to protobuf. */
 export function toProtobuf(request: object): Buffer {
   return messageOf('Request', request);
 }

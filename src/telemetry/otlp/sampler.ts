@@ -1,7 +1,7 @@
-/** Whether a request becomes a span. `parentSampled` is what its caller did; undefined if it sent nothing. */
+/** Whether a request becomes a span. `parentSampled`: the caller's decision, undefined if it sent none. */
 export type Sampler = (traceId: string, parentSampled: boolean | undefined) => boolean;
 
-/** One of OpenTelemetry's samplers, by its name; undefined for one that is not known, or a share that is none. */
+/** An OpenTelemetry sampler by name; undefined for an unknown name or invalid share. */
 export function readSampler(name: string, argument: string): Sampler | undefined {
   const base = name.replace(/^parentbased_/, '');
   const root = rootSampler(base, argument);
@@ -14,6 +14,6 @@ function rootSampler(name: string, argument: string): Sampler | undefined {
   if (name === 'always_off') return () => false;
   const share = argument === '' ? 1 : Number(argument);
   if (name !== 'traceidratio' || !(share >= 0 && share <= 1)) return undefined;
-  // By the trace's id, so that all who take part in it decide alike.
+  // By trace id, so that all participants decide alike.
   return (traceId) => Number.parseInt(traceId.slice(-13), 16) < share * 2 ** 52;
 }

@@ -2,12 +2,12 @@ import { createServiceClient, type ServiceAnswer } from '../../http/service-clie
 import { toProtobuf } from './protobuf.ts';
 import type { OtlpTarget } from './target.ts';
 
-/** An answer says little more than that it was received. */
+/** An answer is little more than an acknowledgement. */
 const answerBytesMax = 64 * 1024;
 
-/** Sends requests of OTLP to the operator's receiver. */
+/** Sends OTLP requests to the operator's receiver. */
 export interface OtlpSender {
-  /** What it answered; undefined if it did not. */
+  /** Its answer; undefined if there was none. */
   post(path: string, payload: object): Promise<Pick<ServiceAnswer, 'status' | 'headers'> | undefined>;
   close(): void;
 }

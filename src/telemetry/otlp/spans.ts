@@ -6,10 +6,10 @@ import type { Sampler } from './sampler.ts';
 
 /** An id may be as long as a message. */
 const requestIdCharsMax = 128;
-/** W3C: a list longer than this may be dropped. */
+/** W3C allows dropping a longer list. */
 const tracestateCharsMax = 512;
 
-/** The span of a request, by the conventions for MCP; undefined if it is not to be recorded. Holds nothing of its content. */
+/** The span of a request, by the MCP conventions; undefined if not sampled. Contains nothing of its content. */
 export function spanOf(operation: Operation, sampler: Sampler): Span | undefined {
   const parent = readParent(operation.meta);
   const traceId = parent?.traceId ?? randomBytes(16).toString('hex');
@@ -41,7 +41,7 @@ function attributesOf(operation: Operation): Attributes {
     ...(method === 'tools/call' ? { 'gen_ai.operation.name': 'execute_tool' } : {}),
     ...(isRpcCode ? { 'rpc.response.status_code': error } : {}),
     ...(requestId === undefined ? {} : { 'jsonrpc.request.id': requestId.slice(0, requestIdCharsMax) }),
-    // The id itself would let whoever reads the spans into the session.
+    // A hash: the id itself would give readers of the spans access to the session.
     ...(sessionId === undefined ? {} : { 'mcp.session.id': digest(sessionId) }),
     ...(transport === 'tcp' ? { 'network.protocol.name': 'http' } : {}),
   };
@@ -58,7 +58,7 @@ interface Parent {
   tracestate?: string;
 }
 
-/** The caller's span, from the `_meta` of its request; what is malformed counts as absent. */
+/** The caller's span, from the request's `_meta`; malformed ones count as absent. */
 function readParent(meta: unknown): Parent | undefined {
   if (!isObject(meta)) return undefined;
   const { traceparent, tracestate } = meta;

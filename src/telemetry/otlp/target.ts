@@ -5,7 +5,6 @@ import { readSampler, type Sampler } from './sampler.ts';
 
 export type TelemetrySettings = SliceValues<typeof telemetrySlice>;
 
-/** Where to send what, and how. */
 export interface OtlpTarget {
   readonly baseUrl: string;
   readonly encoding: 'protobuf' | 'json';
@@ -19,7 +18,7 @@ export interface OtlpTarget {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** Undefined where nothing is to be sent; a sentence where that can't be done as the settings have it. */
+/** Undefined if there is nothing to send; a message if the settings are unusable. */
 export function readTarget(settings: TelemetrySettings, role: string): OtlpTarget | string | undefined {
   const { endpoint, protocol, disabled, tracesExporter, metricsExporter } = settings;
   if (endpoint.trim() === '' || disabled) return undefined;
@@ -27,14 +26,14 @@ export function readTarget(settings: TelemetrySettings, role: string): OtlpTarge
   if (!sendsSpans && !sendsMetrics) return undefined;
   const encoding = encodings[protocol.trim()];
   if (encoding === undefined) {
-    return 'OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json; gRPC is not spoken. Receivers take HTTP on port 4318.';
+    return 'OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json; gRPC is not supported. Receivers take HTTP on port 4318.';
   }
   const url = URL.parse(endpoint.trim());
   if (url === null || !/^https?:$/.test(url.protocol)) {
     return 'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL, such as http://127.0.0.1:4318.';
   }
   if (url.username !== '' || url.password !== '') {
-    return 'OTEL_EXPORTER_OTLP_ENDPOINT must be without user name and password. Put them into OTEL_EXPORTER_OTLP_HEADERS.';
+    return 'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL without user name and password. Put them into OTEL_EXPORTER_OTLP_HEADERS.';
   }
   const sampler = readSampler(settings.sampler.trim(), settings.samplerArg.trim());
   if (sampler === undefined) {

@@ -17,7 +17,7 @@ function score(query: WordQuery, body: string, title = '', heading = ''): number
   return createScorer(leavesOf(query), counts, statistics)(document).score;
 }
 
-test('a rarer word weighs more', () => {
+test('a rarer word scores higher', () => {
   assert.ok(score(plainQuery('fox dog'), 'a fox') > score(plainQuery('fox dog'), 'a dog'));
 });
 
@@ -26,20 +26,20 @@ test('a second occurrence adds less than the first', () => {
   assert.ok(one && two && three && two > one && three - two < two - one);
 });
 
-test('the title weighs more than a heading, and a heading more than the body', () => {
+test('the title scores higher than a heading, and a heading higher than the body', () => {
   const query = plainQuery('fox');
   const body = 'word '.repeat(60);
   assert.ok(score(query, body, 'the fox here') > score(query, body, '', 'the fox here'));
   assert.ok(score(query, body, '', 'the fox here') > score(query, `fox ${body}`));
 });
 
-test('length does not matter among chat turns, and does among long messages', () => {
+test('length matters among long messages, not among chat turns', () => {
   const turn = (length: number) => score(plainQuery('fox'), `fox ${'word '.repeat(length - 1)}`);
   assert.equal(turn(10), turn(80));
   assert.ok(turn(80) > turn(160) && turn(160) > turn(1000));
 });
 
-test('among long messages a far shorter one gains, and one that is a little shorter does not', () => {
+test('among long messages, only a much shorter one gains', () => {
   const long: IndexStatistics = { documents: 1000, averageLengths: { title: 0, heading: 0, body: 400 } };
   const message = (length: number) => {
     const body = termText(`fox ${'word '.repeat(length - 1)}`);
@@ -52,7 +52,7 @@ test('among long messages a far shorter one gains, and one that is a little shor
   assert.ok(message(400) > message(500));
 });
 
-test('a word as it is written counts more than another form of it, once, by how rare that form is', () => {
+test('the exact form of a word adds a bonus, once, by its rarity', () => {
   const seen = new Map([...counts, ['foxes', 2]]);
   const scoreOf = (query: string, body: string) => {
     const document = { title: termText(''), heading: termText(''), body: termText(body) };
@@ -66,7 +66,7 @@ test('a word as it is written counts more than another form of it, once, by how 
   assert.deepEqual(countedLeaves(leavesOf(plainQuery('foxes'))).map(leafKey), ['fox', 'foxes']);
 });
 
-test('other forms of a word count, phrases need their order, prefixes need no end', () => {
+test('other forms match, phrases need their order, prefixes need no end', () => {
   assert.ok(score(plainQuery('foxes'), 'two foxes') > 0);
   assert.ok(score(phraseQuery('quick fox'), 'the quick fox') > 0);
   assert.equal(score(phraseQuery('quick fox'), 'the fox quick'), 0);

@@ -36,11 +36,11 @@ export function createScorer(
 
 export interface DocumentScore {
   readonly score: number;
-  /** The most that the leaves which the document has can add to a score. */
+  /** Max score from the leaves that the document has. */
   readonly covered: number;
 }
 
-/** What each leaf adds to the score of a document, the largest first. Leaves that are not in it are left out. */
+/** Each leaf's share of a document's score, the largest first. Leaves not in the document are omitted. */
 export function weighTerms(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
@@ -62,13 +62,13 @@ export function weighTerms(
 export interface TermScore {
   readonly term: string;
   readonly score: number;
-  /** The terms in the document that are near to a misspelt word, which no document has. */
+  /** For a misspelt word that no document has: the similar terms in the document. */
   readonly near?: readonly string[];
-  /** The most that it can add: with those of all terms of the query, the highest possible score. */
+  /** The most it can add. Summed over all terms of the query: the highest possible score. */
   readonly highest: number;
 }
 
-/** Of the words that a misspelt one may be, those that a document has. */
+/** The candidates for a misspelt word that the document has. */
 export function nearIn({ terms }: Extract<WordLeaf, { kind: 'near' }>, document: DocumentTerms): string[] {
   const has = ({ term }: NearTerm) => fields.some((field) => countLeaf({ kind: 'term', term }, document[field]) > 0);
   return terms.filter(has).map(({ written }) => written);
@@ -78,7 +78,7 @@ function nearField(leaf: WordLeaf, document: DocumentTerms): { near?: readonly s
   return leaf.kind === 'near' ? { near: nearIn(leaf, document) } : {};
 }
 
-/** The limit of the score of a document that has every leaf ever more often: scores divided by it are between 0 and 1. */
+/** Upper limit of the score; dividing by it gives 0 to 1. */
 export function highestScore(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
@@ -102,38 +102,38 @@ export function countedLeaves(leaves: readonly WordLeaf[]): WordLeaf[] {
 
 const fields = ['title', 'heading', 'body'] as const;
 
-/** Chosen on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together; one setting for all. */
+/** Tuned on the dev splits of LoCoMo, SciFact, CoSQA and Chroma's chunks together. */
 const saturation = 0.9;
 const boosts = { title: 2, heading: 1.5, body: 1 } as const satisfies Record<keyof FieldValues, number>;
 
-/** A title longer than average, and than this many terms, costs its document a little; a short title gains nothing. */
+/** A title above average and longer than this costs its document a little; a short title gains nothing. */
 const titleLengthMin = 8;
 const titleLengthShare = 0.3;
 
 /**
- * How a body's length counts, relative to the average. Bodies under `bodyLengthMin` terms, and those from `alikeFrom` of
- * the average to the average, are treated alike. Longer bodies lose, far shorter ones gain.
+ * Body length relative to the average. Bodies under `bodyLengthMin` terms, and those from `alikeFrom` of the average up to the
+ * average, are treated alike. Longer bodies lose, much shorter ones gain.
  */
 const bodyLengthMin = 80;
 const alikeFrom = 0.6;
 const lossPerLength = 1.5;
 const gainExponent = 1.5;
 
-/** The bonus for a word in exactly the query's form, by how rare that form is. Counts once. */
+/** Bonus for the exact form of a word, by how rare that form is. Counts once. */
 const writtenShare = 0.2;
 
-/** How much a word counts that is near to one of the query, of what that one would count. */
+/** Weight of a similar word relative to the query's word. */
 const nearShare = 0.4;
 
 interface WeighedLeaf {
   readonly leaf: WordLeaf;
-  /** As it is stored among the terms of a field; made once, because it is sought in every document. */
+  /** As stored among a field's terms; built once, because every document is searched for it. */
   readonly stored: string;
   readonly weight: number;
   readonly writtenWeight: number;
-  /** That form, as it is stored among the terms of a field. */
+  /** The exact form, as stored among a field's terms. */
   readonly writtenTerm: string | undefined;
-  /** If the leaf stands for a misspelt word, the words that it may be, of which the best counts. */
+  /** For a misspelt word, its candidates; the best one counts. */
   readonly near: readonly (WeighedLeaf & { readonly share: number })[];
 }
 
@@ -165,7 +165,7 @@ function weighedNear(
 
 function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
   if (weighed.near.length > 0) {
-    // By how likely each was meant, not by how rare it is: among the words near to another the rarest would come first.
+    // By likelihood, not by rarity: otherwise the rarest of the similar words would come first.
     const parts = weighed.near.map(({ share, ...each }) => {
       return (share * leafScore(each, document, statistics)) / (each.weight + each.writtenWeight);
     });
@@ -191,18 +191,18 @@ function lengthDivisor(field: keyof FieldValues, length: number, average: number
   return relative > 1 ? 1 + lossPerLength * (relative - 1) : Math.min(1, relative / alikeFrom) ** gainExponent;
 }
 
-/** The most that a leaf can add to a score. Always above zero, so that a match never lowers a score. */
+/** The most a leaf can add to a score. Always above zero, so that a match never lowers a score. */
 export function leafWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
   return formsWeight(leaf, documentsWith, documents) + writtenWeight(leaf, documentsWith, documents);
 }
 
-/** In how many documents a leaf is, as far as counts of its words tell. */
+/** How many documents contain a leaf, estimated from its words' counts. */
 export function documentsOf(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>): number {
   const counts = membersOf(leaf).map((member) => documentsWith.get(leafKey(member)) ?? 0);
   return leaf.kind === 'near' ? counts.reduce((sum, count) => sum + count, 0) : Math.min(...counts);
 }
 
-/** A phrase is as rare as its words are together. */
+/** A phrase is as rare as its words combined. */
 function formsWeight(leaf: WordLeaf, documentsWith: ReadonlyMap<string, number>, documents: number): number {
   if (leaf.kind === 'near') {
     const [likeliest] = membersOf(leaf);
@@ -234,11 +234,11 @@ function countLeaf(leaf: WordLeaf, text: TermText): number {
 function countStored(leaf: WordLeaf, stored: string, text: TermText): number {
   if (leaf.kind === 'near') return Math.max(...membersOf(leaf).map((member) => countLeaf(member, text)));
   const { main, extra } = text;
-  // Further names do not stand side by side with what is written.
+  // Extra forms are not adjacent in the text.
   return countIn(main, stored) + (leaf.kind === 'phrase' || extra === '' ? 0 : countIn(extra, stored));
 }
 
-/** Of a word that may be several, nothing. */
+/** Empty for a leaf with several candidates. */
 function storedForm(leaf: WordLeaf): string {
   switch (leaf.kind) {
     case 'term':

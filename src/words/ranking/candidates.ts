@@ -1,34 +1,34 @@
 import { leafKey, type WordLeaf, type WordQuery } from '../word-query.ts';
 import type { IndexStatistics } from './bm25.ts';
 
-/** Only documents with one of the rarer, essential words are candidates; common words cost the most and say the least. */
+/** Only documents with one of the rarer, essential words become candidates; common words cost most and say least. */
 export interface CandidatePlan {
   readonly essential: readonly WordLeaf[];
   /** Rarest first. */
   readonly optional: readonly WordLeaf[];
 }
 
-/** How many documents the essential words should be in, for each attempt; in the last one all words are essential. */
+/** How many documents the essential words should cover, per attempt; in the last, all words are essential. */
 export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
-  // A document must have all of the words anyway.
+  // A document must have all words anyway.
   if (isConjunction(query)) return [every];
-  // How many documents hold a phrase is only known after searching for it, and then all of them have been found.
+  // The number of documents with a phrase is known only after searching, which finds them all.
   if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
-  // Each attempt repeats the most expensive part: collecting the documents of a prefix or a phrase.
+  // Each attempt repeats the expensive part: collecting the documents of a prefix or phrase.
   return leaves.some(({ kind }) => kind !== 'term') ? [manyDocuments, every] : [4000, manyDocuments, every];
 }
 
 const manyDocuments = 32_000;
 
-/** Every word in the rough order costs a database time for each candidate. */
+/** Every word in the rough ranking costs the database time per candidate. */
 const roughMax = 8;
 
 export function roughWords({ essential, optional }: CandidatePlan): readonly WordLeaf[] {
   return optional.slice(0, Math.max(0, roughMax - essential.length));
 }
 
-/** The score at this rank decides whether a pool is good enough. The same for every page, so that pages fit together. */
+/** The score at this rank decides whether a pool is good enough. The same for every page, so that pages are consistent. */
 const settledRank = 50;
 
 export function planCandidates(
@@ -51,8 +51,8 @@ export function planCandidates(
 }
 
 /**
- * Whether no other document can be among the best: non-candidates have optional words only. A full pool is accepted
- * if many documents were looked at, or if the query is more than a list of words.
+ * Whether no other document can rank among the best: non-candidates have optional words only. A full pool is accepted if many
+ * documents were examined, or if the query is more than a list of words.
  */
 export function isSettled(
   documentsMin: number,
@@ -68,12 +68,12 @@ export function isSettled(
   return (scores[settledRank - 1] ?? 0) >= bound;
 }
 
-/** A query that is a plain list of alternatives can be run with only some of them. */
+/** A plain list of alternatives can be run with only some of them. */
 export function isAlternatives(query: WordQuery): boolean {
   return query.kind === 'or' && query.parts.every(isLeaf);
 }
 
-/** What it finds has all of its words. */
+/** Its matches contain all of its words. */
 export function isConjunction(query: WordQuery): boolean {
   return query.kind === 'and' ? query.parts.every(isLeaf) : isLeaf(query);
 }
@@ -82,7 +82,7 @@ function isLeaf(query: WordQuery): boolean {
   return 'term' in query || 'prefix' in query || 'terms' in query;
 }
 
-/** The number of documents for each word of one index, valid until the index changes. */
+/** Document counts per word of one index, valid until the index changes. */
 export type CountCache = (index: string, statistics: IndexStatistics) => Map<string, number>;
 
 export function createCountCache(): CountCache {

@@ -4,25 +4,25 @@ import type { Ranked, WeighedDocument } from './word-index.ts';
 
 export interface Candidate {
   readonly key: number;
-  /** Empty where keys break ties. */
+  /** Empty if keys break ties. */
   readonly id: string;
   readonly score: number;
   readonly covered: number;
 }
 
-/** The best first, ties by id and key. Both backends rank here, so that they agree. */
+/** Best first, ties by id and key. Both backends rank here, so that they agree. */
 export function rankPool(pool: readonly Candidate[], scoreMax: number): Ranked[] {
   return pool
     .toSorted((a, b) => b.score - a.score || compareIds(a.id, b.id) || a.key - b.key)
     .map(({ key, score, covered }) => ({ key, score, coverage: coverageOf(covered, scoreMax) }));
 }
 
-/** How much of a query's words a document has, each by its rarity: 1 with every word. */
+/** How much of a query's words a document has, weighted by rarity: 1 with every word. */
 export function coverageOf(covered: number, scoreMax: number): number {
   return Math.min(1, covered / Math.max(scoreMax, Number.EPSILON));
 }
 
-/** The score of each document by its words; documents with none of them are left out. */
+/** Each document's score by its words; documents with none are omitted. */
 export function weighPool(
   documents: readonly { readonly key: number; readonly terms: DocumentTerms }[],
   termsOf: (terms: DocumentTerms) => TermScore[],
@@ -34,7 +34,7 @@ export function weighPool(
   });
 }
 
-/** By code unit. A locale's collation could differ between machines. */
+/** By code unit: a locale's collation may differ between machines. */
 function compareIds(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
