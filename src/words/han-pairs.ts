@@ -4,8 +4,8 @@ import { fold } from './fold.ts';
 /**
  * How much each pair of characters in a Chinese query counts. Texts are indexed as overlapping pairs, and not all are words:
  *
- * 女神卡卡唱了什么歌    a word: 女神 (1)    across two words: 神卡 (0.7)    part of a question word: 什么, 么歌 (0)
- * 总经理              inside a longer word that is also a term: 总经, 经理 (0.5)
+ *     女神卡卡唱了什么歌    a word: 女神 (1)    across two words: 神卡 (0.7)    part of a question word: 什么, 么歌 (0)
+ *     总经理              inside a longer word that is also a term: 总经, 经理 (0.5)
  *
  * Only runs of Chinese characters are weighted. Other pairs count 1.
  */
