@@ -55,6 +55,8 @@ const passive = new RegExp(
   String.raw`(?<![\p{L}\p{N}])(?:is|are|was|were|(?:has|have|had) been|gets?|got)\s+(?:\p{L}+\s+)?(?:now|updated|${verbs})(?![\p{L}\p{N}])`,
   'iu',
 );
+/** "Update: nothing has changed" reports no change. */
+const label = /^\s*(?:update|correction)\s*$/iu;
 /** "A new number" replaces a number. */
 const renewed = /\bnew\s+(\p{L}+)/iu;
 const former = /\b(?:old|former|previous)\b/i;
@@ -67,7 +69,9 @@ export function changedThings(text: string): string[] {
   if (!changed.test(text) && !renewed.test(text)) return [];
   const told = text.replace(quoted, ' ');
   if (undecided.test(told)) return [];
-  const clauses = told.split(clauseEnd).filter((clause) => !unchanged.test(clause));
+  const clauses = told
+    .split(clauseEnd)
+    .filter((clause, place, all) => !unchanged.test(label.test(clause) ? (all[place + 1] ?? '') : clause));
   return clauses.flatMap((clause) => [
     ...(changed.test(clause) ? [thingOf(clause)] : []),
     ...(renewed.exec(clause)?.slice(1) ?? []),

@@ -110,8 +110,8 @@ const sentenceStart = /(?:^|[.!?:;\n]\s*)$/;
 /** Names of machines, addresses and versions: acme.test, eu-central-1, B12. */
 const joined = /\p{L}[.@_]\p{L}|\p{L}-\p{N}|\p{L}\p{N}/u;
 const capital = /^(?:\p{Lu}\p{Ll}|(?!I$)\p{Lu}$|\p{N})/u;
-/** "Mel: Hey!", as chats are written down. */
-const speaker = /^\s*\p{Lu}\p{Ll}+:\s+(?=\p{Lu})/u;
+/** "Mel: Hey!", as chats are written down; not "Correction: Mel …". */
+const speaker = /^\s*(?!(?:Correction|Update|Decision|Change):)\p{Lu}\p{Ll}+:\s+(?=\p{Lu})/u;
 const number = /^\p{N}/u;
 
 /** Longer texts are conversation or prose: nothing in them is the one statement that another replaces. */
