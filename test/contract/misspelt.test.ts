@@ -60,6 +60,12 @@ onEachBackend('misspelt words', (backend) => {
     );
   });
 
+  test('are not words that are common, but in no document', async () => {
+    await store('common', 'The lift is out of order.');
+    assert.deepEqual(await found('gift ideas', 'common'), []);
+    assert.equal((await found('liftt', 'common')).length, 1);
+  });
+
   test('are told apart by the document that has all of them', async () => {
     await store('leave', 'The sleeve was too long.', 'Parental leave takes sixteen weeks.', 'A sleeve is knitted.');
     const { corrected } = await search(plainQuery('parentel leeve'), 'leave');

@@ -1,3 +1,4 @@
+import { isKnownWord } from '../../words/known-words.ts';
 import { stemOf } from '../../words/language.ts';
 import { countedLeaves, type IndexStatistics } from '../../words/ranking/bm25.ts';
 import { createVocabulary, type Vocabulary } from '../../words/vocabulary.ts';
@@ -46,7 +47,7 @@ const correctedMax = 6;
 /** Max words in place of a misspelt one: those in most documents. */
 const termsMax = 6;
 
-/** Replaces words that no document has by the nearest ones that some have. A word without near ones stays. */
+/** Replaces misspelt words that no document has by the nearest ones that some have. A word without near ones stays. */
 export async function correctQuery(
   on: Statements,
   index: WordIndex,
@@ -65,6 +66,7 @@ export async function correctQuery(
   for (const leaf of absent) {
     if (leaf.kind !== 'term') continue;
     const written = leaf.written ?? leaf.term;
+    if (isKnownWord(written)) continue;
     const terms = await likeliestOf(vocabulary.nearest(written), countLeaves);
     if (terms.length > 0) corrected.set(leaf.term, { kind: 'near', word: leaf.term, written, terms });
   }
