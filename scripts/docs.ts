@@ -129,17 +129,17 @@ function commandLinePage(): string {
 
 *Generated from the code by \`npm run docs\`.*
 
-\`carrel help\` lists the commands, \`carrel help <command>\` or \`carrel <command> --help\` shows one in detail. A misspelt command
-or flag is answered with the one that was probably meant. \`carrel completion bash|zsh|fish\` prints a script that lets the shell
-complete them.
+After reading this page you know every command and its flags. \`carrel help\` lists the commands and \`carrel help search\` shows one in
+detail. A misspelt command or flag is answered with the closest one. \`carrel completion bash\` prints a completion script (also for
+\`zsh\` and \`fish\`).
 
-The commands that search and store call the tools of \`carrel serve\` in their own process, with the same settings and data
-(\`--data-dir\`, \`--config\`, the environment); they may run besides a server, and say on stderr where they looked. On a terminal
-they print a table that fits it; elsewhere, and with \`--json\`, the tool's own answer. Characters that control a terminal (escapes,
-controls, bidirectional marks) are replaced by \ufffd in tables. \`NO_COLOR\` is respected. \`--open\` passes the first file to the
-system's default program, without a shell, if it is a document that is displayed and not executed.
+Commands that search and store run the tools of \`carrel serve\` with the same settings and data (\`--data-dir\`, \`--config\`, the
+environment). They work while a server runs, and say on stderr which database they use. On a terminal they print a table; elsewhere, and
+with \`--json\`, they print the tool's own answer. Tables show \ufffd for control characters and escapes. \`NO_COLOR\` is respected. \`--open\`
+opens the first result with the system's default program, if it is a document and not a program.
 
-Exit codes: 0 fine, 1 unexpected or not found, 2 usage, 69 something it depends on is unavailable, 78 configuration.
+Exit codes: 0 success, 1 unexpected or not found, 2 usage, 65 partly skipped, 69 a dependency is unavailable, 78 configuration
+([roles](roles.md#exit-codes)).
 
 Every command takes:
 
@@ -159,21 +159,82 @@ function flagTable(flags: readonly FlagDescription[]): string {
   return `| flag | what it does |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
+/** The settings that people need first, with what they set them for. */
+const firstSettings: Readonly<Record<string, string>> = {
+  'http.host': 'let other machines connect',
+  'http.port': 'listen on another port',
+  'http.authToken': 'require a token',
+  'http.allowedHosts': 'serve under a host name, behind a proxy',
+  'tools.readOnly': 'offer only tools that change nothing',
+  'tools.toolsets': 'offer only some toolsets',
+  'tools.offered': 'list fewer tools, to save tokens',
+  'storage.backend': 'store data in PostgreSQL',
+  'storage.postgresUrl': 'name the PostgreSQL database',
+  'storage.path': 'put the SQLite file elsewhere',
+  'storage.language': 'search texts in one language',
+  'embedding.provider': 'embed with another model, or not at all',
+  'reranking.enabled': 'switch reranking off on a slow machine',
+  'kb.allowedRoots': 'let agents add local files by path',
+  'engine.ocrLanguages': 'read scanned pages in other languages',
+  'engine.fileBytesMax': 'accept larger files',
+  'research.searchProvider': 'choose a web search',
+  'research.fetchAllowPrivate': 'fetch pages from your own network',
+  'fess.configFile': 'connect a Fess server',
+  'log.level': 'log more or less',
+};
+
+/** Sections of settings by task. Every slice is in one of them. */
+const settingTasks: Readonly<Record<string, readonly string[]>> = {
+  'Connect clients': ['http', 'sharing', 'tools'],
+  'Control access': ['oauth'],
+  'Store data': ['storage'],
+  'Tune search': ['embedding', 'reranking'],
+  'Set up memory': ['context'],
+  'Set up the knowledge base': ['engine', 'kb', 'crawl'],
+  'Set up web research': ['research'],
+  'Connect Fess': ['fess'],
+  'Watch the program': ['log', 'telemetry'],
+};
+
 function configurationPage(allRoles: readonly Role[]): string {
   const slices = new Map(
     [...programSlices, ...allRoles.flatMap((role) => role.slices)].map((slice) => [slice.name, slice]),
   );
+  const tasks = Object.entries(settingTasks).map(([task, names]) => {
+    const sections = names.map((name) => sliceSection(sliceNamed(name, slices)));
+    return `## ${task}\n\n${sections.join('\n')}`;
+  });
+  const placed = new Set(Object.values(settingTasks).flat());
+  assert.deepEqual(
+    [...slices.keys()].filter((name) => !placed.has(name)),
+    [],
+    'settingTasks lacks a slice',
+  );
   return `# Configuration
 
-*Generated from the code by \`npm run docs\`.*
+*Generated from the code by \`npm run docs\`.* After reading this page you know where settings come from and which ones you need.
 
-Every setting has a default. Later sources win: defaults, the configuration file (\`config.json\` in the data folder, or the
-one that \`--config\` names), the environment, flags. In the file, settings are grouped by section: \`{"http": {"port": 9000}}\`.
-\`carrel config [role]\` shows the effective values and where each came from. The data folder is \`~/.carrel\`,
-\`CARREL_HOME\` or \`--data-dir\`.
+Nothing has to be configured. Every setting has a default. Later sources override earlier ones:
 
-${[...slices.values()].map(sliceSection).join('\n')}
-## What roles change
+1. the default
+2. the configuration file: \`config.json\` in the data folder, or the file that \`--config\` names, grouped by section:
+   \`{"http": {"port": 9000}}\`
+3. the environment
+4. flags
+
+\`carrel config\` shows every effective value and where it came from. The data folder is \`~/.carrel\`, \`CARREL_HOME\` or
+\`--data-dir\`.
+
+## Start with these
+
+| to | set | default |
+|---|---|---|
+${Object.entries(firstSettings)
+  .map(([path, purpose]) => firstRow(path, purpose, slices))
+  .join('\n')}
+
+${tasks.join('\n')}
+## Defaults by role
 
 | role | setting | default | variables |
 |---|---|---|---|
@@ -181,22 +242,36 @@ ${allRoles.flatMap(overrideRows).join('\n')}
 `;
 }
 
+function sliceNamed(name: string, slices: ReadonlyMap<string, Slice>): Slice {
+  const slice = slices.get(name);
+  assert(slice, name);
+  return slice;
+}
+
+function firstRow(path: string, purpose: string, slices: ReadonlyMap<string, Slice>): string {
+  const [section = '', name = ''] = path.split('.');
+  const field = sliceNamed(section, slices).fields[name];
+  assert(field, path);
+  return `| ${purpose} | ${sourcesOf(field)} | ${showDefault(field.default)} |`;
+}
+
+function sourcesOf(field: Slice['fields'][string]): string {
+  const flags = [field.flag ?? [], field.flags ?? []].flat();
+  return [...field.env.map((variable) => `\`${variable}\``), ...flags.map((flag) => `\`--${flag}\``)].join(', ');
+}
+
 function sliceSection(slice: Slice): string {
   const rows = Object.entries(slice.fields).map(([name, field]) => {
-    const sources = [
-      ...field.env.map((variable) => `\`${variable}\``),
-      ...[field.flag ?? [], field.flags ?? []].flat().map((flag) => `\`--${flag}\``),
-    ];
     const cells = [
       `\`${slice.name}.${name}\``,
       field.kind,
       showDefault(field.default),
-      sources.join(', '),
+      sourcesOf(field),
       field.description,
     ];
     return `| ${cells.map(cell).join(' | ')} |`;
   });
-  return `## ${slice.title}\n\n| setting | value | default | variable, flag | what it does |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
+  return `### ${slice.title}\n\n| setting | value | default | variable, flag | what it does |\n|---|---|---|---|---|\n${rows.join('\n')}\n`;
 }
 
 function overrideRows({ name, overrides }: Role): string[] {
@@ -216,13 +291,14 @@ function toolsPage(listings: readonly ToolListing[], usual: readonly ToolListing
   const essential = usual.filter(({ name }) => essentialTools.has(name));
   return `# Tools
 
-*Generated from the code by \`npm run docs\`.* These are the tools of \`carrel serve\`: ${usual.length}, which together cost a model about
-${tokensOf(usual).toLocaleString('en')} tokens, and ${listings.length - usual.length} more for each domain of a Fess server that is configured. \`--tools essential\`
-(\`CARREL_TOOLS\`) lists the ${essential.length} that are marked with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. Counted is the list as
-\`tools/list\` sends it: names, descriptions, the schemas of arguments and answers, annotations. Many clients hand a model
-only part of it. \`carrel tools\` shows what each tool costs, and a typical answer of it.
+*Generated from the code by \`npm run docs\`.* After reading this page you know every tool, its arguments and what it costs.
 
-| tool | tokens | tokens of a typical answer |
+\`carrel serve\` has ${usual.length} tools, which together cost a model about ${tokensOf(usual).toLocaleString('en')} tokens, and ${listings.length - usual.length} more for each configured Fess
+domain. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The count covers
+\`tools/list\` as it is sent: names, descriptions, schemas and annotations. Many clients give a model less than that. \`carrel tools\`
+shows the same figures.
+
+| tool | tokens | typical answer, tokens |
 |---|---|---|
 ${usual.map(costRow).join('\n')}
 
@@ -249,7 +325,7 @@ function toolSection({ name, title, description, inputSchema, annotations }: Too
   const table =
     rows.length === 0
       ? 'No arguments.\n'
-      : `| argument | needed | value | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+      : `| argument | required | value | meaning |\n|---|---|---|---|\n${rows.join('\n')}\n`;
   return `## ${name}\n\n**${title}** (${effect}). ${description}\n\n${table}`;
 }
 

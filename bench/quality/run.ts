@@ -4,7 +4,7 @@
  *
  *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
  *
- * `--backend postgresql` takes PostgreSQL instead of SQLite. `--model none` leaves out reranking; a folder names another model. Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks-search.md.
+ * `--backend postgresql` takes PostgreSQL instead of SQLite. `--model none` leaves out reranking; a folder names another model. Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks.md.
  */
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

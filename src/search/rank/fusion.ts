@@ -71,7 +71,7 @@ export interface RankExplanation {
 /** Candidates from each leg. With fewer than 50, the weights could not be determined. */
 export const legCandidates = 100;
 
-/** Chosen on the dev splits of four sets; see docs/benchmarks-search.md for what each is worth. */
+/** Chosen on the dev splits of four sets; docs/decisions/0016-ranking-settings.md says what each is worth. */
 const meaningWeightBase = 0.3;
 const meaningWeightPerFlatness = 0.6;
 const meaningWeightForCode = 0.35;
