@@ -74,6 +74,7 @@ const researchRole: Role = {
     'http.transport': { default: 'http' },
     'http.host': { default: '127.0.0.1', env: ['HOST', 'CARREL_HOST'] },
     'http.port': { default: 3001, env: ['PORT', 'CARREL_PORT'] },
+    'research.userAgent': { default: 'ResearchCopilot/1.0' },
   },
   bareCalls: true,
   envFile: researchEnvFile,

@@ -1,3 +1,4 @@
+import { version } from '../../base/package-info.ts';
 import {
   choice,
   defineSlice,
@@ -70,7 +71,7 @@ export const researchSlice = defineSlice('research', 'Web research and notes', {
   fetchTimeoutMs: fetchFields.fetchTimeoutMs,
   fetchBytesMax: fetchFields.fetchBytesMax,
   userAgent: headerText({
-    default: 'ResearchCopilot/1.0',
+    default: `Carrel/${version}`,
     env: ['USER_AGENT'],
     description: 'How the server introduces itself to sites and search providers.',
   }),
