@@ -12,12 +12,12 @@ import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
 import { createProgressLine } from './progress-line.ts';
 
-/** `carrel backup <file>`: one consistent state of all data, while servers keep running. */
+/** `carrel backup <file>`: a consistent snapshot of all data, while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
   await perform(line, backUp, 'backed up to');
 }
 
-/** `carrel restore <file>`: replaces all data with what a backup contains. */
+/** `carrel restore <file>`: replaces all data with a backup's. */
 export async function restoreCommand(line: CommandLine): Promise<void> {
   try {
     await perform(line, restore, 'restored from');
@@ -27,7 +27,7 @@ export async function restoreCommand(line: CommandLine): Promise<void> {
   }
 }
 
-/** Asks on a terminal; elsewhere --force is the answer. */
+/** Asks on a terminal; otherwise --force is required. */
 async function wantsToReplace({ data: { rows } }: CarrelError): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stderr.isTTY || !isObject(rows)) return false;
   const asking = createInterface({ input: process.stdin, output: process.stderr });
@@ -39,7 +39,7 @@ async function wantsToReplace({ data: { rows } }: CarrelError): Promise<boolean>
   }
 }
 
-/** What people know that they have stored; rows of all tables if there is nothing of that. */
+/** Tables that users know. If all are empty, the rows of every table are counted. */
 const kinds: readonly [table: string, one: string, many: string][] = [
   ['kb_documents', 'document', 'documents'],
   ['notes', 'note', 'notes'],
@@ -95,15 +95,15 @@ function asText(file: string, report: BackupReport, done: string): string {
 
 const nameOf = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 
-/** Counts are those of the tables that were moved; indexes and sums were made anew. */
+/** Counts cover copied tables; indexes and sums are rebuilt. */
 function movedText(file: string, { backend, bytes }: BackupReport, { tables, originals }: RestoreReport): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0);
   const vectors = tables.reduce((sum, { name, rows: count }) => sum + (name.endsWith('_vectors') ? count : 0), 0);
   const to = backend === 'sqlite' ? 'postgres' : 'sqlite';
   return (
     `moved from ${nameOf[backend]} to ${nameOf[to]}, from ${file}: ${rows} rows in ${tables.length} tables, ` +
-    `${vectors} vectors among them, ${originals} originals, ${bytes} bytes\n` +
-    'every table has the same number of rows and the same SHA-256 in both, every original its own\n'
+    `including ${vectors} vectors, ${originals} original files, ${bytes} bytes\n` +
+    'verified: row counts and SHA-256 match for every table and original file\n'
   );
 }
 
@@ -111,17 +111,13 @@ function percent(count: number, total: number): string {
   return `${Math.min(100, Math.floor((100 * count) / total))} %`;
 }
 
-/** Translates the system's errors about files; all others are ours already. */
+/** Translates file system errors; all others pass through. */
 function fileFault(error: unknown, file: string): unknown {
   const code = systemCode(error);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'EISDIR' || code === 'ENOTDIR') {
-    return new CarrelError(
-      'invalid_usage',
-      `${file} cannot be read or written. Check its folder and its permissions.`,
-      {
-        cause: error,
-      },
-    );
+    return new CarrelError('invalid_usage', `${file} cannot be read or written. Check its folder and permissions.`, {
+      cause: error,
+    });
   }
   return diskError(error);
 }

@@ -8,13 +8,10 @@ import { keepCompiledCode } from './compile-cache.ts';
 import { placeOfCommand } from './place-of-command.ts';
 import type { Start } from './role-command.ts';
 
-/**
- * Runs before the program, in a file of its own: a client on stdio may only need a relay to a process that already serves
- * others, and need not load the rest.
- */
+/** Entry point, kept small: a stdio client may only need a relay to a process that is already running. */
 export async function run(argv: readonly string[]): Promise<void> {
   if (!isFolderThere()) {
-    process.stderr.write('carrel: The current folder no longer exists. Change to another one, and try again.\n');
+    process.stderr.write('carrel: The current folder no longer exists. Change to another folder and try again.\n');
     process.exitCode = exitCodes.usage;
     return;
   }
@@ -34,7 +31,7 @@ function isFolderThere(): boolean {
   }
 }
 
-/** As what a relay has started this process. */
+/** Set if a relay started this process as the owner. */
 function ownerStart(): Start | undefined {
   const { [ownerVariable]: place } = process.env;
   delete process.env[ownerVariable];
@@ -52,7 +49,7 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
       help: { type: 'boolean', short: 'h' },
       version: { type: 'boolean', short: 'v' },
     },
-    // The program itself reports a wrong command line.
+    // The full program reports faulty command lines.
     strict: false,
     allowPositionals: true,
   });
@@ -62,7 +59,7 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
   return mayRelay ? relayStdio({ argv, command, values }) : {};
 }
 
-/** Where the folder is missing on the command line, or there is none, the program itself reports that. */
+/** The full program reports a missing folder. */
 function hasDataDir(flag: unknown): boolean {
   if (typeof flag === 'boolean') return false;
   try {

@@ -34,7 +34,7 @@ test('a command that lacks its word says which; asked for help, it does not', ()
   assert.equal(parseCommandLine(['search', '--help']).flags['help'], true);
   assert.match(refused(['bench', 'something']), /unexpected argument/);
   for (const name of ['add', 'backup', 'restore', 'export', 'import']) {
-    assert.match(refused([name, '']), /an empty argument names no file/);
+    assert.match(refused([name, '']), /an empty argument is not a file name/);
   }
 });
 

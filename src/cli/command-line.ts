@@ -8,16 +8,16 @@ import { placeOfCommand } from './place-of-command.ts';
 
 export interface CommandLine {
   command: string;
-  /** Whether the command was typed, or is the default one. */
+  /** False if the default command was assumed. */
   named: boolean;
-  /** The arguments after the command, without flags. */
+  /** Arguments after the command, without flags. */
   words: readonly string[];
   flags: Readonly<Record<string, string | boolean | undefined>>;
-  /** The values of flags that may be given several times. */
+  /** Values of repeatable flags. */
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Reads the whole command line before anything is started; any fault is one clear line. */
+/** Parses the whole command line before anything starts. Every fault is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
   const place = placeOfCommand(argv);
   const named = place !== undefined;
@@ -43,8 +43,8 @@ function checkWords(described: CommandDescription, words: readonly string[]): vo
   const surplus = words[wordsMax];
   if (surplus !== undefined) throw usage(`unexpected argument ${quote(surplus)}`);
   if (words.length < wordsMin) throw new CarrelError('invalid_usage', `carrel ${name} needs ${needs}.`);
-  // Of a variable that is not set. As a path it would be the current folder.
-  if (completes === 'files' && words.includes('')) throw usage('an empty argument names no file');
+  // Usually an unset variable. As a path it would mean the current folder.
+  if (completes === 'files' && words.includes('')) throw usage('an empty argument is not a file name');
 }
 
 type Values = ReturnType<typeof parse>['values'];
@@ -97,7 +97,7 @@ function guess(given: string, known: readonly string[], before = ''): string {
 }
 
 function usage(problem: string, hint = ''): CarrelError {
-  return new CarrelError('invalid_usage', `${problem}.${hint} Run carrel --help to see the commands and flags.`);
+  return new CarrelError('invalid_usage', `${problem}.${hint} Run carrel --help to list commands and flags.`);
 }
 
 function quote(word: string): string {

@@ -3,7 +3,7 @@ import { scrubSecrets } from '../base/secret.ts';
 import type { CommandLine } from './command-line.ts';
 import { subjectOf } from './subject.ts';
 
-/** Prints every setting, its effective value and where that came from. Secrets print as masks. */
+/** Prints every setting with its effective value and source. Secrets are masked. */
 export async function configCommand(line: CommandLine): Promise<void> {
   const config = loadRoleConfig(await prepareRole(subjectOf(line), line.flags), line.flags);
   for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);

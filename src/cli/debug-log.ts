@@ -2,7 +2,7 @@ import { createLogger, formatFields, type Logger } from '../base/log.ts';
 import { createStderrSink } from '../base/log-sinks.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** Commands for people have no log file: what an incident was is told on stderr, and with `--debug` everything else too. */
+/** Commands have no log file: incidents go to stderr, and with `--debug` everything else too. */
 export function logOf({ flags }: CommandLine): Logger {
   const level = flags['debug'] === true ? 'debug' : 'error';
   return createLogger([createStderrSink(level, ({ event, fields }) => `carrel: ${event}${formatFields(fields)}`)]);

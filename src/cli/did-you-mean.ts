@@ -1,9 +1,9 @@
 import { editDistance } from '../words/edit-distance.ts';
 
-/** Further away than this, a guess only confuses. */
+/** Max edit distance relative to the word's length; guesses beyond it only confuse. */
 const shareMax = 0.4;
 
-/** The known word that was most likely meant, if any. */
+/** The closest known word, if any is close enough. */
 export function didYouMean(given: string, known: readonly string[]): string | undefined {
   const word = given.toLowerCase().slice(0, 40);
   let best: { word: string; distance: number } | undefined;

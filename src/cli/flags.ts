@@ -1,15 +1,15 @@
-/** One flag, from which parsing, help, completion and the docs are made. */
+/** One flag; source of parsing, help, completion and docs. */
 export interface FlagDescription {
   readonly name: string;
   readonly short?: string;
-  /** `list` may be given several times. */
+  /** `list` is repeatable. */
   readonly type: 'string' | 'boolean' | 'list';
-  /** The placeholder of its value in help. */
+  /** The value's placeholder in help. */
   readonly value?: string;
   readonly summary: string;
   /** The allowed values. */
   readonly choices?: readonly string[];
-  /** What a shell completes its value with. */
+  /** Shell completion for its value. */
   readonly completes?: 'files' | 'folders';
 }
 
@@ -35,78 +35,85 @@ const valued = (
 
 export const everywhere: readonly FlagDescription[] = [
   valued('config', 'file', 'configuration file (default config.json in the data folder)', { completes: 'files' }),
-  valued('data-dir', 'folder', 'where data lives (default ~/.carrel)', { completes: 'folders' }),
-  toggle('debug', 'log everything, also on stderr'),
-  toggle('help', 'show this', 'h'),
+  valued('data-dir', 'folder', 'data folder (default ~/.carrel)', { completes: 'folders' }),
+  toggle('debug', 'log everything, also to stderr'),
+  toggle('help', 'show this help', 'h'),
   toggle('version', 'show the version', 'v'),
 ];
 
 export const readOnlyFlag = toggle('read-only', 'offer only tools that change nothing');
 
-export const serving: readonly FlagDescription[] = [
+export const listening: readonly FlagDescription[] = [
   valued('transport', 'stdio|http', 'how clients connect', { choices: ['stdio', 'http'] }),
-  valued('host', 'address', 'where to listen (default 127.0.0.1)'),
-  valued('port', 'number', 'which port; 0 picks any free one'),
-  toggle('cody', 'speak revision 2024-11-05, with its HTTP+SSE pair'),
-  readOnlyFlag,
-  toggle('alone', 'on stdio: serve in a process of its own'),
+  valued('host', 'address', 'address to listen on (default 127.0.0.1)'),
+  valued('port', 'number', 'port to listen on; 0 picks a free one'),
 ];
 
-/** Without any of them, all three. */
+export const aloneFlag = toggle('alone', "don't share a process with other stdio clients");
+
+/** For roles that speak MCP. */
+export const serving: readonly FlagDescription[] = [
+  ...listening,
+  toggle('cody', 'for older clients such as Sourcegraph Cody: speak MCP revision 2024-11-05 only'),
+  readOnlyFlag,
+  aloneFlag,
+];
+
+/** Without any of them, the engine does all three. */
 export const engineRoleFlags: readonly FlagDescription[] = [
-  toggle('ingest', 'turn what was submitted into documents'),
-  toggle('embed', 'make the vectors of documents'),
+  toggle('ingest', 'ingest submitted files and notes'),
+  toggle('embed', 'embed documents'),
   toggle('search', 'answer searches'),
 ];
 
-export const toolsetsFlag = valued('toolsets', 'a,b,c', 'which toolsets serve offers');
+export const toolsetsFlag = valued('toolsets', 'a,b,c', 'toolsets to offer');
 
-export const toolsFlag = valued('tools', 'essential|all', 'which tools serve lists (default all)', {
+export const toolsFlag = valued('tools', 'essential|all', 'tools to list (default all)', {
   choices: ['essential', 'all'],
 });
 
-/** Of roles with the knowledge base. */
-export const allowFlag = valued('allow', 'folders', 'on stdio: folders whose files may be added by their path', {
+/** For roles with the knowledge base. */
+export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose files agents may add by path', {
   completes: 'folders',
 });
 
 export const jsonFlag = toggle('json', 'print JSON');
-export const verboseFlag = toggle('verbose', 'say whether the shared process answers');
-export const forceFlag = toggle('force', 'overwrite what exists');
-export const collectionFlag = valued('collection', 'name', 'the collection of the knowledge base');
+export const verboseFlag = toggle('verbose', 'say whether the shared process answered');
+export const forceFlag = toggle('force', 'overwrite existing data');
+export const collectionFlag = valued('collection', 'name', 'collection in the knowledge base');
 export const tagFlag: FlagDescription = {
   name: 'tag',
   type: 'list',
   value: 'tag',
-  summary: 'a tag; may be given several times',
+  summary: 'a tag; repeatable',
 };
-export const limitFlag = valued('limit', 'number', 'how many at most');
-export const offsetFlag = valued('offset', 'number', 'how many to skip first');
-export const openFlag = toggle('open', "open the first one's file with the system's default program");
+export const limitFlag = valued('limit', 'number', 'max number of results');
+export const offsetFlag = valued('offset', 'number', 'number of results to skip');
+export const openFlag = toggle('open', "open the first result's file in the system's default program");
 
 export const adding: readonly FlagDescription[] = [
-  toggle('watch', 'keep following changes of the folders until stopped'),
+  toggle('watch', 'keep the knowledge base in sync with the folders until stopped'),
   collectionFlag,
   tagFlag,
   { name: 'include', type: 'list', value: 'pattern', summary: 'only matching files, such as "*.md"' },
-  { name: 'exclude', type: 'list', value: 'pattern', summary: 'no matching files, such as "drafts/**"' },
-  toggle('no-gitignore', 'also what .gitignore files leave out'),
+  { name: 'exclude', type: 'list', value: 'pattern', summary: 'skip matching files, such as "drafts/**"' },
+  toggle('no-gitignore', 'include files that .gitignore excludes'),
 ];
 
-/** For addresses. */
+/** For URLs. */
 export const addingPages: readonly FlagDescription[] = [
-  { name: 'tags', type: 'list', value: 'a,b,c', summary: 'tags, separated by commas' },
-  toggle('site', 'an address: follow the links below it'),
-  toggle('sitemap', 'an address: the pages of its sitemap'),
-  toggle('feed', 'an address: the entries of an RSS, Atom or JSON feed'),
-  valued('depth', 'number', 'how many links away from the first page (default 3)'),
-  valued('pages', 'number', 'max pages of a source (default 1000)'),
+  { name: 'tags', type: 'list', value: 'a,b,c', summary: 'comma-separated tags' },
+  toggle('site', 'URL: follow the links below it'),
+  toggle('sitemap', 'URL: fetch the pages of its sitemap'),
+  toggle('feed', 'URL: fetch the entries of an RSS, Atom or JSON feed'),
+  valued('depth', 'number', 'max links from the first page (default 3)'),
+  valued('pages', 'number', 'max pages per source (default 1000)'),
   valued('refresh', 'time', 'daily, weekly, never or hours (default weekly; feeds daily, single pages never)'),
-  valued('version', 'version', 'of the documented library: the tag version:<version>'),
-  toggle('wait', 'fetch here, with a progress bar, until it is done'),
+  valued('version', 'version', 'version of the documented library; adds the tag version:<version>'),
+  toggle('wait', 'fetch in this process and show progress until done'),
 ];
 
-/** May be given several times. */
+/** A repeatable flag. */
 const listed = (name: string, value: string, summary: string): FlagDescription => ({
   name,
   type: 'list',

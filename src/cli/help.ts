@@ -4,7 +4,7 @@ import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
 
-/** All commands, with the flags of the default one. */
+/** All commands, with the default command's flags. */
 export function helpText(): string {
   const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
     const lines = commands.filter((command) => command.group === group).map(commandLine);
@@ -15,10 +15,10 @@ export function helpText(): string {
 Usage: carrel [command] [flags]
 
 ${sections.join('\n')}
-Flags of servers
+Server flags
 ${flagLines(findCommand('serve')?.flags ?? [])}
 
-carrel help <command> shows the flags of each, and examples.
+Run carrel help <command> for its flags and examples.
 `;
 }
 
@@ -33,7 +33,7 @@ export function commandHelp(name: string): string {
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
     throw new CarrelError(
       'invalid_usage',
-      `There is no command ${JSON.stringify(name.slice(0, 60))}.${hint} Run carrel --help to see all commands.`,
+      `Unknown command ${JSON.stringify(name.slice(0, 60))}.${hint} Run carrel --help to list all commands.`,
     );
   }
   const more = command.more === undefined ? '' : `\n${command.more}\n`;
@@ -51,7 +51,7 @@ export function usageOf({ name, words }: CommandDescription): string {
   return `carrel ${name}${words === undefined ? '' : ` ${words}`} [flags]`;
 }
 
-/** As it is typed: `--port <number>`, `-h, --help`. */
+/** As typed: `--port <number>`, `-h, --help`. */
 export function flagUsage({ name, short, value }: FlagDescription): string {
   const shown = value === undefined ? `--${name}` : `--${name} <${value}>`;
   return short === undefined ? shown : `-${short}, ${shown}`;

@@ -22,7 +22,7 @@ export async function run(argv: readonly string[], start: Start = {}): Promise<v
   }
 }
 
-/** A reader that has seen enough (`carrel help | head`) is not an error. A full disk is: `carrel export > file`. */
+/** A closed pipe (`carrel help | head`) is not an error. A full disk is. */
 function tellUnwritten(): void {
   let isUnwritten = false;
   process.stdout.on('error', (error) => {
@@ -31,7 +31,7 @@ function tellUnwritten(): void {
   });
   process.on('exit', (code) => {
     if (!isUnwritten || code !== exitCodes.fine) return;
-    const fault = new CarrelError('storage_full', 'the output could not be written: the disk is full.');
+    const fault = new CarrelError('storage_full', 'cannot write the output: the disk is full.');
     complain(fault, false);
     process.exitCode = exitCode(fault);
   });
@@ -98,7 +98,7 @@ function helpFor({ command, named, words: [about] }: CommandLine): string {
   return named ? commandHelp(command) : helpText();
 }
 
-/** One readable paragraph: what is wrong and what to do. The stack is printed only on request. */
+/** One readable paragraph: what is wrong and what to do. The stack needs --debug. */
 function complain(error: unknown, debug: boolean): void {
   const own = error instanceof CarrelError;
   const message = own ? error.message : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;

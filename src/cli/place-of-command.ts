@@ -1,6 +1,6 @@
 import { everywhere, type FlagDescription } from './flags.ts';
 
-/** The first word, behind flags that every command takes: `carrel --data-dir x doctor`. Undefined if no command is named. */
+/** The index of the command, after common flags: `carrel --data-dir x doctor`. Undefined if no command is named. */
 export function placeOfCommand(argv: readonly string[]): number | undefined {
   let place = 0;
   for (let flag = globalFlag(argv[place]); flag !== undefined; flag = globalFlag(argv[place])) {

@@ -1,7 +1,7 @@
-/** One line on a terminal that is overwritten as work proceeds. Elsewhere it prints nothing. */
+/** A status line that is redrawn on a terminal. Silent elsewhere. */
 export interface ProgressLine {
   show(text: string): void;
-  /** Erases it, so that other output can follow. */
+  /** Erases the line before other output. */
   clear(): void;
 }
 
@@ -11,7 +11,6 @@ export interface Terminal {
   write(text: string): unknown;
 }
 
-/** Faster than anybody reads. */
 const redrawMs = 80;
 
 export function createProgressLine(terminal: Terminal, now: () => number = () => performance.now()): ProgressLine {
@@ -23,7 +22,7 @@ export function createProgressLine(terminal: Terminal, now: () => number = () =>
       if (now() - shownAt < redrawMs) return;
       shownAt = now();
       isShown = true;
-      // A line that wraps could not be overwritten.
+      // A wrapped line can't be overwritten.
       terminal.write(`\r\u001b[K${text.slice(0, (terminal.columns || 80) - 1)}`);
     },
     clear() {
@@ -34,7 +33,7 @@ export function createProgressLine(terminal: Terminal, now: () => number = () =>
   };
 }
 
-/** A line for each phase, for logs: what changes within a phase (numbers) makes no further line. */
+/** One line per phase, for logs; numbers that change within a phase are not repeated. */
 export function createPhaseLines(output: Pick<Terminal, 'write'>): ProgressLine {
   let phase = '';
   return {

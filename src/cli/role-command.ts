@@ -5,20 +5,20 @@ import type { OwnerPlace } from '../sharing/owner-place.ts';
 import { createOwnership, isForSharing } from '../sharing/share-process.ts';
 import type { CommandLine } from './command-line.ts';
 
-/** SIGTERM must end the process within five seconds, whatever hangs. */
+/** SIGTERM must end the process within five seconds, even if something hangs. */
 const stopMs = 4_500;
 
-/** What was decided before the program was loaded. */
+/** Decisions made before the program was loaded. */
 export interface Start {
-  /** Where this process is to serve the clients of relays. */
+  /** Set if this process serves clients through relays. */
   ownerPlace?: OwnerPlace;
-  /** Worth a line in the log. */
+  /** Logged at start. */
   remark?: string;
 }
 
 export async function roleCommand({ command, flags }: CommandLine, start: Start): Promise<void> {
   const role = roles[command];
-  assert(role, `${command} is no role`);
+  assert(role, `${command} is not a role`);
   const ownership = start.ownerPlace && createOwnership(start.ownerPlace);
   if (ownership && !isForSharing(loadRoleConfig(await prepareRole(role, flags), flags))) {
     ownership.say('alone');
@@ -37,10 +37,10 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     if (stopping) return;
     stopping = true;
     setTimeout(() => process.exit(0), stopMs).unref();
-    // A signal may come while the program is still starting: it is then stopped as soon as it is up.
+    // A signal may arrive during startup; the program then stops once it is up.
     void starting.then((program) => program.close()).catch(() => {});
   };
-  // Not `once`: a terminal and npm both pass on the same Ctrl-C, and the second must not kill what the first is ending.
+  // Not `once`: a terminal and npm both forward Ctrl-C, and the second must not interrupt the shutdown.
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const program = await starting.catch((error: unknown) => {
@@ -48,6 +48,6 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
     throw error;
   });
   await program.ended;
-  // Whatever still keeps the loop alive (an upstream socket, a worker) has nothing left to do.
+  // Anything that still keeps the event loop alive is idle.
   process.exit(0);
 }

@@ -9,10 +9,7 @@ import type { CommandLine } from './command-line.ts';
 import { subjectOf } from './subject.ts';
 import { typicalAnswers } from './typical-answers.ts';
 
-/**
- * Lists the tools of a role and what a model pays: for having them in its context, with the schemas of their answers, and
- * for a typical answer.
- */
+/** Lists a role's tools with their cost in tokens: the definition, including schemas, and a typical answer. */
 export async function toolsCommand(line: CommandLine): Promise<void> {
   const role = await prepareRole(subjectOf(line), line.flags);
   const config = loadRoleConfig(role, line.flags);
@@ -35,9 +32,7 @@ export async function toolsCommand(line: CommandLine): Promise<void> {
     for (const { name, tokens, answer_tokens: answer } of tools) row(name, tokens, answer ?? '');
     row(`${tools.length} tools, as tools/list sends them`, total, '');
     row('server instructions', instructionTokens, '');
-    process.stdout.write(
-      'In tokens, estimated: the definition is name, description and the schemas of input and answer.\n',
-    );
+    process.stdout.write('Estimated tokens. A definition is the name, description, and input and output schemas.\n');
   } finally {
     await Promise.all(toolsets.map((toolset) => toolset.close?.()));
   }
@@ -48,7 +43,7 @@ function row(name: string, definition: number | string, answer: number | string)
   process.stdout.write(`${cells.join('').trimEnd()}\n`);
 }
 
-/** What a model pays for a list of tools, in estimated tokens. */
+/** Estimated tokens of a tool list. */
 export function tokensOf(listings: readonly ToolListing[]): number {
   return estimateTokens(JSON.stringify(listings));
 }

@@ -19,7 +19,7 @@ import { printableLine } from './terminal/printable.ts';
 
 const writtenUnits = 65_536;
 
-/** `carrel export [file]`: the context entries as JSONL, to standard output unless a file is named. */
+/** `carrel export [file]`: the memory entries as JSONL, on standard output unless a file is named. */
 export async function exportCommand(line: CommandLine): Promise<void> {
   const [file] = line.words;
   await withStorage(line, async ({ entries }) => {
@@ -28,21 +28,21 @@ export async function exportCommand(line: CommandLine): Promise<void> {
       if (file === undefined) await pipeline(lines, process.stdout, { end: false });
       else await writeExport(file, lines);
     } catch (error) {
-      // A reader of the standard output that has seen enough.
+      // The reader closed the pipe.
       if (file === undefined && systemCode(error) === 'EPIPE') return;
       throw fileFault(error, file);
     }
   });
 }
 
-/** The file appears only when it is complete. Only the owner may read a memory. */
+/** The file appears only once it is complete, readable by its owner alone. */
 async function writeExport(file: string, lines: AsyncIterable<string>): Promise<void> {
   if (lstatSync(file, { throwIfNoEntry: false }) !== undefined) {
-    throw new CarrelError('invalid_usage', `${file} exists already. Name another.`);
+    throw new CarrelError('invalid_usage', `${file} already exists. Choose another name.`);
   }
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
-  // In a container every process may have the same number.
+  // In containers, processes may share a pid.
   await rm(unfinished, { force: true });
   try {
     await writeNewFile(unfinished, bytesOf(lines));
@@ -52,7 +52,7 @@ async function writeExport(file: string, lines: AsyncIterable<string>): Promise<
   }
 }
 
-/** `carrel import <file>`: adds the entries of a file in any known format. Exits with 65 if some were skipped. */
+/** `carrel import <file>`: adds the entries of a file in any supported format. Exits with 65 if some were skipped. */
 export async function importCommand(line: CommandLine): Promise<void> {
   const [file = ''] = line.words;
   await withStorage(line, async ({ entries }) => {
@@ -69,7 +69,7 @@ export async function importCommand(line: CommandLine): Promise<void> {
   });
 }
 
-/** One JSON line for each entry that was skipped, beside the imported file. Undefined if none was. */
+/** Writes one JSON line per skipped entry beside the imported file. Undefined if none were skipped. */
 async function writeSkipped(file: string, { skipped }: ImportReport): Promise<string | undefined> {
   if (skipped.length === 0) return undefined;
   const path = `${resolve(file)}.skipped.jsonl`;
@@ -77,15 +77,14 @@ async function writeSkipped(file: string, { skipped }: ImportReport): Promise<st
   return path;
 }
 
-/** Skipped entries that are named on the terminal; the file has all of them. */
+/** Max skipped entries printed; the file lists them all. */
 const namedMax = 20;
 
 function tell({ added, present, skipped, newIds, rewritten }: ImportReport, skippedFile: string | undefined): void {
   const named = skipped.slice(0, namedMax).map(({ place, reason }) => printableLine(`Skipped ${place}: ${reason}`));
   if (skippedFile !== undefined) named.push(`All skipped entries are listed in ${printableLine(skippedFile)}.`);
   for (const sentence of named) process.stderr.write(`carrel: ${sentence}\n`);
-  const renumbered =
-    newIds.size === 0 ? '' : `; ${newIds.size} have other ids here, ${rewritten} had references to such changed`;
+  const renumbered = newIds.size === 0 ? '' : `; ${newIds.size} got new ids, ${rewritten} had references updated`;
   process.stdout.write(`${added} entries added, ${present} already present, ${skipped.length} skipped${renumbered}\n`);
 }
 
@@ -93,7 +92,7 @@ function asJson({ newIds, ...rest }: ImportReport) {
   return { ...rest, newIds: Object.fromEntries(newIds) };
 }
 
-/** Many lines at once, so that each write is worth its call. */
+/** Batches lines into fewer writes. */
 async function* bytesOf(lines: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   let text = '';
   for await (const line of lines) {
@@ -115,7 +114,7 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
   }
 }
 
-/** The system's own messages name no file, or the wrong one. */
+/** System messages name no file, or the wrong one. */
 function fileFault(error: unknown, file = 'The standard output'): unknown {
   if (isCarrelError(error) && error.code === 'invalid_import') {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });

@@ -1,6 +1,6 @@
 /**
- * Tokens of a typical answer, counted with o200k: passages and entries of fifty tokens, without metadata.
- * test/answer-tokens.test.ts measures them again.
+ * Tokens of a typical answer (o200k), with passages of fifty tokens and no metadata. Checked by
+ * test/answer-tokens.test.ts.
  */
 export const typicalAnswers: Readonly<Record<string, number>> = {
   find: 1_040,

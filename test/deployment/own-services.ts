@@ -26,7 +26,7 @@ export function testOwnServices(file: ComposeFile, given: Readonly<Record<string
     const env = environmentOf(service, given);
 
     test(`${name} runs a role, and every variable is one that the role reads, with a value that it takes`, () => {
-      assert.ok(role, `${command} is no role`);
+      assert.ok(role, `${command} is not a role`);
       const config = loadRoleConfig(role, flagsOf(args), { ...env, CARREL_HOME: '/data' });
       const read = config.settings.map(({ source }) => source);
       for (const variable of Object.keys(env)) {

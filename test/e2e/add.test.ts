@@ -68,7 +68,7 @@ test('what is no file or has no name in UTF-8 is told as such', { skip: !isLinux
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff]), Buffer.from('.txt')]), 'text');
   const { lines } = run(folder, '/dev/null');
   assert.deepEqual({ ...Object(lines[0]?.['passed_over']), special: 1, empty: 0 }, lines[0]?.['passed_over']);
-  assert.match(String(lines[1]?.['error']), /name may not be UTF-8/);
+  assert.match(String(lines[1]?.['error']), /name may not be valid UTF-8/);
 });
 
 test('contract §9: carrel add speaks to the engine at KB_ENGINE_URL, and keeps to --include', async (t) => {

@@ -29,7 +29,7 @@ test('contract §9: doctor checks the database and tells which models have vecto
   for (const { name, remedy } of checks) assert.equal(remedy, undefined, `${name} is fine`);
   assert.match(database.found, /carrel\.db: SQLite \S+, schema \d+, \d+\.\d MB, intact$/);
   const meaning = checks.filter(({ name }) => name === 'meaning').map(({ found }) => found);
-  assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts still without']);
+  assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts not embedded yet']);
 });
 
 test('contract §9: doctor finds an index that does not agree with what is stored, and names the next command', async (t) => {

@@ -10,11 +10,11 @@ export interface AddRun {
   readonly reporter: Reporter;
   readonly tags: readonly string[];
   readonly signal: AbortSignal;
-  /** The engine ends with us, so we wait until it has made the vectors; another one goes on by itself. */
+  /** True when the engine ends with this process: wait until it has embedded everything. */
   readonly waits: boolean;
 }
 
-/** Files given to the engine at the same time: enough that its workers never wait for us. */
+/** Files submitted to the engine concurrently; enough to keep its workers busy. */
 const atOnce = 8;
 
 /** Adds every file, reports each, and continues when one fails. */
@@ -25,7 +25,7 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   reporter.tell({ event: 'found', ...amountOf(found.files), passed_over: found.passedOver });
   for (const path of found.unreadable) {
     summary.failed += 1;
-    const check = path.includes('\ufffd') ? 'Its name may not be UTF-8: rename it.' : 'Check its permissions.';
+    const check = path.includes('\ufffd') ? 'Its name may not be valid UTF-8: rename it.' : 'Check its permissions.';
     reporter.tell({ event: 'failed', path, error: `It cannot be read. ${check}` });
   }
   await inTurns(found.files, reporter, async (file) => {
@@ -43,13 +43,13 @@ export async function addAll(found: FoundFiles, run: AddRun): Promise<Summary> {
   return summary;
 }
 
-/** Between two looks at what is left. */
+/** Poll interval. */
 const lookMs = 300;
 
-/** So often nothing has changed: two minutes, far longer than any batch takes. */
+/** Stop waiting after two minutes without progress. */
 const idleLooksMax = 400;
 
-/** The chunks that are left without vectors, because another engine makes them or nobody can now. */
+/** Returns the number of chunks left without vectors. */
 export async function waitForVectors({ engine, reporter, waits, signal }: AddRun): Promise<number> {
   let total = 0;
   let least = Number.POSITIVE_INFINITY;
@@ -57,7 +57,7 @@ export async function waitForVectors({ engine, reporter, waits, signal }: AddRun
   for (;;) {
     const { unembedded = 0, degraded } = await engine.status({ signal });
     if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
-    // Another process may make them now, with a newer model.
+    // Another process may be embedding them with a newer model.
     idleLooks = unembedded < least ? 0 : idleLooks + 1;
     if (idleLooks > idleLooksMax) return unembedded;
     least = Math.min(least, unembedded);
@@ -92,7 +92,7 @@ function amountOf(files: readonly { size: number }[]): Amount {
   return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** A few at the same time. The first error stops those that have not begun, and is thrown when the others have ended. */
+/** Limits concurrency. The first error stops files that have not started and is thrown once the others end. */
 export async function inTurns<File extends { size: number }>(
   files: readonly File[],
   reporter: Reporter,

@@ -50,7 +50,7 @@ export async function addCommand(line: CommandLine): Promise<void> {
   }
 }
 
-/** Everything that can be wrong with the command is found before an engine is started. */
+/** Validates the whole command before an engine is started. */
 function readPlan({ words, flags, lists }: CommandLine) {
   const given = {
     collection: typeof flags['collection'] === 'string' ? flags['collection'] : undefined,
@@ -95,6 +95,6 @@ function stopOnSignal() {
 function interrupted(): CarrelError {
   return new CarrelError(
     'cancelled',
-    'Stopped. The next engine that runs will ingest the files that were accepted; add the others again.',
+    'Stopped. Accepted files are ingested by the next engine that runs; add the others again.',
   );
 }

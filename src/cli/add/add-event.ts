@@ -6,7 +6,7 @@ export type AddEvent =
   | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
   | { event: 'accepted'; path: string; job_id: JobId }
   | ({ event: 'added' } & Stored)
-  /** `former_id` is another one where the engine replaces no documents. */
+  /** `former_id` differs when the engine can't replace documents. */
   | ({ event: 'replaced'; former_id: number } & Stored)
   | { event: 'moved'; path: string; from: string; document_id: number }
   | { event: 'removed'; path: string; document_id: number }
@@ -14,9 +14,9 @@ export type AddEvent =
   | { event: 'failed'; path: string; error: string }
   | { event: 'waiting'; reason: string }
   | { event: 'watching'; folders: string[] }
-  /** Nothing is left to do until the folder changes. */
+  /** Everything is up to date until the folder changes. */
   | { event: 'in_step'; files: number }
-  /** All files are found by their words; vectors are still being made for so many chunks. */
+  /** All files are searchable by keyword; `pending` chunks still need vectors. */
   | { event: 'embedding'; pending: number }
   | ({ event: 'summary' } & Summary);
 
@@ -32,6 +32,6 @@ export interface Summary {
   duplicates: number;
   failed: number;
   seconds: number;
-  /** Chunks that are found by their words only, because their vectors are still to come. */
+  /** Chunks that only keyword search finds, because they have no vectors yet. */
   pending: number;
 }

@@ -30,8 +30,8 @@ export interface AddOptions {
 }
 
 /**
- * Gives one file to the engine and waits until it is searchable or was refused. Throws when the engine is gone or the
- * signal aborts; a file that was accepted by then is still ingested.
+ * Submits one file and waits until it is searchable or rejected. Throws if the engine is gone or the signal aborts; a
+ * file accepted by then is still ingested.
  */
 export async function addFile(engine: Engine, file: FoundFile, options: AddOptions): Promise<FileOutcome> {
   const reading = readOnce(file);
@@ -59,7 +59,7 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
   return { outcome: 'added', documentId, chunks, truncated, hash: reading.hash() };
 }
 
-/** A fault of this file alone is reported and the next one tried; any other ends the run. */
+/** A fault in one file is reported and the next one tried; any other error ends the run. */
 function failed(error: unknown, signal: AbortSignal): FileOutcome {
   signal.throwIfAborted();
   if (isUnreadable(error)) return { outcome: 'failed', error: 'The file cannot be read. Check its permissions.' };
@@ -69,13 +69,13 @@ function failed(error: unknown, signal: AbortSignal): FileOutcome {
   throw error;
 }
 
-/** The bytes, and their size and hash once they were read. A link that has replaced the file is not followed. */
+/** The bytes, plus their size and hash once read. A symlink that replaced the file is not followed. */
 export function readOnce(file: FoundFile) {
   const hash = createHash('sha256');
   let failure: unknown;
   async function* content(): AsyncGenerator<Uint8Array> {
     try {
-      // A named pipe would otherwise wait for a writer.
+      // Opening a named pipe would otherwise block until somebody writes.
       const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
       const handle = await open(file.path, flags);
       try {
@@ -95,11 +95,11 @@ export function readOnce(file: FoundFile) {
   return { content: content(), hash: () => hash.copy().digest('hex'), failure: () => failure };
 }
 
-/** Whether what was opened is the file that was found, at its own path: a folder above may have become a link. */
+/** Detects a file or parent folder replaced since it was found. */
 async function isSameFile(handle: FileHandle, { path, inode, device }: FoundFile): Promise<boolean> {
   const opened = await handle.stat();
   if (!opened.isFile() || opened.ino !== inode || opened.dev !== device) return false;
-  // The system's own word for what is open; elsewhere than on Linux, what the path leads to now.
+  // The kernel's own path for the open file; outside Linux, the path's current target.
   return path === (await readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)));
 }
 
@@ -108,7 +108,7 @@ function isReplaced(error: unknown): boolean {
 }
 
 function replaced(): CarrelError {
-  return new CarrelError('upload_conflict', 'The file was replaced while it was added. Add it again.');
+  return new CarrelError('upload_conflict', 'The file was replaced while it was being added. Add it again.');
 }
 
 export async function hashFile(file: FoundFile): Promise<string | undefined> {

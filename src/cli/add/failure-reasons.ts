@@ -10,19 +10,19 @@ interface Reason {
 
 export interface Reasons {
   add(event: Gathered): void;
-  /** The lines to print: each reason with how many files it concerns and the first of them. Empties it. */
+  /** Returns one line per reason, with its count and first files, then resets. */
   take(): string[];
 }
 
 const pathsMax = 3;
 
-/** Of many files few things go wrong: one block for each reason is read, a line for each file is not. */
+/** Groups failures by reason: many files usually fail for few reasons. */
 export function createReasons(): Reasons {
   const reasons = new Map<string, Reason>();
   return {
     add(event) {
       const text = event.event === 'failed' ? `failed: ${event.error}` : 'already there: the same bytes are stored';
-      // Messages that differ only in a number or an incident are one reason.
+      // Messages that differ only in a number or incident id share a reason.
       const key = text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/g, '#');
       const reason = reasons.get(key) ?? { text, paths: [], count: 0 };
       reasons.set(key, reason);

@@ -9,22 +9,22 @@ export interface FoundFile {
   readonly path: string;
   readonly size: number;
   readonly modifiedMs: number;
-  /** Changes when another file takes the place of this one. */
+  /** Detects a replaced file. */
   readonly inode: number;
   readonly device: number;
 }
 
 export interface FileSelection {
-  /** If there are any, one must match. */
+  /** If not empty, at least one must match. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-  /** Names that `.gitignore` leaves out are taken, too. */
+  /** Also include files that .gitignore excludes. */
   readonly takesIgnored?: boolean;
-  /** The program's own data, which is never taken. */
+  /** Excludes the program's own data. */
   readonly isOwn?: (path: string) => boolean;
 }
 
-/** What was skipped, by reason. */
+/** Skipped files, by reason. */
 export interface PassedOver {
   hidden: number;
   packages: number;
@@ -38,17 +38,17 @@ export interface PassedOver {
 export interface FoundFiles {
   readonly files: FoundFile[];
   readonly passedOver: PassedOver;
-  /** Files and folders that could not be looked at: what is below them is unknown, not gone. */
+  /** Files and folders that could not be read; their content is unknown, not deleted. */
   readonly unreadable: string[];
 }
 
-/** Folders of installed packages and build output; hidden ones (.git) are skipped anyway. */
+/** Hidden folders such as .git are skipped anyway. */
 const packageFolders: readonly string[] = ['node_modules', '__pycache__'];
 
 /**
- * The files that the paths name: each file, and everything below each folder, in the order of their names. Hidden
- * names, installed packages and what `.gitignore` names below a folder are skipped. Links are followed only if they are named themselves:
- * what a link within a folder points to is found anyway if it belongs to the folder.
+ * Lists the named files and everything below the named folders, sorted by name. Skips hidden names, installed
+ * packages and files that .gitignore excludes. Symlinks are followed only if named explicitly; a link inside a folder
+ * usually points to a file that is found anyway.
  */
 export function findFiles(paths: readonly string[], selection: FileSelection): FoundFiles {
   const found: FoundFiles = {
@@ -69,7 +69,7 @@ export function findFiles(paths: readonly string[], selection: FileSelection): F
   return { ...found, files: [...files.values()] };
 }
 
-/** Where a path that a person named really leads. */
+/** Resolves symlinks in a path that the user named. */
 export function resolveRoot(path: string): string {
   try {
     return realpathSync(resolve(path));
@@ -80,7 +80,7 @@ export function resolveRoot(path: string): string {
 
 interface Place {
   readonly folder: string;
-  /** That somebody named. */
+  /** The folder that the user named. */
   readonly root: string;
   readonly rules: IgnoreRules;
   readonly isOwn: (path: string) => boolean;
@@ -111,7 +111,7 @@ function walk(place: Place, isWanted: (path: string) => boolean, found: FoundFil
   }
 }
 
-/** Also the copies that editors keep of what they change. */
+/** Includes editors' backup copies. */
 function isHidden(name: string): boolean {
   return name.startsWith('.') || name.endsWith('~');
 }

@@ -3,22 +3,22 @@ import { dirname, join, relative, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { readRegularFile } from '../../base/read-regular-file.ts';
 
-/** What the `.gitignore` files around a folder say of the names in it (gitignore(5)). */
+/** The rules of the .gitignore files around a folder (gitignore(5)). */
 export interface IgnoreRules {
-  /** The same for a folder below, which may have rules of its own. */
+  /** Rules for a subfolder, which may add its own. */
   into(folder: string): IgnoreRules;
   ignores(path: string, isFolder: boolean): boolean;
 }
 
-/** Longer than any that people write. */
+/** Larger files are ignored. */
 const fileBytesMax = 1024 * 1024;
 
-/** For a folder that somebody named. In a repository, the rules of the folders above it count as well. */
+/** In a repository, the rules of parent folders apply too. */
 export function rulesFor(folder: string): IgnoreRules {
   const above = foldersAbove(folder)
     .reverse()
     .reduce((rules, each) => rules.into(each), rulesOf([]));
-  // Whoever names a folder that is ignored wants it all the same.
+  // An ignored folder named explicitly is included.
   return (above.ignores(folder, true) ? rulesOf([]) : above).into(folder);
 }
 
@@ -29,7 +29,7 @@ interface Rules {
   matcher: Ignore;
 }
 
-/** The nearest file that says anything of a name decides. */
+/** The nearest file with a matching rule decides. */
 function rulesOf(nearestFirst: readonly Rules[]): IgnoreRules {
   return {
     into(folder) {
@@ -52,12 +52,12 @@ function readRules(folder: string): Ignore | undefined {
   try {
     return ignore().add(readRegularFile(file, fileBytesMax));
   } catch {
-    // Most folders have none. A pipe or a device holds no rules.
+    // Missing, or not a regular file.
     return undefined;
   }
 }
 
-/** Up to the root of the repository, the nearest first; none outside of one. */
+/** From the folder up to the repository root; empty outside a repository. */
 function foldersAbove(folder: string): string[] {
   const above: string[] = [];
   for (let current = folder; !existsSync(join(current, '.git')); ) {

@@ -7,17 +7,17 @@ import { addFile, hashFile } from './add-files.ts';
 import { type FileSelection, type FoundFile, findFiles } from './find-files.ts';
 import { type Addition, type MirroredDocument, planMirror } from './plan-mirror.ts';
 
-/** Keeps documents in step with the files of folders. Every look compares everything, so no event can be missed. */
+/** Keeps documents in sync with folders. Every scan compares everything, so a missed event does no harm. */
 export interface Mirror {
   sync(): Promise<SyncResult>;
-  /** Makes the next look read the engine's documents again: others may have changed them. */
+  /** Makes the next scan reload the engine's documents, which others may have changed. */
   forget(): void;
 }
 
 export interface SyncResult {
   readonly files: number;
   readonly changed: boolean;
-  /** Recently written files that may not be complete yet: to be checked again soon. */
+  /** Recently written files may be incomplete; scan again soon. */
   readonly unsettled: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface MirrorConfig extends AddRun {
   readonly collectionTag: string;
 }
 
-/** A file that was written to within this time may be written to again. */
+/** A file modified this recently may still be changing. */
 export const settleMs = 200;
 
 const pageLimit = 100;
@@ -37,10 +37,10 @@ export function createMirror(config: MirrorConfig): Mirror {
   const { engine, reporter, folders, signal } = config;
   const places = new Map(folders.map((folder) => [folder, placeOf(folder)]));
   const hashes = new Map<string, FoundFile & { hash: string }>();
-  /** Contents that the engine refused, or has under another path, by path: not tried again until they change. */
+  /** By path: content that the engine rejected or has under another path. Retried only after it changes. */
   const settled = new Map<string, string>();
   let documents: MirroredDocument[] | undefined;
-  // A folder that is empty from the start may be a disk that is not mounted. Nothing is removed before a file was seen.
+  // An empty folder may be an unmounted disk, so nothing is removed until a file was seen.
   let hasSeenFiles = false;
 
   return {
@@ -65,7 +65,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       }
       for (const removal of removals) {
         await remove(removal);
-        // Another file with this content was only reported as a duplicate; now it takes over.
+        // A file with the same content was reported as a duplicate; it now takes over.
         forgetContent(removal.hash);
       }
       const fresh = [...additions, ...anew].filter(({ path, hash }) => settled.get(path) !== hash);
@@ -121,7 +121,7 @@ export function createMirror(config: MirrorConfig): Mirror {
         tellOutcome(reporter, file, outcome);
         return;
       }
-      // It was ours already: the engine reports no hashes, or accepted it before we were stopped.
+      // Already ours: the engine reports no hashes, or it accepted the file before we were stopped.
       hold({ id: owner.id, path, hash: outcome.hash });
       for (const each of former) if (each.id !== owner.id) await remove(each);
       return;
@@ -133,7 +133,7 @@ export function createMirror(config: MirrorConfig): Mirror {
       const leftOut = truncated === undefined ? {} : { truncated };
       reporter.tell({ event: 'replaced', path, document_id: documentId, chunks, former_id: first.id, ...leftOut });
     }
-    // An engine that knows no replacing has made a new one.
+    // An engine that can't replace documents created a new one.
     for (const each of former) if (each.id !== documentId) await discard(each);
   }
 
@@ -165,7 +165,7 @@ export function createMirror(config: MirrorConfig): Mirror {
     return { id, path };
   }
 
-  /** False if it must be added anew: somebody removed the document, or the engine moves none; it is gone then. */
+  /** Returns false if the file must be added again: the document is gone, or the engine can't move it. */
   async function move(document: MirroredDocument, path: string): Promise<boolean> {
     try {
       await engine.moveDocument(document.id, path, { signal });
@@ -185,7 +185,7 @@ export function createMirror(config: MirrorConfig): Mirror {
     }
   }
 
-  /** Somebody else may have removed it before. */
+  /** Someone else may have removed it already. */
   async function discard({ id }: MirroredDocument): Promise<boolean> {
     let isGone = false;
     try {
@@ -210,13 +210,13 @@ export function createMirror(config: MirrorConfig): Mirror {
   }
 }
 
-/** Tells one mounted folder from another under the same path; undefined where there is none. */
+/** Device and inode: detects another disk mounted at the same path. Undefined if the folder is missing. */
 function placeOf(folder: string): string | undefined {
   const facts = statSync(folder, { throwIfNoEntry: false });
   return facts?.isDirectory() ? `${facts.dev}:${facts.ino}` : undefined;
 }
 
-/** A time in the future says nothing. */
+/** A timestamp in the future is ignored. */
 function isFresh({ modifiedMs }: FoundFile): boolean {
   const age = Date.now() - modifiedMs;
   return age >= 0 && age < settleMs;

@@ -1,4 +1,4 @@
-/** A document that was made from a file of the folder. */
+/** A document created from a file in the folder. */
 export interface MirroredDocument {
   readonly id: number;
   readonly path: string;
@@ -7,12 +7,12 @@ export interface MirroredDocument {
 }
 
 export interface MirrorPlan {
-  /** Documents whose content is now under another path, first of all. */
+  /** Documents whose content moved to another path. Done first. */
   readonly moves: readonly Move[];
-  /** Gone: to be removed before anything is added. */
+  /** Documents whose file is gone. Removed before anything is added. */
   readonly removals: readonly MirroredDocument[];
   readonly additions: readonly Addition[];
-  /** Files with the same content as a file that has the document. */
+  /** Files whose content another file's document already holds. */
   readonly twins: readonly { readonly path: string; readonly hash: string }[];
 }
 
@@ -25,13 +25,13 @@ export interface Move {
 export interface Addition {
   readonly path: string;
   readonly hash: string;
-  /** Replaced once the file is in: a changed file is never missing. */
+  /** Removed only after the new version is stored, so a changed file is never missing. */
   readonly former: readonly MirroredDocument[];
 }
 
 /**
- * What brings the documents in step with the files. The engine stores each content once, so of several files with the same
- * content one has the document, and another takes over when that one goes.
+ * Plans the changes that sync documents with files. The engine stores each content once: one of several identical
+ * files owns the document, and another takes over when it goes.
  */
 export function planMirror(
   files: ReadonlyMap<string, string>,

@@ -21,8 +21,8 @@ test('the bar shows files, rate and remaining time, which goes by bytes', () => 
   );
   assert.match(progressBar({ files: 1, bytes: 10 }, { files: 9, bytes: 100 }, 7), /searchable in about 1 minute$/);
   assert.match(progressBar({ files: 1, bytes: 10 }, { files: 9, bytes: 100 }, 1_000), /searchable in about 3 hours$/);
-  assert.match(embeddingBar(50, 100, 200), /vectors for 50\/100 chunks {2}about 3 minutes left$/);
-  assert.match(embeddingBar(0, 1, 9), /vectors for 0\/1 chunk$/);
+  assert.match(embeddingBar(50, 100, 200), /embedding 50\/100 chunks {2}about 3 minutes left$/);
+  assert.match(embeddingBar(0, 1, 9), /embedding 0\/1 chunk$/);
 });
 
 test('no remaining time is guessed before there is enough to go by, nor after the last file', () => {

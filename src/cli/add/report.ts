@@ -7,9 +7,9 @@ import type { PassedOver } from './find-files.ts';
 
 export interface Reporter {
   tell(event: AddEvent): void;
-  /** Progress in files and bytes that are done, one way or the other. */
+  /** Processed files and bytes, whether they succeeded or failed. */
   progress(done: Amount, total: Amount): void;
-  /** Progress of the vectors, when all files are in. */
+  /** Embedding progress, once all files are stored. */
   embedding(done: number, total: number): void;
   end(): void;
 }
@@ -33,14 +33,14 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
   const reasons = createReasons();
   const write = (text: string): void => {
     line.clear();
-    // Names of files are foreign text, too.
+    // File names are untrusted text.
     stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
   };
   let gathers = false;
   let embeddingAt: number | undefined;
   return {
     tell(event) {
-      // Where a summary will follow, it names what went wrong by reason. Whoever watches wants to know at once.
+      // If a summary follows, it groups failures by reason; otherwise print each one immediately.
       if (event.event === 'found') gathers = true;
       if (gathers && (event.event === 'failed' || event.event === 'duplicate')) return reasons.add(event);
       // On a terminal the bar shows successes.
@@ -65,7 +65,7 @@ function isQuiet(event: AddEvent): boolean {
 
 const barWidth = 24;
 
-/** The remaining time is estimated by bytes, because files differ in size. Vectors come afterwards and are not in it. */
+/** The estimate goes by bytes, because files differ in size. It excludes embedding, which comes later. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
   const parts = [`${barOf(share)} ${done.files}/${counted(total.files, 'file')}`];
@@ -78,15 +78,15 @@ export function progressBar(done: Amount, total: Amount, seconds: number): strin
 
 export function embeddingBar(done: number, total: number, seconds: number): string {
   const share = done / Math.max(1, total);
-  const bar = `${barOf(share)} found by words; vectors for ${done}/${counted(total, 'chunk')}`;
+  const bar = `${barOf(share)} keyword search is ready; embedding ${done}/${counted(total, 'chunk')}`;
   return [bar, ...remaining(share, seconds).map((time) => `${time} left`)].join('  ');
 }
 
-/** Less than this says nothing about the rest: files and texts differ too much. */
+/** Below this share no estimate is shown. */
 const shareMin = 0.05;
 const secondsMin = 3;
 
-/** None while it would be a guess, and no more exact than it can be. */
+/** Rounded, and empty while it would be a guess. */
 function remaining(share: number, seconds: number): string[] {
   if (share < shareMin || share >= 1 || seconds < secondsMin) return [];
   const left = (seconds * (1 - share)) / share;
@@ -134,7 +134,7 @@ function describe(event: AddEvent): string | undefined {
 function waitingNote(pending: number): string {
   return pending === 0
     ? ''
-    : `; ${counted(pending, 'chunk')} found by words only until a running engine has made their vectors`;
+    : `; ${counted(pending, 'chunk')} will be searchable by meaning once a running engine has embedded them`;
 }
 
 function counted(count: number, noun: string): string {

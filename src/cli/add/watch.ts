@@ -10,20 +10,22 @@ export interface WatchConfig {
   readonly signal: AbortSignal;
 }
 
-/** Checked again after this long without an event, because not every file system reports every change. */
+/** Rescan interval: not every file system reports every change. */
 const rescanMs = 60_000;
 
-/** The same where the system reports no changes at all. */
+/** Rescan interval where the system reports no changes at all. */
 const pollMs = 2_000;
 
-/** A burst counts as one change: it ends after this much silence, or when it has lasted this long. */
+/** A burst of events counts as one change. It ends after this much silence, or at its maximum length. */
 const quietMs = 150;
 const burstMaxMs = 2_000;
 
 const retryMinMs = 500;
 const retryMaxMs = 30_000;
 
-/** Looks whenever something may have changed, until the signal aborts. Events say when to look, never what has changed. */
+/**
+ * Rescans whenever something may have changed, until the signal aborts. Events say when to scan, never what changed.
+ */
 export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: WatchConfig): Promise<void> {
   const changes = createChanges(folders);
   let retryMs = retryMinMs;
@@ -61,7 +63,7 @@ export async function keepInStep(mirror: Mirror, { folders, reporter, signal }: 
 }
 
 interface Changes {
-  /** Resolves after a burst of events (true), or when it is time to look anyway (false). */
+  /** Resolves to true after a burst of events, or false after the rescan interval. */
   next(signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
@@ -78,7 +80,7 @@ function createChanges(folders: readonly string[]): Changes {
     try {
       const watcher = watch(folder, { recursive: true, persistent: false }, onEvent);
       watcher.on('error', () => {
-        // A folder that is gone, or more folders than the system watches.
+        // The folder is gone, or the system's watch limit is reached.
         waitMs = pollMs;
         onEvent();
       });

@@ -11,7 +11,7 @@ import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 
-/** Opens what a command asks, with the settings and data of `carrel serve`, and closes it whatever happens. */
+/** Opens the toolset that a command needs, with the settings and data of `carrel serve`, and always closes it. */
 export async function ask<Answer>(
   line: CommandLine,
   toolset: string,
@@ -32,7 +32,7 @@ export async function ask<Answer>(
   }
 }
 
-/** Those that need a model: in the shared process it is loaded once. */
+/** Commands that need a model: the shared process loads it once. */
 const sharedCommands: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
 
 async function openShared({ flags }: CommandLine): Promise<ToolSession | undefined> {
@@ -48,7 +48,7 @@ async function openShared({ flags }: CommandLine): Promise<ToolSession | undefin
   return openSharedSession(config, own);
 }
 
-/** Where the answer comes from, on stderr: an empty one from another folder than one thinks of says nothing. */
+/** Prints the data source on stderr, so that an empty answer from the wrong folder is noticed. */
 function tellPlace(config: Config, toolset: string): void {
   for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
   process.stderr.write(`carrel: from ${placeOf(config, toolset)}\n`);
@@ -63,7 +63,7 @@ function placeOf(config: Config, toolset: string): string {
   return isAsked ? `${database} and the engine at ${withoutCredentials(engineUrl)}` : database;
 }
 
-/** Host and name of the database; users, passwords and options stay out. */
+/** Host and database name, without user, password and options. */
 export function withoutCredentials(address: string): string {
   try {
     const { host, pathname } = new URL(address);
@@ -73,7 +73,7 @@ export function withoutCredentials(address: string): string {
   }
 }
 
-/** What does not fit a tool's schema was typed here, where `top` is called --limit. */
+/** Tool arguments were typed as flags here, where `top` is called --limit. */
 function asUsage(error: unknown): unknown {
   if (!(error instanceof CarrelError)) return error;
   if (error.code !== 'invalid_arguments' && error.code !== 'validation_error') return error;
@@ -81,7 +81,7 @@ function asUsage(error: unknown): unknown {
   return new CarrelError('invalid_usage', fault, { cause: error });
 }
 
-/** A flag's value, for a tool that takes a number. */
+/** A numeric flag's value. */
 export function numberFlag({ flags }: CommandLine, name: string): number | undefined {
   const given = flags[name];
   if (typeof given !== 'string') return undefined;
@@ -103,7 +103,7 @@ export function listFlag({ lists }: CommandLine, name: string): readonly string[
   return lists[name];
 }
 
-/** Only what was given: a tool has its own defaults. */
+/** Drops undefined arguments, so the tool's defaults apply. */
 export function given(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 }

@@ -5,7 +5,7 @@ import { namedUri } from './named-uri.ts';
 import { openFile } from './open-file.ts';
 import { printJson } from './show.ts';
 
-/** `carrel get <uri>`: what resources/read gives, whole. */
+/** `carrel get <uri>`: the full text that resources/read returns in parts. */
 export async function getCommand(line: CommandLine): Promise<void> {
   const { uri, toolset } = namedUri(line.words[0] ?? '');
   const parts: string[] = [];
@@ -28,7 +28,7 @@ export async function getCommand(line: CommandLine): Promise<void> {
     process.stdout.write(Buffer.concat(bytes));
     return;
   }
-  // Parts of a document are whole chunks of it; others are cut anywhere.
+  // Documents are split between chunks, everything else mid-text.
   const text = parts.join(toolset === 'kb' ? '\n\n' : '');
   const { nextCursor: _, ...meta } = facts._meta ?? {};
   if (line.flags['json'] === true) {

@@ -18,18 +18,18 @@ import {
   text,
 } from './show.ts';
 
-/** A command that calls one tool and shows a list of its answer as a table. */
+/** A command that calls one tool and prints a list from its answer as a table. */
 interface Listing {
   readonly toolset: string;
   readonly tool: string;
   arguments(line: CommandLine): Record<string, unknown>;
-  /** Keys of the answer: its list, and how many there are in all. */
+  /** The answer's keys for the list and the total. */
   readonly list: string;
   readonly total?: string;
   columns(line: CommandLine, rows: readonly Row[]): readonly ShownColumn[];
   /** Shown instead of an empty table. */
   readonly nothing: string;
-  /** What else the answer says. */
+  /** Prints the answer's other fields. */
   remarks?(answer: Row): void;
 }
 
@@ -43,14 +43,13 @@ const find: Listing = {
     { title: 'SOURCE', cell: ({ source }) => text(source) },
     { title: 'TITLE', share: 2, lines: 2, cell: ({ title }) => text(title) },
     { title: 'PASSAGE', share: 4, lines: 3, cell: ({ snippet }) => text(snippet) },
-    // Whole: `carrel get` takes it.
+    // Never truncated: `carrel get` takes it.
     { title: 'URI', cell: ({ uri }) => text(uri) },
   ],
   nothing: 'nothing found',
   remarks(answer) {
     tellRemarks(answer);
     for (const { source, status, message } of rowsOf(answer['sources'])) {
-      // Empty must never mean broken.
       if (status === 'failed' || status === 'degraded') remark(`${text(source)} ${text(status)}: ${text(message)}`);
     }
   },
@@ -134,7 +133,7 @@ const notes: Listing = {
     { title: 'TAGS', share: 1, lines: 2, cell: ({ tags }) => list(tags) },
     { title: 'PASSAGE', share: 3, lines: 3, cell: ({ snippet }) => text(snippet) },
     { title: 'CREATED', cell: (note) => date(note['created_at']) },
-    // Whole: `carrel get` takes it.
+    // Never truncated: `carrel get` takes it.
     { title: 'ID', cell: ({ id }) => text(id) },
   ],
   nothing: 'no notes',
@@ -170,7 +169,7 @@ const thread: Listing = {
   ],
   nothing: 'no entries in this thread',
   remarks(answer) {
-    if (answer['has_more'] === true) remark('there are more: --limit and --offset reach them');
+    if (answer['has_more'] === true) remark('there are more: use --limit and --offset');
   },
 };
 
@@ -179,14 +178,14 @@ const listings: Readonly<Record<string, Listing>> = { find, jobs, list: document
 /** `carrel find`, `jobs`, `list`, `notes`, `search` and `threads`. */
 export async function listingCommand(line: CommandLine): Promise<void> {
   const listing = line.command === 'threads' && line.words.length > 0 ? thread : listings[line.command];
-  if (listing === undefined) throw new Error(`${line.command} lists nothing`);
+  if (listing === undefined) throw new Error(`${line.command} is not a listing command`);
   const args = given(listing.arguments(line));
   const answer: Row = await ask(line, listing.toolset, (tools) => tools.call(listing.tool, args));
   const rows = rowsOf(answer[listing.list]);
   show(line, answer, listing.columns(line, rows), rows, listing.nothing);
   const total = listing.total === undefined ? undefined : answer[listing.total];
   if (typeof total === 'number' && total > rows.length) {
-    remark(`${rows.length} of ${total}; --limit and --offset reach the others`);
+    remark(`${rows.length} of ${total}; use --limit and --offset for the others`);
   }
   listing.remarks?.(answer);
   if (line.flags['open'] === true) openFile(rows[0]?.['source_path']);

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 
-/** Which toolset has what a uri of this kind names. */
+/** The toolset for each URI prefix. */
 const owners: Readonly<Record<string, string>> = {
   'carrel://kb/': 'kb',
   'carrel://notes/': 'research',
@@ -8,7 +8,7 @@ const owners: Readonly<Record<string, string>> = {
   'fess://': 'fess',
 };
 
-/** What a person names: a URI, or what a table shows alone, the number of a document or the id of a note. */
+/** Accepts a URI, a document number or a note id. */
 export function namedUri(word: string): { uri: string; toolset: string } {
   const uri = uriOf(word);
   const prefix = Object.keys(owners).find((each) => uri.startsWith(each));
@@ -16,7 +16,7 @@ export function namedUri(word: string): { uri: string; toolset: string } {
   if (toolset !== undefined) return { uri, toolset };
   throw new CarrelError(
     'invalid_usage',
-    `${JSON.stringify(uri.slice(0, 80))} names nothing here. It is one of ${Object.keys(owners).join('…, ')}…, or the number of a document.`,
+    `${JSON.stringify(uri.slice(0, 80))} is not a known URI. Use one that starts with ${Object.keys(owners).join(', ')}, or a document number.`,
   );
 }
 

@@ -3,10 +3,10 @@ import type { CommandLine } from '../command-line.ts';
 import { ask, given, listFlag, textFlag } from './ask.ts';
 import { printJson, text } from './show.ts';
 
-/** What a person keeps without naming a thread. */
+/** Thread used if none is named. */
 const usualThread = 'memory';
 
-/** More than anybody types; a file is better added. */
+/** Larger input belongs in a file. */
 const stdinBytesMax = 4 * 1024 * 1024;
 
 /** `carrel remember <text>`: store_context. */
@@ -24,7 +24,7 @@ export async function rememberCommand(line: CommandLine): Promise<void> {
     printJson(answer);
     return;
   }
-  process.stdout.write(`kept as carrel://context/${text(answer['context_id'])}\n`);
+  process.stdout.write(`stored as carrel://context/${text(answer['context_id'])}\n`);
 }
 
 async function readInput(): Promise<string> {
@@ -36,7 +36,7 @@ async function readInput(): Promise<string> {
     if (bytes > stdinBytesMax) {
       throw new CarrelError(
         'invalid_usage',
-        `The standard input has more than ${stdinBytesMax} bytes. Use carrel add.`,
+        `Standard input exceeds ${stdinBytesMax} bytes. Save it to a file and use carrel add.`,
       );
     }
   }

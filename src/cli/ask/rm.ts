@@ -5,7 +5,7 @@ import { ask } from './ask.ts';
 import { namedUri } from './named-uri.ts';
 import { printJson, remark } from './show.ts';
 
-/** How what a URI of each kind names is deleted. */
+/** How to delete each kind of URI. */
 const removals: readonly [pattern: RegExp, remove: (tools: ToolSession, id: string) => Promise<unknown>][] = [
   [/^carrel:\/\/kb\/doc\/(\d+)$/, (tools, id) => tools.call('kb_delete', { document_id: Number(id) })],
   [/^carrel:\/\/notes\/([^/]+)$/, (tools, id) => tools.call('delete_note', { id })],
@@ -14,19 +14,19 @@ const removals: readonly [pattern: RegExp, remove: (tools: ToolSession, id: stri
 
 async function removeEntry(tools: ToolSession, id: string): Promise<void> {
   const answer = await tools.call('delete_context', { context_ids: [Number(id)] });
-  if (answer['deleted_count'] === 0) throw new CarrelError('entry_not_found', `No memory has the id ${id}.`);
+  if (answer['deleted_count'] === 0) throw new CarrelError('entry_not_found', `There is no memory with id ${id}.`);
 }
 
 /** `carrel rm <uri…>`: deletes documents, notes and memories, each restorable for 30 days. Stops at the first that fails. */
 export async function rmCommand(line: CommandLine): Promise<void> {
-  // All are understood before any is deleted.
+  // Validate every URI before deleting any.
   const named = line.words.map((word) => {
     const { uri, toolset } = namedUri(word);
     for (const [pattern, remove] of removals) {
       const id = pattern.exec(uri)?.[1];
       if (id !== undefined) return { uri, toolset, remove: (tools: ToolSession) => remove(tools, id) };
     }
-    throw new CarrelError('invalid_usage', `${JSON.stringify(uri.slice(0, 80))} cannot be deleted here.`);
+    throw new CarrelError('invalid_usage', `${JSON.stringify(uri.slice(0, 80))} cannot be deleted with carrel rm.`);
   });
   const deleted: string[] = [];
   const toolsets = [...new Set(named.map(({ toolset }) => toolset))].join(',');
@@ -40,6 +40,6 @@ export async function rmCommand(line: CommandLine): Promise<void> {
   } finally {
     if (line.flags['json'] === true || !process.stdout.isTTY) printJson({ deleted });
     else for (const uri of deleted) process.stdout.write(`deleted ${uri}\n`);
-    if (deleted.length > 0) remark('deleted ones can be restored for 30 days, by an agent or in the console');
+    if (deleted.length > 0) remark('deleted items can be restored for 30 days, by an agent or in the console');
   }
 }

@@ -9,12 +9,12 @@ import type { ResourceContents } from '../../tools/resource.ts';
 
 type Fields = Record<string, unknown>;
 
-/** How long the shared process stays after a command, so that the next one finds its models loaded. */
+/** How long the shared process outlives a command, so that the next one finds its models loaded. */
 const idleSeconds = '300';
 
 /**
- * The tools of the process that clients on stdio share; one is started where there is none. Undefined if there can be none
- * here: the caller then opens the tools itself.
+ * Connects to the process that stdio clients share, or starts one. Undefined if sharing is impossible here; the
+ * caller then opens the tools itself.
  */
 export async function openSharedSession(config: Config, flags: readonly string[]): Promise<ToolSession | undefined> {
   const [, program = ''] = process.argv;
@@ -53,7 +53,7 @@ export async function openSharedSession(config: Config, flags: readonly string[]
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
 
   const resultOf = (answer: Fields | undefined): Fields => {
-    if (answer === undefined) throw new CarrelError('unavailable', 'The shared process ended. Repeat the command.');
+    if (answer === undefined) throw new CarrelError('unavailable', 'The shared process exited. Run the command again.');
     const { result, error } = answer;
     if (isObject(result) && result['isError'] !== true) return result;
     const { structuredContent } = isObject(result) ? result : {};

@@ -11,7 +11,7 @@ export interface ShownColumn<Of = Row> extends Column {
   cell(row: Of): string;
 }
 
-/** A table on a terminal; elsewhere, and where it is asked for, the tool's own answer as JSON. */
+/** Prints a table on a terminal; otherwise, or with --json, the tool's answer as JSON. */
 export function show<Of>(
   { flags }: CommandLine,
   answer: object,
@@ -35,16 +35,16 @@ export function printJson(answer: object): void {
   process.stdout.write(`${json}\n`);
 }
 
-/** What a tool says beside its results, for whoever looks at a table. */
+/** Prints a remark on stderr, beside the table. */
 export function remark(text: string): void {
   if (process.stdout.isTTY) process.stderr.write(`carrel: ${printableLine(text)}\n`);
 }
 
-/** Why an answer is empty, or worth less than it could be. */
+/** Explains an empty or degraded answer. */
 export function tellRemarks(answer: Row): void {
   for (const key of ['degraded', 'hint']) if (text(answer[key]) !== '') remark(text(answer[key]));
   const weak = answer['weak_omitted'];
-  if (typeof weak === 'number' && weak > 0) remark(`${weak} weak matches are left out`);
+  if (typeof weak === 'number' && weak > 0) remark(`${weak} low-relevance results hidden`);
 }
 
 export function rowsOf(value: unknown): Row[] {
@@ -60,7 +60,7 @@ export function list(value: unknown): string {
   return Array.isArray(value) ? value.map(text).join(', ') : '';
 }
 
-/** To the minute, in the time of this machine. */
+/** To the minute, in local time. */
 export function date(value: unknown): string {
   const at = new Date(text(value));
   if (Number.isNaN(at.getTime())) return '';
@@ -73,7 +73,7 @@ export function number(value: unknown): string {
   return typeof value === 'number' ? value.toFixed(3) : '';
 }
 
-/** A path below the home folder, as people write it. */
+/** Abbreviates the home folder to ~. */
 export function path(value: unknown): string {
   const whole = text(value);
   const home = `${findHome() ?? ''}/`;

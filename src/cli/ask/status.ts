@@ -4,7 +4,7 @@ import type { CommandLine } from '../command-line.ts';
 import { ask } from './ask.ts';
 import { date, printJson } from './show.ts';
 
-/** `carrel status`: what is stored, what is being worked on, and which processes serve clients on stdio. */
+/** `carrel status`: what is stored, what is in progress, and which processes serve stdio clients. */
 export async function statusCommand(line: CommandLine): Promise<void> {
   const status = await ask(line, 'kb,context,research', async (tools) => {
     const [kb, memory, notes] = await Promise.all([
@@ -31,8 +31,8 @@ export async function statusCommand(line: CommandLine): Promise<void> {
   });
   if (line.flags['json'] === true || !process.stdout.isTTY) return printJson(status);
   const waiting = [
-    status.queued > 0 ? `${status.queued} being read` : '',
-    status.unembedded > 0 ? `${status.unembedded} passages without vectors` : '',
+    status.queued > 0 ? `${status.queued} queued or processing` : '',
+    status.unembedded > 0 ? `${status.unembedded} passages not embedded yet` : '',
   ].filter((part) => part !== '');
   const rows: [string, string][] = [
     ['Data folder', status.data_dir],

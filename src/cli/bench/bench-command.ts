@@ -25,7 +25,7 @@ const documentsMax = 20_000;
 const starts = 5;
 const roundsPerQuery = 3;
 
-/** `carrel bench`: what this machine does, on generated documents in a folder that is removed afterwards. */
+/** `carrel bench`: measures this machine with generated documents in a temporary folder. */
 export async function benchCommand(line: CommandLine): Promise<void> {
   const documents = numberFlag(line, 'documents') ?? documentsDefault;
   if (documents < 1 || documents > documentsMax) {
@@ -55,7 +55,7 @@ export async function benchCommand(line: CommandLine): Promise<void> {
   }
 }
 
-/** From the start of the process to the list of its tools; the first one has nothing that an earlier one compiled. */
+/** From process start to its tool list. The first run has no compile cache. */
 async function measureStarts(line: CommandLine, folder: string): Promise<BenchReport['startMs']> {
   const offer = { tools: 'all', allow: '' };
   const { command, args } = launchOf({ ...line, flags: { 'data-dir': join(folder, 'start') } }, offer);
@@ -73,7 +73,7 @@ async function measureEngine(
   corpus: Corpus,
   show: (text: string) => void,
 ): Promise<Measured> {
-  // Nothing of the settings but the model: they may name a database or an engine that holds real data.
+  // Only the model's settings apply; the others may point to a database or engine with real data.
   const config = loadRoleConfig(
     { ...serveRole, slices: localEngineSlices },
     { 'data-dir': join(folder, 'data') },

@@ -42,10 +42,10 @@ test('without a model nothing is said about meaning', () => {
     ingest: { wordsMs: 500, wholeMs: 500 },
     search: { words: latency, both: latency },
   };
-  assert.doesNotMatch(describeReport(report), /meaning|vectors/);
-  assert.match(describeReport(report), /ingest, words +20\.0 documents\/s/);
+  assert.doesNotMatch(describeReport(report), /semantic|vectors/);
+  assert.match(describeReport(report), /ingest, keywords +20\.0 documents\/s/);
   assert.match(
     describeReport({ ...report, model: 'm', search: { ...report.search, meaning: latency } }),
-    /by meaning +p50 1\.0 ms/,
+    /semantic search +p50 1\.0 ms/,
   );
 });

@@ -8,16 +8,16 @@ export interface Corpus {
 }
 
 const queriesCount = 40;
-/** Made-up words are cut into three times the tokens of real ones, so this is about 250 English words to the model. */
+/** Made-up words take three times the tokens of real ones: this equals about 250 English words. */
 const wordsPerDocument = 80;
 const vocabularySize = 6_000;
 
-/** Documents of words that no language has, as unevenly spread as those of one. The same ones every time. */
+/** Documents of invented words with a natural frequency distribution. Identical on every run. */
 export function writeCorpus(folder: string, documents: number): Corpus {
   mkdirSync(folder, { recursive: true });
   const random = createRandom(1);
   const vocabulary = Array.from({ length: vocabularySize }, () => makeWord(random));
-  // Zipf's law, nearly: the square of an even spread prefers the front.
+  // Squaring a uniform value approximates Zipf's law.
   const pick = (): string => vocabulary[Math.floor(random() ** 2 * vocabularySize)] ?? '';
   const queries: string[] = [];
   let bytes = 0;
@@ -50,7 +50,7 @@ function makeWord(random: () => number): string {
   return Array.from({ length: syllables }, () => of(beginnings) + of(middles) + of(endings)).join('');
 }
 
-/** A linear congruential generator: even enough here, and the same everywhere. */
+/** A linear congruential generator: reproducible everywhere. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

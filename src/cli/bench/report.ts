@@ -2,14 +2,14 @@ export interface BenchReport {
   readonly version: string;
   readonly node: string;
   readonly machine: string;
-  /** Null where nothing is searched by meaning. */
+  /** Null without an embedding model. */
   readonly model: string | null;
   readonly documents: number;
   readonly passages: number;
   readonly bytes: number;
-  /** From the start of the process to its list of tools: the first start, and the median of those after it. */
+  /** From process start to its tool list: the first start, and the median of later ones. */
   readonly startMs: { readonly first: number; readonly later: number };
-  /** Until all could be found by words, and until all had vectors. */
+  /** Until keyword search found everything, and until everything was embedded. */
   readonly ingest: { readonly wordsMs: number; readonly wholeMs: number };
   readonly search: { readonly words: Latency; readonly meaning?: Latency; readonly both: Latency };
 }
@@ -31,14 +31,14 @@ export function describeReport(report: BenchReport): string {
     `${(documents / (ms / 1000)).toFixed(1)} documents/s (${(ms / 1000).toFixed(1)} s)`;
   const latency = ({ p50Ms, p95Ms }: Latency): string => `p50 ${p50Ms.toFixed(1)} ms, p95 ${p95Ms.toFixed(1)} ms`;
   const rows: [string, string][] = [
-    ['start', `${startMs.later.toFixed(0)} ms to the list of tools (the first time ${startMs.first.toFixed(0)} ms)`],
-    ['ingest, words', rate(ingest.wordsMs)],
+    ['start', `${startMs.later.toFixed(0)} ms to the tool list (first start ${startMs.first.toFixed(0)} ms)`],
+    ['ingest, keywords', rate(ingest.wordsMs)],
     ...(report.model === null ? [] : ([['ingest, with vectors', rate(ingest.wholeMs)]] satisfies [string, string][])),
-    ['search by words', latency(search.words)],
+    ['keyword search', latency(search.words)],
     ...(search.meaning === undefined
       ? []
-      : ([['search by meaning', latency(search.meaning)]] satisfies [string, string][])),
-    ['search by both', latency(search.both)],
+      : ([['semantic search', latency(search.meaning)]] satisfies [string, string][])),
+    ['hybrid search', latency(search.both)],
   ];
   return `carrel ${report.version}, Node ${report.node}, ${report.machine}
 model: ${report.model ?? 'none'}

@@ -1,20 +1,20 @@
 import type { FlagDescription } from '../flags.ts';
 
-/** One command, from which parsing, help, completion, "did you mean" and docs/command-line.md are made. */
+/** One command; source of parsing, help, completion, suggestions and docs/command-line.md. */
 export interface CommandDescription {
   readonly name: string;
   readonly group: CommandGroup;
   readonly summary: string;
-  /** What follows the name, as help shows it: `<query...>`, `[role]`. */
+  /** Arguments as help shows them: `<query...>`, `[role]`. */
   readonly words?: string;
-  /** Without a bound on either side: none. */
+  /** Both default to 0. */
   readonly wordsMin?: number;
   readonly wordsMax?: number;
-  /** What is missing when there are fewer. */
+  /** Completes "carrel <name> needs …". */
   readonly needs?: string;
-  /** What a shell completes a word with. */
+  /** Shell completions for arguments. */
   readonly completes?: readonly string[] | 'files';
-  /** Sentences for those who ask for more. */
+  /** Further sentences for `carrel help <command>`. */
   readonly more?: string;
   readonly examples?: readonly string[];
   readonly flags: readonly FlagDescription[];
@@ -29,8 +29,8 @@ export const groups = {
 
 export type CommandGroup = keyof typeof groups;
 
-/** As it is listed in its group, without the flags that are the same everywhere. */
+/** A command as listed in its group, without the common flags. */
 export type GroupedCommand = Omit<CommandDescription, 'group'>;
 
-/** For words without a bound. */
+/** No upper limit on arguments. */
 export const many = Number.POSITIVE_INFINITY;

@@ -4,6 +4,8 @@ import {
   engineRoleFlags,
   everywhere,
   type FlagDescription,
+  listening,
+  readOnlyFlag,
   serving,
   toolsetsFlag,
   toolsFlag,
@@ -13,10 +15,14 @@ import { dataCommands } from './data.ts';
 import { knowledgeCommands } from './knowledge.ts';
 import { setupCommands } from './setup.ts';
 
-const ownFlags: Readonly<Record<string, readonly FlagDescription[]>> = {
-  serve: [toolsetsFlag, toolsFlag, allowFlag],
-  kb: [allowFlag],
-  engine: engineRoleFlags,
+const roleFlags: Readonly<Record<string, readonly FlagDescription[]>> = {
+  serve: [...serving, toolsetsFlag, toolsFlag, allowFlag],
+  kb: [...serving, allowFlag],
+  engine: [...listening, readOnlyFlag, ...engineRoleFlags],
+};
+
+const more: Readonly<Record<string, string>> = {
+  fess: 'The folder ~/.mcp-feiss is the one that the original Fess bridge uses, so its configuration file works unchanged. docs/fess.md lists the settings.',
 };
 
 const servers = Object.values(roles).map(
@@ -24,7 +30,8 @@ const servers = Object.values(roles).map(
     name,
     group: 'servers',
     summary,
-    flags: [...serving, ...(ownFlags[name] ?? [])],
+    ...(more[name] === undefined ? {} : { more: more[name] }),
+    flags: roleFlags[name] ?? serving,
   }),
 );
 
@@ -32,7 +39,7 @@ const inGroup =
   (group: CommandGroup) =>
   (each: GroupedCommand): CommandDescription => ({ ...each, group });
 
-/** In the order in which help shows them. Each also takes the flags that are the same everywhere. */
+/** In help's order. Each also takes the common flags. */
 export const commands: readonly CommandDescription[] = [
   ...servers,
   ...setupCommands.map(inGroup('setup')),
@@ -40,14 +47,14 @@ export const commands: readonly CommandDescription[] = [
   ...dataCommands.map(inGroup('data')),
 ].map((command) => ({ ...command, flags: [...command.flags, ...withoutOwn(everywhere, command.flags)] }));
 
-/** `add` has a --version of its own. */
+/** `add` has its own --version. */
 function withoutOwn(common: readonly FlagDescription[], own: readonly FlagDescription[]): FlagDescription[] {
   return common.filter(({ name }) => own.every((flag) => flag.name !== name));
 }
 
 const names = commands.map(({ name }) => name);
 
-/** What a shell completes the words of a command with; those of `help` are the commands themselves. */
+/** Shell completions for a command's arguments; `help` completes command names. */
 export function completionsOf({ name, completes }: CommandDescription): CommandDescription['completes'] {
   return name === 'help' ? names : completes;
 }

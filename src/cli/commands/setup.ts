@@ -1,11 +1,11 @@
 import { roles } from '../../app/roles.ts';
 import {
   allowFlag,
-  type FlagDescription,
+  aloneFlag,
   jsonFlag,
   listed,
+  listening,
   readOnlyFlag,
-  serving,
   toggle,
   toolsetsFlag,
   toolsFlag,
@@ -15,16 +15,16 @@ import { clients } from '../init/clients.ts';
 import { type GroupedCommand, many } from './command.ts';
 
 const aboutRole = { words: '[role]', wordsMax: 1, completes: Object.keys(roles) };
-const forPeople: readonly FlagDescription[] = [...serving, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
+const configFlags = [...listening, readOnlyFlag, aloneFlag, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
 
 export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'init',
-    summary: 'connects MCP clients: writes their configuration files, after trying the server',
+    summary: 'connects MCP clients: tests the server, then writes their configuration files',
     words: '[client...]',
     wordsMax: many,
     completes: [...clients.map(({ id }) => id), 'all'],
-    more: 'Without a client, it lists those on this machine and asks, if run on a terminal. There it also asks for --tools and --allow, unless they are given. "all" means all of these. --data-dir and --config are passed on to the server. Files keep everything else in them and get a backup.',
+    more: 'Without a client, lists the clients on this machine and, on a terminal, asks which to connect. It also asks for --tools and --allow unless given. "all" connects all of them. --data-dir and --config are passed on to the server. Files keep all other content and get a backup.',
     examples: [
       'carrel init',
       'carrel init cursor',
@@ -32,33 +32,43 @@ export const setupCommands: readonly GroupedCommand[] = [
       'carrel init zed --print',
     ],
     flags: [
-      toggle('print', 'only show what would be written'),
-      toggle('remove', 'remove what init wrote, and nothing else'),
+      toggle('print', 'show what would be written, and write nothing'),
+      toggle('remove', 'remove only what init wrote'),
       readOnlyFlag,
       { ...toolsFlag, summary: 'which tools the server lists (default essential)' },
       allowFlag,
-      toggle('http', 'write the URL of a running server instead of the command to start one'),
-      ...serving.filter(({ name }) => name === 'host' || name === 'port'),
-      toggle('show-token', 'with --print: show the token too'),
+      toggle('http', 'write the URL of a running server instead of a start command'),
+      ...listening.filter(({ name }) => name !== 'transport'),
+      toggle('show-token', 'with --print: show the token'),
     ],
   },
   {
     name: 'doctor',
-    summary: 'checks this machine and says how to fix what is wrong',
+    summary: 'checks this machine and tells you how to fix problems',
     ...aboutRole,
-    flags: forPeople,
+    flags: [...listening, toolsetsFlag, jsonFlag],
   },
-  { name: 'config', summary: 'shows the effective settings and where each came from', ...aboutRole, flags: forPeople },
-  { name: 'tools', summary: 'lists the tools and their cost in tokens', ...aboutRole, flags: forPeople },
+  {
+    name: 'config',
+    summary: 'shows the effective settings and where each comes from',
+    ...aboutRole,
+    flags: configFlags,
+  },
+  {
+    name: 'tools',
+    summary: 'lists the tools and their cost in tokens',
+    ...aboutRole,
+    flags: [readOnlyFlag, toolsetsFlag, toolsFlag, jsonFlag],
+  },
   {
     name: 'token',
-    summary: 'adds, lists and revokes tokens for callers over HTTP, each with its own rights',
+    summary: 'manages tokens for HTTP callers, each with its own rights',
     words: '<add|list|revoke> [name]',
     wordsMin: 1,
     wordsMax: 2,
     needs: 'what to do: add, list or revoke',
     completes: ['add', 'list', 'revoke'],
-    more: 'add prints the token, once. Rights that are not restricted are unlimited. As soon as there is a token, servers on this database ask everybody for one; revoke --all goes back. Running servers notice at once.',
+    more: 'add prints the token once. A token without restrictions may do everything. Once a token exists, servers on this database require one from every caller, until revoke --all removes them. Running servers apply changes immediately.',
     examples: [
       'carrel token add laptop',
       'carrel token add ci --toolsets kb,find --read-only --expires 30d',
@@ -66,24 +76,24 @@ export const setupCommands: readonly GroupedCommand[] = [
       'carrel token revoke ci',
     ],
     flags: [
-      valued('toolsets', 'a,b,c', 'only tools, resources and prompts of these'),
+      valued('toolsets', 'a,b,c', "only these toolsets' tools, resources and prompts"),
       toggle('read-only', 'only tools that change nothing'),
-      listed('collections', 'a,b,c', 'only these collections of the knowledge base; new documents go to the first'),
-      listed('threads', 'a,b,c', 'only these threads of the context store'),
-      valued('expires', 'time', 'when it ends: 2027-01-31T00:00:00Z, 12h, 30d, 8w'),
-      toggle('all', 'with revoke: all tokens; on loopback, none is asked for any more'),
+      listed('collections', 'a,b,c', 'only these collections in the knowledge base; new documents go to the first'),
+      listed('threads', 'a,b,c', 'only these memory threads'),
+      valued('expires', 'time', 'expiry: 2027-01-31T00:00:00Z, 12h, 30d, 8w'),
+      toggle('all', 'with revoke: all tokens; loopback then needs no token'),
       jsonFlag,
     ],
   },
   {
     name: 'bench',
-    summary: 'measures start, ingestion and search on this machine, in about a minute',
-    more: 'It ingests generated documents into a temporary folder with SQLite. Of your settings only those of the embedding model count.',
-    flags: [valued('documents', 'number', 'how many documents (default 200)'), jsonFlag],
+    summary: 'measures startup, ingestion and search on this machine in about a minute',
+    more: "Ingests generated documents into a temporary folder with SQLite. Of your settings, only the embedding model's apply.",
+    flags: [valued('documents', 'number', 'number of documents (default 200)'), jsonFlag],
   },
   {
     name: 'completion',
-    summary: 'prints the completion script of a shell',
+    summary: 'prints a shell completion script',
     words: '<bash|zsh|fish>',
     wordsMin: 1,
     wordsMax: 1,
@@ -98,7 +108,7 @@ export const setupCommands: readonly GroupedCommand[] = [
   },
   {
     name: 'help',
-    summary: 'shows all commands, or one in detail',
+    summary: 'lists all commands, or explains one',
     words: '[command]',
     wordsMax: 1,
     flags: [],

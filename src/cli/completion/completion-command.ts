@@ -18,7 +18,7 @@ export function completionCommand({ words: [shell = ''] }: CommandLine): void {
     const shown = JSON.stringify(shell.slice(0, 60));
     throw new CarrelError(
       'invalid_usage',
-      `There is no completion for ${shown}.${hint} It is for ${known.join(', ')}.`,
+      `There is no completion for ${shown}.${hint} Supported shells: ${known.join(', ')}.`,
     );
   }
   process.stdout.write(script(commands));

@@ -57,7 +57,7 @@ test('every command and every flag is in each script, and each shell that is her
     }
     const file = join(folder, shell);
     writeFileSync(file, script);
-    // `-n` reads without running: it stands in all three.
+    // All three shells accept `-n`: parse without running.
     const { status, stderr, error } = spawnSync(shell, ['-n', file], { encoding: 'utf8' });
     if (error === undefined) assert.equal(status, 0, `${shell}: ${stderr}`);
     else t.diagnostic(`${shell} is not installed here`);

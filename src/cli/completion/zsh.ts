@@ -2,7 +2,7 @@ import type { CommandDescription } from '../commands/command.ts';
 import { completionsOf } from '../commands/commands.ts';
 import type { FlagDescription } from '../flags.ts';
 
-/** A function for zsh's own completion, as a file in fpath or read with `source`. */
+/** A completion function for zsh, for a file in fpath or `source`. */
 export function zshCompletion(commands: readonly CommandDescription[]): string {
   const described = commands.map(({ name, summary }) => `    ${quote(`${name}:${summary.replaceAll(':', '\\:')}`)}`);
   return `#compdef carrel

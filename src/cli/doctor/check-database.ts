@@ -10,7 +10,7 @@ import { storageSlice } from '../../storage/storage-slice.ts';
 import type { Check } from './check.ts';
 import { creationObstacle } from './check-places.ts';
 
-/** Whether the database can be used and agrees with its indexes, and which texts still wait for vectors. */
+/** Checks that the database is usable and matches its indexes, and counts texts without vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
   if (!role.slices.includes(storageSlice)) return [{ name: 'database', ok: true, found: 'none needed by this role' }];
   const settings = config.of(storageSlice);
@@ -28,7 +28,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
         { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
       ];
     }
-    // Before anything is read: a view in the place of a table may never end.
+    // Check first: a view in place of a table might never end.
     const foreign = await findForeignObjects(place);
     if (foreign.length > 0)
       return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: ownSchema }];
@@ -56,18 +56,18 @@ const otherFile = 'fix DB_PATH or --data-dir, or the mode of the file and its fo
 const restoring = 'stop Carrel, then run carrel restore <backup> --force';
 const ownSchema = 'find out who added them; carrel backup and carrel restore --force rebuild the database without them';
 
-/** Max objects in one line. */
+/** Max objects listed. */
 const namedMax = 10;
 
 function foreignIn(name: string, foreign: readonly string[]): string {
   const others = foreign.length > namedMax ? ` and ${foreign.length - namedMax} more` : '';
-  return `${name}: has objects that Carrel did not make: ${foreign.slice(0, namedMax).join(', ')}${others}`;
+  return `${name}: contains objects that Carrel did not create: ${foreign.slice(0, namedMax).join(', ')}${others}`;
 }
 
 const remedies: Partial<Record<CarrelError['code'], string>> = {
   storage_corrupt: restoring,
   storage_newer: 'upgrade Carrel, or choose another database with --data-dir',
-  storage_older: 'carry its content over with carrel export and import, or choose another database with --data-dir',
+  storage_older: 'move its content with carrel export and carrel import, or choose another database with --data-dir',
   storage_lost: 'put the database back, or stop Carrel and run carrel restore <backup>',
   invalid_config: otherFile,
   storage_read_only: otherFile,
@@ -75,34 +75,34 @@ const remedies: Partial<Record<CarrelError['code'], string>> = {
   unavailable: 'start PostgreSQL, or fix POSTGRESQL_CONNECTION_STRING',
 };
 
-/** Searches go on without it, at the primary; that is what nobody would notice otherwise. */
+/** A failed replica is easy to miss: the primary takes over its searches. */
 async function checkReplica({ replica }: Storage): Promise<Check[]> {
   if (replica === undefined) return [];
   const { behindBytes, trouble = '' } = await replica.look();
   if (behindBytes !== undefined)
     return [{ name: 'replica', ok: true, found: `${behindBytes} bytes behind the primary` }];
-  const remedy = 'start the replica, or fix or remove DATABASE_READ_URL; the primary answers meanwhile';
+  const remedy = 'start the replica, or fix or remove DATABASE_READ_URL; until then the primary answers';
   return [{ name: 'replica', ok: false, found: trouble, remedy }];
 }
 
-/** Recorded by the servers on the database, which retry it. */
+/** Servers record failed background work here and retry it. */
 async function checkBackground({ background }: Storage): Promise<Check[]> {
   const failures = (await background?.failures()) ?? [];
   return failures.map(({ name, code, since, attempts }) => ({
     ...{ name: 'background', ok: false },
     found: `"${name}" has failed ${attempts} times since ${since}: ${code}`,
-    remedy: "look in the server's log with LOG_LEVEL=debug, and at the rights of its user; it is retried",
+    remedy: "check the server's log with LOG_LEVEL=debug, and its user's permissions; it is retried automatically",
   }));
 }
 
-/** Those that have expired do no harm; whoever used them may wonder. */
+/** Expired tokens do no harm, but their users may wonder. */
 async function checkTokens({ tokens }: Storage): Promise<Check[]> {
   const all = await tokens.list();
   if (all.length === 0) return [];
   const now = new Date().toISOString();
   const expired = all.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= now);
   const [first] = expired;
-  const found = `${all.length} named, ${expired.length} expired`;
+  const found = `${all.length} tokens, ${expired.length} expired`;
   return [{ name: 'tokens', ok: true, found, ...(first ? { remedy: `carrel token revoke ${first.name}` } : {}) }];
 }
 
@@ -117,13 +117,13 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
   return { name: 'database', ok: true, found: `${name}: ${engine} ${version}, schema ${schema}, ${size}, intact` };
 }
 
-/** Several models while one replaces another; waiting texts are embedded by the next server that runs. */
+/** Several models while one replaces another; the next server to run embeds pending texts. */
 async function modelStates(storage: Storage): Promise<Check[]> {
   const checks: Check[] = [];
   for (const { corpus, models, change } of await embeddingState(storage)) {
     for (const { model, dimensions, vectors, pending, index } of models) {
       const size = dimensions === undefined ? '' : ` of ${dimensions} dimensions`;
-      const waiting = pending === 0 ? 'none missing' : `${pending} texts still without`;
+      const waiting = pending === 0 ? 'none missing' : `${pending} texts not embedded yet`;
       const found = `${corpus}: ${model}, ${vectors} vectors${size}, ${waiting}`;
       // A server builds it in the background; until then each search scans every vector.
       const missing = index === 'none' && vectors > 0 ? ', no index yet' : '';

@@ -12,16 +12,16 @@ import { openReranker, reranks } from '../../search/rerank/open-reranker.ts';
 import { rerankingSlice } from '../../search/rerank/reranking-slice.ts';
 import type { Check } from './check.ts';
 
-/** A server that has to load its model first may need this long. */
+/** Allows for a server that must load its model first. */
 const serverTimeoutMs = 60_000;
 
 type EmbeddingSettings = ReturnType<Config['of']> & Parameters<typeof embeddingConfigOf>[0];
 
-/** Embeds a text, as the first search by meaning would. */
+/** Embeds a text, as the first semantic search would. */
 export async function checkModel(role: Role, config: Config): Promise<Check> {
-  if (!role.slices.includes(embeddingSlice)) return { name: 'model', ok: true, found: 'none needed by this role' };
+  if (!role.slices.includes(embeddingSlice)) return { name: 'model', ok: true, found: 'not needed by this role' };
   const settings = config.of(embeddingSlice);
-  if (settings.provider === 'none') return { name: 'model', ok: true, found: 'none: search by words only' };
+  if (settings.provider === 'none') return { name: 'model', ok: true, found: 'none: keyword search only' };
   const limits = settings.provider === 'local' ? {} : { attemptsMax: 1, timeoutMs: serverTimeoutMs };
   const embeddings = createEmbeddingProvider({ ...embeddingConfigOf(settings), ...limits });
   try {
@@ -55,17 +55,17 @@ function remedyOf({ provider, model = 'nomic-embed-text', openaiKey }: Embedding
   return `${key}, OPENAI_API_BASE and EMBEDDING_MODEL, or set EMBEDDING_PROVIDER to local`;
 }
 
-/** Scores a passage, as the first search would. Without it, searches keep the order that words and meaning give them. */
+/** Scores a passage, as the first search would. Without a reranker, results keep their fused order. */
 export async function checkReranker(role: Role, config: Config): Promise<Check[]> {
   if (!role.slices.includes(rerankingSlice)) return [];
   const settings = config.of(rerankingSlice);
-  if (!reranks(settings)) return [{ name: 'reranker', ok: true, found: 'none: results keep their first order' }];
+  if (!reranks(settings)) return [{ name: 'reranker', ok: true, found: 'none: results are not reranked' }];
   const folder = settings.provider === 'local' ? (settings.model ?? bundledRerankerFolder()) : undefined;
   if (folder !== undefined && !existsSync(join(folder, 'model.onnx'))) {
     const remedy =
       settings.model === undefined
         ? 'reinstall Carrel, or set RERANKING_PROVIDER=none'
-        : 'name a folder with model.onnx in RERANKING_MODEL, or leave it out for the model in the package';
+        : 'set RERANKING_MODEL to a folder with model.onnx, or remove it to use the bundled model';
     return [{ name: 'reranker', ok: false, found: `${folder} has no model.onnx`, remedy }];
   }
   const remedy =

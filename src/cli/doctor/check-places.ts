@@ -9,9 +9,9 @@ import { httpSlice } from '../../config/slices.ts';
 import { createServiceClient } from '../../http/service-client.ts';
 import type { Check } from './check.ts';
 
-/** Below this, the next write may be refused: what a log of its usual length takes, twice. */
+/** Below this, the next write may fail: twice a full write-ahead log. */
 const fullBytes = 64 * 1024 * 1024;
-/** Below this, documents and vectors will soon fill it. */
+/** Below this, new documents will soon fill the disk. */
 const nearlyFullBytes = 512 * 1024 * 1024;
 
 export function checkDataFolder(folder: string): Check {
@@ -26,14 +26,14 @@ export function checkDataFolder(folder: string): Check {
   }
 }
 
-/** The room on the disks of these folders, or of the nearest ones above that exist. */
+/** Free space on the disks of these folders, or of their nearest existing parents. */
 export function checkDisks(folders: readonly string[]): Check[] {
   return [...new Set(folders)].flatMap((folder) => {
     try {
       const { bavail, blocks, bsize } = statfsSync(existingAbove(folder));
       return [checkRoom(folder, bavail * bsize, blocks * bsize)];
     } catch {
-      // Not every system tells; the check of the folder says what is wrong with it.
+      // Not every system reports it; checkDataFolder reports real faults.
       return [];
     }
   });
@@ -41,7 +41,7 @@ export function checkDisks(folders: readonly string[]): Check[] {
 
 function checkRoom(folder: string, free: number, size: number): Check {
   const found = `${inWords(free)} free of ${inWords(size)} at ${folder}`;
-  const remedy = 'free some space on this disk, or choose another one with --data-dir';
+  const remedy = 'free some space on this disk, or choose another with --data-dir';
   if (free < fullBytes) return { name: 'disk', ok: false, found: `${found}: full`, remedy };
   if (free < nearlyFullBytes) return { name: 'disk', ok: true, found: `${found}: nearly full`, remedy };
   return { name: 'disk', ok: true, found };
@@ -51,14 +51,14 @@ function inWords(bytes: number): string {
   return bytes < 10e9 ? `${Math.floor(bytes / 1e6)} MB` : `${Math.floor(bytes / 1e9)} GB`;
 }
 
-/** Why no file can be made at a path, or undefined. Leaves nothing behind. */
+/** Returns why a file can't be created at a path, or undefined. Leaves nothing behind. */
 export function creationObstacle(path: string): string | undefined {
   const folder = existingAbove(dirname(path));
   try {
     rmdirSync(mkdtempSync(join(folder, '.carrel-doctor-')));
     return undefined;
   } catch {
-    return `${path} cannot be created: ${folder} is not a folder that can be written to`;
+    return `${path} cannot be created: ${folder} is not a writable folder`;
   }
 }
 
@@ -76,7 +76,7 @@ export function checkPort(config: Config): Promise<Check> {
         resolve({ name: 'port', ok: true, found: `${place} is used by a running Carrel` });
         return;
       }
-      const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `${place} can't be listened on`;
+      const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `cannot listen on ${place}`;
       resolve({
         name: 'port',
         ok: false,
@@ -91,7 +91,7 @@ export function checkPort(config: Config): Promise<Check> {
 const healthTimeoutMs = 2_000;
 const healthBytesMax = 64 * 1024;
 
-/** Whether a server of ours answers there. */
+/** Whether a Carrel server answers there. */
 async function isCarrel(host: string, port: number): Promise<boolean> {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const name = reached.includes(':') ? `[${reached}]` : reached;

@@ -1,9 +1,13 @@
 import { networkBarrier } from '../../documents/start-reader.ts';
 import type { Check } from './check.ts';
 
-/** What the processes that read documents can't do, should a document take one over. */
+/** Reports how the processes that read documents are sandboxed. */
 export function checkReaders(): Check {
-  const found = 'documents are read by processes without files, environment';
-  if (networkBarrier() !== undefined) return { name: 'readers', ok: true, found: `${found} and network` };
-  return { name: 'readers', ok: true, found: `${found}; they could reach the network: unshare is not allowed here` };
+  const found = 'documents are read in processes without access to files, environment';
+  if (networkBarrier() !== undefined) return { name: 'readers', ok: true, found: `${found} or network` };
+  return {
+    name: 'readers',
+    ok: true,
+    found: `${found}; network access cannot be blocked, because unshare is not permitted here`,
+  };
 }

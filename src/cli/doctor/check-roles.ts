@@ -5,7 +5,7 @@ import { storageSlice } from '../../storage/storage-slice.ts';
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { Check } from './check.ts';
 
-/** What the engine in this process leaves to others. Nothing to tell where it does everything, or is another process. */
+/** Reports what the local engine leaves to other processes. Empty if it does everything or runs elsewhere. */
 export function checkRoles(role: Role, config: Config): Check[] {
   if (!role.slices.includes(engineSlice)) return [];
   if (role.slices.includes(kbSlice) && config.of(kbSlice).engineUrl !== undefined) return [];
@@ -19,7 +19,7 @@ export function checkRoles(role: Role, config: Config): Check[] {
       name: 'roles',
       ok: true,
       found,
-      ...(isAlone ? { remedy: 'start one with these roles on the same SQLite file, or leave KB_ROLES out' } : {}),
+      ...(isAlone ? { remedy: 'start a process with these roles on the same SQLite file, or unset KB_ROLES' } : {}),
     },
   ];
 }

@@ -7,17 +7,17 @@ import type { Check } from './check.ts';
 const answerMs = 2_000;
 const answerBytesMax = 64 * 1024;
 
-/** The processes that serve clients on stdio, and whether there can be any. */
+/** The processes that serve stdio clients, and whether sharing is possible. */
 export async function checkSharing({ dataDir }: Config): Promise<Check[]> {
   if (process.platform === 'win32') return [];
   const folder = ownerFolder(dataDir, process.env);
   if (isPrivateFolder(folder) === false) {
-    const found = `${folder} is not for you alone: each client on stdio has a process of its own`;
-    return [{ name: 'sharing', ok: true, found, remedy: `remove ${folder}: it is made again as it must be` }];
+    const found = `${folder} is accessible to other users: each stdio client gets a separate process`;
+    return [{ name: 'sharing', ok: true, found, remedy: `remove ${folder}: it is recreated with safe permissions` }];
   }
   const owners = announcedOwners(folder).map(({ announcement }) => announcement);
   const shown = await Promise.all(owners.map(async (owner) => describe(owner, await statusOf(owner))));
-  return [{ name: 'sharing', ok: true, found: shown.length === 0 ? 'no clients on stdio' : shown.join('; ') }];
+  return [{ name: 'sharing', ok: true, found: shown.length === 0 ? 'no stdio clients' : shown.join('; ') }];
 }
 
 function describe({ pid, role, startedAt }: Announcement, status: OwnerStatus | undefined): string {

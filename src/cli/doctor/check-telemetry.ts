@@ -10,14 +10,12 @@ import type { Check } from './check.ts';
 const name = 'telemetry';
 const timeoutMs = 5_000;
 
-/** Whether the receiver of OpenTelemetry takes an empty export, where one is set. Nothing depends on it. */
+/** Checks that the OpenTelemetry receiver, if configured, accepts an empty export. Nothing depends on it. */
 export async function checkTelemetry(role: Role, config: Config): Promise<Check[]> {
   const target = readTarget(config.of(telemetrySlice), role.name);
   if (target === undefined) return [];
   if (typeof target === 'string') {
-    return [
-      { name, ok: true, found: `nothing is sent: ${target}`, remedy: 'correct it, or set OTEL_SDK_DISABLED=true' },
-    ];
+    return [{ name, ok: true, found: `telemetry is off: ${target}`, remedy: 'fix it, or set OTEL_SDK_DISABLED=true' }];
   }
   const sender = createOtlpSender({ ...target, timeoutMs });
   const [path, payload] = target.sendsSpans

@@ -1,8 +1,8 @@
-/** One thing that `carrel doctor` has looked at. */
+/** The result of one `carrel doctor` check. */
 export interface Check {
   name: string;
   ok: boolean;
   found: string;
-  /** The next thing to type or do, where something is wrong, or works but not as well as it could. */
+  /** The next step when something fails or could work better. */
   remedy?: string;
 }

@@ -24,7 +24,7 @@ import { checkTelemetry } from './check-telemetry.ts';
 
 const sqliteMin = [3, 46] as const;
 
-/** Checks what the program needs from this machine. Each failed check says what to do next. */
+/** Checks what the program needs from this machine. Each failed check names the next step. */
 export async function doctorCommand(line: CommandLine): Promise<void> {
   const checks = await examine(line);
   const failed = checks.filter(({ ok }) => !ok);
@@ -81,7 +81,7 @@ function foldersOf(role: Role, config: Config): string[] {
   return path === undefined ? [config.dataDir] : [config.dataDir, dirname(path)];
 }
 
-/** Whether the chosen search has what it needs. It is not asked: that would cost a search. */
+/** Checks the provider's settings only: a real query would use up a search. */
 function checkWebSearch(role: Role, config: Config): Check[] {
   if (!role.slices.includes(researchSlice)) return [];
   try {
@@ -119,19 +119,19 @@ async function checkSqlite(): Promise<Check> {
   const hasFullText = row?.['fullText'] === 1;
   const found = hasFullText ? version : `${version} without full-text search`;
   if (isNewEnough && hasFullText) return { name: 'sqlite', ok: true, found };
-  return { name: 'sqlite', ok: false, found, remedy: 'install a newer Node, which includes a newer SQLite' };
+  return { name: 'sqlite', ok: false, found, remedy: 'install a newer Node, which bundles a newer SQLite' };
 }
 
 const timeoutMs = 5_000;
 
-/** Whether a remote kb engine answers and accepts our key. One in the same process needs no check. */
+/** Checks that a remote kb engine answers and accepts our key. An engine in this process needs no check. */
 export async function checkEngine(role: Role, config: Config): Promise<Check[]> {
   const engine = role.slices.includes(kbSlice) ? await openRemoteEngine(config, timeoutMs) : undefined;
   if (engine === undefined) return [];
   const shown = maskAddress(config.of(kbSlice).engineUrl ?? '');
   try {
     const { version, documents, roles } = await engine.status();
-    // Another's engine may mean something else by it.
+    // Another vendor's engine may use this field differently.
     const known = Array.isArray(roles) ? engineRoles.filter((each) => roles.includes(each)) : [];
     const limited = known.length === 0 ? '' : `, ${known.join(' and ')} only`;
     return [{ name: 'kb engine', ok: true, found: `${shown}: version ${version}, ${documents} documents${limited}` }];

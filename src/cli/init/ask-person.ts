@@ -1,17 +1,17 @@
 import { createInterface } from 'node:readline';
 
-/** Asks whoever sits at the terminal. */
+/** Asks the user at the terminal. */
 export interface Person {
-  /** What was typed, trimmed; empty if the input has ended. */
+  /** The typed line, trimmed; empty at the end of input. */
   ask(question: string): Promise<string>;
   close(): void;
 }
 
-/** Undefined where nobody sits. */
+/** Undefined without a terminal. */
 export function findPerson(): Person | undefined {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  // Keeps lines that were typed before they were asked for.
+  // Buffers lines typed ahead.
   const typed = lines[Symbol.asyncIterator]();
   return {
     async ask(question) {

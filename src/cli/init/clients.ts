@@ -1,24 +1,24 @@
 import type { Machine } from './machine.ts';
 import type { Entry } from './server-entry.ts';
 
-/** A program on this machine, as a client starts it. */
+/** A local program, as a client starts it. */
 export interface Launch {
   readonly command: string;
   readonly args: readonly string[];
 }
 
-/** A server that runs already. */
+/** A running server. */
 export interface Remote {
   readonly url: string;
   readonly token: string | undefined;
 }
 
-/** One file of a client. */
+/** One configuration file of a client. */
 export interface ClientFile {
   readonly path: string;
-  /** Paths that exist where the client is installed. */
+  /** Paths that exist if the client is installed. */
   readonly signs: readonly string[];
-  /** Where this file's entry differs from the client's usual one. */
+  /** Overrides the client's usual entry for this file. */
   readonly remote?: (remote: Remote) => Entry;
 }
 
@@ -28,12 +28,12 @@ export interface Client {
   readonly format: 'json' | 'toml' | 'yaml';
   /** The key that holds the servers. */
   readonly servers: string;
-  /** What a file that did not exist begins with. */
+  /** Initial content of a new file. */
   readonly start?: string;
-  /** The usual one first. */
+  /** The usual file first. */
   files(machine: Machine): readonly ClientFile[];
   local(launch: Launch): Entry;
-  /** Undefined: its file cannot hold a URL. */
+  /** Undefined if its file can't hold a URL. */
   readonly remote?: (remote: Remote) => Entry;
   readonly next: string;
 }
@@ -43,7 +43,7 @@ const bearer = ({ token }: Remote): { headers?: Entry } =>
 const usual = ({ command, args }: Launch): Entry => ({ command, args: [...args] });
 const typed = (launch: Launch): Entry => ({ type: 'stdio', ...usual(launch) });
 
-/** Places, formats and keys as their makers document them; docs/clients.md says it in words. */
+/** Paths, formats and keys as the vendors document them; see docs/clients.md. */
 export const clients: readonly Client[] = [
   {
     id: 'claude-code',
@@ -67,7 +67,7 @@ export const clients: readonly Client[] = [
     files(machine) {
       const { join, configFolder, localData, list } = machine;
       const folders = [join(configFolder, 'Claude')];
-      // Since 2026 the Windows package sees a folder of its own in that one's place.
+      // Since 2026, the packaged Windows app sees its own folder instead.
       for (const name of localData === undefined ? [] : list(join(localData, 'Packages'))) {
         if (name.startsWith('Claude_')) {
           folders.push(join(localData ?? '', 'Packages', name, 'LocalCache', 'Roaming', 'Claude'));
@@ -133,7 +133,7 @@ export const clients: readonly Client[] = [
       return [{ path: join(folder, 'config.toml'), signs: [folder] }];
     },
     local: usual,
-    // A token in bearer_token is refused there, and a variable would have to be set first.
+    // Codex rejects a token in bearer_token, and a variable would have to be set first.
     remote: (remote) => ({
       url: remote.url,
       ...(remote.token === undefined ? {} : { http_headers: { Authorization: `Bearer ${remote.token}` } }),
@@ -175,12 +175,12 @@ export const clients: readonly Client[] = [
       const storage = join(configFolder, 'Code', 'User', 'globalStorage', 'saoudrizwan.claude-dev');
       return [
         named ? { path: named, signs: [named] } : { path: own, signs: [join(home, '.cline')] },
-        // Where earlier versions of the extension have it.
+        // Used by earlier versions of the extension.
         { path: join(storage, 'settings', 'cline_mcp_settings.json'), signs: [storage] },
       ];
     },
     local: usual,
-    // Without a type, an address means the older SSE there.
+    // Without a type, Cline treats the URL as legacy SSE.
     remote: (remote) => ({ type: 'streamableHttp', url: remote.url, ...bearer(remote) }),
     next: "restart carrel in Cline's MCP panel",
   },

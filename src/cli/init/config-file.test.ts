@@ -47,7 +47,7 @@ test('links to nothing, to themselves, to folders and devices are refused, and s
   fs.mkdirSync(join(folder, 'folder'));
   fs.writeFileSync(join(folder, 'plain'), '');
   for (const [path, message] of [
-    [link('dangling', join(folder, 'elsewhere.json')), /is a link to nothing/],
+    [link('dangling', join(folder, 'elsewhere.json')), /is a broken link/],
     [link('loop', join(folder, 'loop')), /is a link to itself/],
     [link('to-folder', join(folder, 'folder')), /which is not a file/],
     [link('to-device', '/dev/zero'), /which is not a file/],

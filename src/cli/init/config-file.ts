@@ -4,10 +4,10 @@ import { basename, dirname, join } from 'node:path';
 import { CarrelError } from '../../base/errors.ts';
 import { makeFolder } from '../../base/make-folder.ts';
 
-/** A client's file as it was found. */
+/** A client's file as found on disk. */
 export interface FoundFile {
   readonly path: string;
-  /** Behind links; where it does not exist, the path itself. */
+  /** With symlinks resolved; the path itself if it doesn't exist. */
   readonly target: string;
   readonly exists: boolean;
   readonly text: string;
@@ -15,13 +15,13 @@ export interface FoundFile {
   readonly mode: number;
 }
 
-/** Claude Code keeps its history beside its servers; more than this is no settings file. */
+/** Claude Code keeps its history in the same file. A larger file isn't configuration. */
 const bytesMax = 32 * 1024 * 1024;
 
-/** For those that have none yet: they may come to hold keys. */
+/** New files may come to hold keys. */
 const newMode = 0o600;
 
-/** Reads a file that belongs to this user and may be changed, or says what is in the way. */
+/** Reads a file that this user owns and may change; throws otherwise. */
 export function findFile(path: string): FoundFile {
   checkFolder(path);
   const link = fs.lstatSync(path, { throwIfNoEntry: false });
@@ -38,7 +38,7 @@ export function findFile(path: string): FoundFile {
   if (target !== path) checkFolder(target);
   const bytes = fs.readFileSync(target);
   try {
-    // The mark at the beginning is dropped by the decoder, and written again.
+    // The decoder drops the byte order mark; it is written back later.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     const hasBom = bytes.subarray(0, 3).equals(bom);
     return { path, target, exists: true, text, hasBom, mode: stat.mode & 0o7777 };
@@ -49,7 +49,7 @@ export function findFile(path: string): FoundFile {
 
 const bom = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Beside the file: what it was. The name of the copy is given back. */
+/** Saves a copy beside the file and returns its name. */
 export function backUpFile({ path, target, mode }: FoundFile, now: Date): string {
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+Z/g, '');
   for (let count = 0; ; count += 1) {
@@ -64,7 +64,7 @@ export function backUpFile({ path, target, mode }: FoundFile, now: Date): string
   }
 }
 
-/** All of it or nothing, with the mode that it had; a link stays a link. */
+/** Atomic. Keeps the file's mode, and a link stays a link. */
 export function replaceFile(file: FoundFile, text: string): void {
   const folder = dirname(file.target);
   makeFolder(folder);
@@ -86,18 +86,18 @@ export function replaceFile(file: FoundFile, text: string): void {
   }
 }
 
-/** The client itself writes this file, too. */
+/** The client writes this file too. */
 function checkUnchanged({ path, target, exists, text }: FoundFile): void {
   const now = fs.existsSync(target) ? new TextDecoder().decode(fs.readFileSync(target)) : undefined;
   if (now !== (exists ? text : undefined))
-    throw refusal(path, 'was changed by another program just now; run carrel init again');
+    throw refusal(path, 'was just changed by another program; run carrel init again');
 }
 
 function followed(path: string): string {
   try {
     return fs.realpathSync(path);
   } catch (error) {
-    throw refusal(path, isCode(error, 'ELOOP') ? 'is a link to itself' : 'is a link to nothing');
+    throw refusal(path, isCode(error, 'ELOOP') ? 'is a link to itself' : 'is a broken link');
   }
 }
 
@@ -106,7 +106,7 @@ function checkOwner(path: string, { uid }: fs.Stats): void {
   if (own !== undefined && uid !== own) throw refusal(path, 'belongs to another user');
 }
 
-/** The nearest folder that there is: what is made in it would be its owner's to read. */
+/** Checks the nearest existing parent folder: its owner could read new files in it. */
 function checkFolder(path: string): void {
   let folder = dirname(path);
   let stat = statOf(folder);
@@ -118,7 +118,7 @@ function checkFolder(path: string): void {
   checkOwner(folder, stat);
 }
 
-/** Undefined where nothing is, or where what should be a folder is none. */
+/** Undefined if the path doesn't exist or a parent isn't a folder. */
 function statOf(path: string): fs.Stats | undefined {
   try {
     return fs.statSync(path);

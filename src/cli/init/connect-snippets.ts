@@ -2,7 +2,7 @@ import { clients } from './clients.ts';
 import { snippetOf } from './edit-client.ts';
 import { thisMachine } from './machine.ts';
 
-/** For each client, what tells it of a server that runs: for people who would rather write it themselves. */
+/** For each client, the configuration that connects it to a running server, for people who edit it themselves. */
 export async function connectSnippets(url: string, needsToken: boolean) {
   const machine = thisMachine();
   const remote = { url, token: needsToken ? '<token>' : undefined };

@@ -18,7 +18,7 @@ import {
 import { tomlFormat } from './toml-format.ts';
 import { yamlFormat } from './yaml-format.ts';
 
-/** Under which every client knows this server. */
+/** The name under which clients list this server. */
 const serverName = 'carrel';
 
 const formats: Readonly<Record<Client['format'], ConfigFormat>> = {
@@ -27,24 +27,24 @@ const formats: Readonly<Record<Client['format'], ConfigFormat>> = {
   yaml: yamlFormat,
 };
 
-/** A change that is worked out and not made yet. */
+/** A planned change that has not been written yet. */
 export interface PlannedEdit {
   readonly path: string;
   readonly change: 'add' | 'update' | 'remove' | 'none';
-  /** It comes to hold a token, and others could read it until now. */
+  /** The file gets a token and was readable by others until now. */
   readonly isClosed: boolean;
-  /** Makes it. What it gives back is where the former file was kept. */
+  /** Writes it and returns the backup's path. */
   apply(now: Date): string | undefined;
 }
 
-/** The files of a client that is here: all that show a sign of it, or else the usual one. */
+/** The client's files on this machine: all with a sign of it, else the usual one. */
 export function filesHere(client: Client, machine: Machine): { files: readonly ClientFile[]; isFound: boolean } {
   const all = client.files(machine);
   const found = all.filter(({ signs }) => signs.some((sign) => machine.exists(sign)));
   return found.length > 0 ? { files: found, isFound: true } : { files: all.slice(0, 1), isFound: false };
 }
 
-/** With the entry in it, or without it where there shall be none. */
+/** Adds or updates the entry, or removes it if undefined. */
 export async function planEdit(
   client: Client,
   path: string,
@@ -54,7 +54,7 @@ export async function planEdit(
   const format = formats[client.format];
   const place: EntryPlace = { servers: client.servers, name: serverName, start: client.start ?? '' };
   const found = findFile(path);
-  // A token is for the owner of the file only.
+  // Only the owner may read a file with a token.
   const file = holdsToken ? { ...found, mode: found.mode & ownerBits } : found;
   const isClosed = file.mode !== found.mode;
   try {
@@ -91,7 +91,7 @@ function write(file: FoundFile, text: string, now: Date): string | undefined {
   return copy;
 }
 
-/** What `--print` shows: a file with nothing but our entry. */
+/** What `--print` shows: a file with only our entry. */
 export async function snippetOf(client: Client, entry: Entry): Promise<string> {
   const place: EntryPlace = { servers: client.servers, name: serverName, start: '' };
   return formats[client.format].set('', place, entry);

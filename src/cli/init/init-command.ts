@@ -17,7 +17,7 @@ import { type Greeting, greetRemote, shakeHands } from './shake-hands.ts';
 
 type Target = { launch: Launch } | { remote: Remote };
 
-/** `carrel init [client…]`: writes this server into the files of clients. */
+/** `carrel init [client…]`: adds this server to clients' configuration files. */
 export async function initCommand(line: CommandLine): Promise<void> {
   const person = findPerson();
   try {
@@ -33,7 +33,7 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
     line.words.length > 0 ? line.words.flatMap((word) => named(word, machine)) : await choose(machine, person);
   if (chosen.length === 0) return;
   if (line.flags['remove'] === true) return takeOut(chosen, machine);
-  // Wrong flags and settings are reported before anything is written.
+  // Report wrong flags and settings before anything is written.
   const config = loadRoleConfig(serveRole, line.flags);
   const prints = line.flags['print'] === true;
   const target: Target =
@@ -48,9 +48,9 @@ async function init(line: CommandLine, person: Person | undefined): Promise<void
 }
 
 const rootsHint =
-  'To let agents add files by path, give their folders with --allow, or set KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
+  'To let agents add files by path, allow their folders with --allow or KB_ALLOWED_ROOTS (kb.allowedRoots in config.json).';
 
-/** How many tools the agent gets, and whose files it may add. */
+/** Which tools the agent gets, and which folders it may add files from. */
 async function chooseOffer({ flags }: CommandLine, person: Person | undefined): Promise<LaunchOffer> {
   const tools =
     typeof flags['tools'] === 'string'
@@ -61,7 +61,7 @@ async function chooseOffer({ flags }: CommandLine, person: Person | undefined): 
   const folder =
     typeof flags['allow'] === 'string'
       ? flags['allow']
-      : ((await person?.ask('A folder whose files agents may add by their path? [none] ')) ?? '');
+      : ((await person?.ask('A folder whose files agents may add by path? [none] ')) ?? '');
   if (folder !== '') checkFolders(folder);
   return { tools, allow: folder };
 }
@@ -83,16 +83,16 @@ function named(word: string, machine: Machine): Client[] {
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
   throw new CarrelError(
     'invalid_usage',
-    `${JSON.stringify(word.slice(0, 60))} is not a client that Carrel knows.${hint} It knows ${ids.join(', ')}.`,
+    `${JSON.stringify(word.slice(0, 60))} is not a supported client.${hint} Supported: ${ids.join(', ')}.`,
   );
 }
 
-/** Without a name: says what is here, and asks on a terminal. */
+/** Without a name: lists the installed clients, and asks on a terminal. */
 async function choose(machine: Machine, person: Person | undefined): Promise<Client[]> {
   const here = clients.filter((client) => filesHere(client, machine).isFound);
   if (here.length === 0) {
     say(
-      `No client was found on this machine. carrel init <client> still writes the file of one: ${clients.map(({ id }) => id).join(', ')}.`,
+      `No client was found on this machine. carrel init <client> can still write its file; clients: ${clients.map(({ id }) => id).join(', ')}.`,
     );
     return [];
   }
@@ -106,7 +106,7 @@ async function choose(machine: Machine, person: Person | undefined): Promise<Cli
     say('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
     return [];
   }
-  const answer = await person.ask('Connect which? (names, all, or nothing to change none) ');
+  const answer = await person.ask('Connect which? (names, all, or Enter for none) ');
   return answer
     .split(/[\s,]+/)
     .filter((word) => word !== '')
@@ -117,12 +117,12 @@ function checkReach(client: Client, target: Target): void {
   if ('launch' in target || client.remote !== undefined) return;
   throw new CarrelError(
     'invalid_usage',
-    `${client.title} takes no URL from its file. Leave --http out, or add the URL under Settings > Connectors.`,
+    `${client.title} cannot be given a URL in its file. Drop --http, or add the URL under Settings > Connectors.`,
   );
 }
 
 async function writeAll(chosen: readonly Client[], machine: Machine, target: Target, line: CommandLine): Promise<void> {
-  // Everything that can be wrong is found before anything is written.
+  // Find every fault before anything is written.
   const plans: { client: Client; isFound: boolean; edits: PlannedEdit[] }[] = [];
   for (const client of chosen) {
     const { files, isFound } = filesHere(client, machine);
@@ -147,7 +147,7 @@ async function writeAll(chosen: readonly Client[], machine: Machine, target: Tar
   const variables = 'launch' in target ? localVariables(line) : [];
   if (variables.length > 0) {
     say(
-      `These variables are set here, but clients won't pass them on: ${variables.join(', ')}. Put their values into config.json in the data folder.`,
+      `These variables are set here, but clients won't pass them on: ${variables.join(', ')}. Put their values in config.json in the data folder.`,
     );
   }
   for (const { client } of plans) say(`Next, ${client.title}: ${client.next}.`);
@@ -193,7 +193,7 @@ function tell(client: Client, edit: PlannedEdit): void {
     none: 'nothing to change in',
   };
   say(`${client.title}: ${done[edit.change]} ${edit.path}${copy === undefined ? '' : ` (backup: ${copy})`}`);
-  if (edit.isClosed) say(`It holds the token: only you can read ${edit.path} from now on (mode 600).`);
+  if (edit.isClosed) say(`${edit.path} now holds the token, so only you can read it (mode 600).`);
 }
 
 function describe(greeting: Greeting | undefined, target: Target): string {
@@ -203,7 +203,7 @@ function describe(greeting: Greeting | undefined, target: Target): string {
   return `No server answers there yet. Start it with: carrel serve --transport http${port}`;
 }
 
-/** Paths may hold anything. */
+/** Paths are untrusted text. */
 function say(text: string): void {
   process.stdout.write(`${printableText(text).replaceAll('\n', ' ')}\n`);
 }

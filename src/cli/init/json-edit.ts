@@ -2,17 +2,17 @@ import type { Node } from 'jsonc-parser';
 
 export interface Layout {
   readonly eol: string;
-  /** One step of indentation. */
+  /** One level of indentation. */
   readonly unit: string;
 }
 
-/** How the file is written: by its first line end and its first indented line. */
+/** Taken from the file's first line ending and first indented line. */
 export function layoutOf(text: string): Layout {
   const eol = /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
   return { eol, unit: /^(\t| {1,8})["[{]/m.exec(text)?.[1] ?? '  ' };
 }
 
-/** As the last property. A comment behind the one before stays with that one. */
+/** Appends a property. A comment after the previous property stays with it. */
 export function insertProperty(text: string, object: Node, key: string, value: unknown, layout: Layout): string {
   const { eol, unit } = layout;
   const close = indentAt(text, object.offset);
@@ -64,13 +64,13 @@ function format(value: unknown, indent: string, { eol, unit }: Layout): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`);
 }
 
-/** Where the comma behind a value ends, past spaces and comments; undefined where there is none. */
+/** The offset after a value's comma, past spaces and comments; undefined without a comma. */
 function commaAfter(text: string, offset: number): number | undefined {
   const skipped = /^(?:\s|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(offset))?.[0].length ?? 0;
   return text[offset + skipped] === ',' ? offset + skipped + 1 : undefined;
 }
 
-/** The end of the line, if nothing but comments follows on it; else the place itself. */
+/** The end of the line if only comments follow, else the offset itself. */
 function endOfLine(text: string, offset: number): number {
   const skipped = /^[ \t]*(?:\/\*[^\r\n]*?\*\/[ \t]*)*(?:\/\/[^\r\n]*)?(?=[\r\n])/.exec(text.slice(offset))?.[0];
   return offset + (skipped?.length ?? 0);

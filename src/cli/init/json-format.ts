@@ -4,7 +4,7 @@ import { faultAt } from './file-fault.ts';
 import { insertProperty, type Layout, layoutOf, removeProperty, replaceValue } from './json-edit.ts';
 import { type ConfigFormat, type Entry, sameData } from './server-entry.ts';
 
-/** JSON as people write it: with comments and trailing commas, in whatever layout. */
+/** JSON with comments and trailing commas, in any layout. */
 export const jsonFormat: ConfigFormat = {
   async read(text) {
     const { root, toData } = await parse(text);
@@ -35,7 +35,7 @@ export const jsonFormat: ConfigFormat = {
   },
 };
 
-/** One field after the other, so that comments and fields of the user's within our entry stay. */
+/** Sets one field at a time, so that the user's comments and fields in our entry stay. */
 async function setFields(given: string, path: string[], entry: Entry, layout: Layout): Promise<string> {
   let text = given;
   const step = async (change: (object: Node, text: string) => string): Promise<void> => {
@@ -96,11 +96,11 @@ function locate(text: string, root: Node, path: readonly string[]): { object: No
   return found && { object, property: found };
 }
 
-/** Readers differ on which of two equal keys counts, so neither is touched. */
+/** Parsers disagree on duplicate keys, so neither is touched. */
 function property(text: string, object: Node, key: string): Node | undefined {
   const all = (object.children ?? []).filter(({ children }) => children?.[0]?.value === key);
   const [first, second] = all;
-  if (second !== undefined) throw faultAt(text, second.offset, `${JSON.stringify(key)} is there twice`);
+  if (second !== undefined) throw faultAt(text, second.offset, `${JSON.stringify(key)} appears twice`);
   return first;
 }
 

@@ -16,28 +16,28 @@ const program = new URL(
   import.meta.url,
 );
 
-/** What the agent of a client is offered. */
+/** What the client's agent is offered. */
 export interface LaunchOffer {
   readonly tools: string;
-  /** Folders, separated by commas, whose files may be added by their paths. */
+  /** Comma-separated folders whose files agents may add by path. */
   readonly allow: string;
 }
 
 /**
- * What starts the server here and now: this Node, which is new enough because it runs this, and this program, both by their
- * whole path, because a client with windows has another PATH than a terminal.
+ * The command that starts this server: the running Node and program by absolute path, because desktop clients have a
+ * different PATH than terminals.
  */
 export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer): Launch {
   const file = realpathSync(fileURLToPath(program));
   if (/[\\/]_npx[\\/]/.test(file)) {
     throw new CarrelError(
       'invalid_usage',
-      `${file} is a temporary copy of npx. Install the package first (npm install --global), then run carrel init.`,
+      `${file} is npx's temporary copy. Install the package first (npm install --global carrel), then run carrel init.`,
     );
   }
   const args = [file, 'serve'];
   const dataDir = dataDirOf(flags['data-dir'], process.env);
-  // Clients do not pass on what a terminal has set.
+  // Clients don't pass on a terminal's environment.
   if (dataDir !== dataDirOf(undefined, {})) args.push('--data-dir', dataDir);
   if (typeof flags['config'] === 'string') args.push('--config', resolve(flags['config']));
   if (flags['read-only'] === true) args.push('--read-only');
@@ -53,7 +53,7 @@ export function launchOf({ flags }: CommandLine, { tools, allow }: LaunchOffer):
   return { command: lastingNode(process.execPath, isSameFile), args };
 }
 
-/** Homebrew has each version in a folder of its own and removes it with the next; beside them is a name that stays. */
+/** Homebrew removes a version's folder on upgrade; the path beside it is stable. */
 export function lastingNode(execPath: string, isSame: (one: string, other: string) => boolean): string {
   const match = /^(.*)\/Cellar\/([^/]+)\/[^/]+\/bin\/node$/.exec(execPath);
   if (match === null) return execPath;
@@ -75,7 +75,7 @@ export function remoteOf({ flags }: CommandLine): Remote {
   return { url: `http://${shown}:${port}${path}`, token: token?.reveal() };
 }
 
-/** Variables that have an effect here and that a client will probably not pass on. */
+/** Variables that affect this process but that clients probably won't pass on. */
 export function localVariables({ flags }: CommandLine): string[] {
   const { settings } = loadRoleConfig(serveRole, flags);
   return [...new Set(settings.map(({ source }) => source).filter((source) => /^[A-Z][A-Z0-9_]+$/.test(source)))];

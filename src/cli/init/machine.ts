@@ -2,18 +2,18 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { homeFolder } from '../../base/home-folder.ts';
 
-/** What the places of clients' files depend on. */
+/** Determines where clients keep their files. */
 export interface Machine {
   readonly platform: NodeJS.Platform;
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where programs with windows keep their settings. */
+  /** Where desktop programs keep their settings. */
   readonly configFolder: string;
   /** Windows only. */
   readonly localData: string | undefined;
   join(...parts: string[]): string;
   exists(path: string): boolean;
-  /** The names in a folder; none where there is no such folder. */
+  /** Names in a folder; empty if it doesn't exist. */
   list(folder: string): readonly string[];
 }
 

@@ -3,11 +3,11 @@ import { FileFault } from './file-fault.ts';
 
 export type Entry = Readonly<Record<string, unknown>>;
 
-/** How one format of file is read and changed. Whatever is not ours stays as it is, byte by byte. */
+/** Reads and edits one file format. Everything but our entry stays byte for byte. */
 export interface ConfigFormat {
-  /** The whole as plain data; an empty file is an empty object. */
+  /** The whole file as plain data; an empty file is an empty object. */
   read(text: string): Promise<Record<string, unknown>>;
-  /** With our entry as it should be, instead of the one that may be there. */
+  /** Adds our entry or replaces the existing one. */
   set(text: string, place: EntryPlace, entry: Entry): Promise<string>;
   remove(text: string, place: EntryPlace): Promise<string>;
 }
@@ -16,11 +16,11 @@ export interface EntryPlace {
   /** The key that holds the servers: a map by name, or a list of entries with a name. */
   readonly servers: string;
   readonly name: string;
-  /** What a file that did not exist begins with. */
+  /** Initial content of a new file. */
   readonly start: string;
 }
 
-/** Keys of an entry that say how the server is reached. All others are the user's, and kept. */
+/** Entry keys that say how to reach the server. The user's other keys are kept. */
 const owned: ReadonlySet<string> = new Set([
   'name',
   'type',
@@ -36,10 +36,10 @@ const owned: ReadonlySet<string> = new Set([
   'requestOptions',
 ]);
 
-/** These mean something for a command only, and Codex refuses them beside a URL. */
+/** Only valid with a command; Codex rejects them beside a URL. */
 const commandOnly: ReadonlySet<string> = new Set(['env', 'env_vars', 'envFile', 'cwd']);
 
-/** Our entry with what the user has added to it. */
+/** Our entry merged with the user's additions. */
 export function mergeEntry(former: Entry | undefined, wanted: Entry): Entry {
   const kept = Object.entries(former ?? {}).filter(
     ([key]) => !owned.has(key) && ('command' in wanted || !commandOnly.has(key)),
@@ -47,7 +47,7 @@ export function mergeEntry(former: Entry | undefined, wanted: Entry): Entry {
   return { ...wanted, ...Object.fromEntries(kept) };
 }
 
-/** The entry of that name, in a map or a list. */
+/** Finds our entry in a map or list. */
 export function findEntry(content: Record<string, unknown>, { servers, name }: EntryPlace): Entry | undefined {
   const held = Object.hasOwn(content, servers) ? content[servers] : undefined;
   if (Array.isArray(held)) return held.find((each): each is Entry => isObject(each) && each['name'] === name);
@@ -55,7 +55,7 @@ export function findEntry(content: Record<string, unknown>, { servers, name }: E
   return isObject(found) ? found : undefined;
 }
 
-/** Whether it starts or reaches Carrel, and not another server that happens to have its name. */
+/** Distinguishes Carrel from another server with the same name. */
 export function isOurs(entry: Entry): boolean {
   const { command, args, url, serverUrl, httpUrl, transport } = entry;
   const nested = isObject(transport) ? transport : {};
@@ -66,7 +66,7 @@ export function isOurs(entry: Entry): boolean {
   return [url, serverUrl, httpUrl, nested['url']].some((address) => typeof address === 'string' && words.length === 0);
 }
 
-/** The last look before a file is written: only our entry may differ. */
+/** Final check before writing: only our entry may differ. */
 export function checkOutcome(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
@@ -75,11 +75,11 @@ export function checkOutcome(
 ): void {
   const isRight = sameData(findEntry(after, place), entry) && sameData(rest(before, place), rest(after, place));
   if (!isRight) {
-    throw new FileFault(1, 1, 'its layout cannot be changed safely; --print shows what to add by hand');
+    throw new FileFault(1, 1, "its layout can't be edited safely; --print shows what to add manually");
   }
 }
 
-/** Everything but our entry. A container that is empty or missing is the same. */
+/** Everything but our entry. Empty and missing containers are equal. */
 function rest(content: Record<string, unknown>, { servers, name }: EntryPlace): unknown {
   const { [servers]: held, ...others } = content;
   if (Array.isArray(held)) {
@@ -91,7 +91,7 @@ function rest(content: Record<string, unknown>, { servers, name }: EntryPlace): 
   return Object.keys(kept).length === 0 ? others : { ...others, [servers]: kept };
 }
 
-/** Equal as data, whatever the prototypes and the order of keys. */
+/** Equal as data, ignoring prototypes and key order. */
 export function sameData(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) || Array.isArray(other)) {
     if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;

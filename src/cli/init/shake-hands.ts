@@ -6,12 +6,12 @@ import { version } from '../../base/package-info.ts';
 import { createServiceClient, ServiceFailure } from '../../http/service-client.ts';
 import type { Launch, Remote } from './clients.ts';
 
-/** What a server says about itself. */
+/** What a server reports about itself. */
 export interface Greeting {
   readonly server: string;
   readonly revision: string;
   readonly tools: number;
-  /** From the start, or the first request, to the list of tools. */
+  /** From start or first request to the tool list. */
   readonly answeredMs: number;
 }
 
@@ -27,7 +27,7 @@ const listTools = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
 
 type Message = typeof initialize | typeof initialized | typeof listTools;
 
-/** The handshake, however messages travel. */
+/** The MCP handshake, over any transport. */
 async function greet(send: (message: Message) => Promise<unknown>, startedAt: number): Promise<Greeting> {
   const greeting = await send(initialize);
   await send(initialized);
@@ -48,7 +48,7 @@ async function greet(send: (message: Message) => Promise<unknown>, startedAt: nu
 
 const timeoutMs = 60_000;
 
-/** Starts the command as a client would, with the little environment that one gives, and ends it again. */
+/** Starts the command with the minimal environment of a desktop client, then stops it. */
 export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
   const startedAt = performance.now();
   const child = spawn(command, args, { env: bareEnvironment(process.platform, process.env), stdio: 'pipe' });
@@ -90,7 +90,7 @@ export async function shakeHands({ command, args }: Launch): Promise<Greeting> {
   }
 }
 
-/** What programs with windows start others with: no shell has set anything. */
+/** The environment of a desktop program: nothing set by a shell. */
 export function bareEnvironment(
   platform: NodeJS.Platform,
   env: Readonly<Record<string, string | undefined>>,
@@ -115,15 +115,15 @@ export function bareEnvironment(
 }
 
 function notStarted(command: string, complaint: string): CarrelError {
-  // Its own words: it is this program that was started.
+  // Its stderr is safe to quote: the process is this program.
   const why = complaint.trim().split('\n').at(-1) ?? '';
   return new CarrelError(
     'unavailable',
-    `The server does not start with ${command}: ${why || 'it said nothing'}. Nothing was changed.`,
+    `The server does not start with ${command}: ${why || 'it exited without output'}. Nothing was changed.`,
   );
 }
 
-/** Shakes hands with a server that runs already; undefined where none answers. */
+/** Greets a running server; undefined if none answers. */
 export async function greetRemote({ url, token }: Remote): Promise<Greeting | undefined> {
   const startedAt = performance.now();
   const { origin, pathname: path } = new URL(url);
@@ -162,7 +162,7 @@ export async function greetRemote({ url, token }: Remote): Promise<Greeting | un
   }
 }
 
-/** A body is one JSON message, or an event stream with it. */
+/** The body is either one JSON message or an event stream. */
 function resultOf(body: string): unknown {
   for (const line of body.startsWith('{') ? [body] : body.split(/\r?\n/)) {
     const text = line.startsWith('data:') ? line.slice('data:'.length) : line;
@@ -176,6 +176,6 @@ function resultOf(body: string): unknown {
 function refused(url: string): CarrelError {
   return new CarrelError(
     'unavailable',
-    `The server at ${url} does not accept the configured token (CARREL_AUTH_TOKEN or http.authToken). Nothing was changed.`,
+    `The server at ${url} rejects the configured token (CARREL_AUTH_TOKEN or http.authToken). Nothing was changed.`,
   );
 }

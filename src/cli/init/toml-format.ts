@@ -4,7 +4,7 @@ import { FileFault } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
 import { type ConfigFormat, type Entry, type EntryPlace, findEntry, sameData } from './server-entry.ts';
 
-/** TOML, with our entry as a table of its own. */
+/** TOML, with our entry as a separate table. */
 export const tomlFormat: ConfigFormat = {
   async read(text) {
     return (await parse(text)).data;
@@ -100,21 +100,21 @@ function valueText(value: unknown): string {
   return String(value);
 }
 
-/** What JSON escapes, TOML reads; it wants one control character more escaped. */
+/** TOML accepts JSON escapes, but needs one more control character escaped. */
 function stringText(text: string): string {
   return JSON.stringify(text).replaceAll('\u007f', '\\u007f');
 }
 
 type Range = readonly [start: number, end: number];
 
-/** Whole lines, with their end. */
+/** Extends the range to whole lines. */
 function lines(text: string, [start, end]: Range): Range {
   const from = Math.max(text.lastIndexOf('\n', start - 1), text.lastIndexOf('\r', start - 1)) + 1;
   const to = lineEnd(text, end);
   return [from, to + (/^(\r\n|\r|\n)/.exec(text.slice(to))?.[0].length ?? 0)];
 }
 
-/** And the blank line before, if another follows or nothing does. */
+/** Also removes the preceding blank line if another follows, or at the end. */
 function withBlank(text: string, [start, end]: Range): Range {
   const blank = /(?:^|(?:\r\n|\r|\n))(\r\n|\r|\n)$/.exec(text.slice(0, start))?.[1]?.length ?? 0;
   return /^\s*$/.test(text.slice(end)) || /^[\r\n]/.test(text.slice(end)) ? [start - blank, end] : [start, end];

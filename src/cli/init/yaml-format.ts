@@ -4,7 +4,7 @@ import { FileFault, faultAt } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
 import type { ConfigFormat, Entry, EntryPlace } from './server-entry.ts';
 
-/** YAML, with the servers as a list of entries that have a name. */
+/** YAML, with servers as a list of named entries. */
 export const yamlFormat: ConfigFormat = {
   async read(text) {
     return (await parse(text)).data;
@@ -27,7 +27,7 @@ export const yamlFormat: ConfigFormat = {
     }
     const last = items.at(-1);
     if (last === undefined) {
-      // Nothing, null or [] behind the key; a comment there stays on its line.
+      // The value is missing, null or []; a comment stays on its line.
       const at = lineEnd(text, servers.range[1]);
       const head = `${text.slice(0, servers.range[0]).trimEnd()}${text.slice(servers.range[1], at)}`;
       return `${head}${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${text.slice(at)}`;
@@ -44,7 +44,7 @@ export const yamlFormat: ConfigFormat = {
     if (servers === undefined || own === undefined) return text;
     if (items.length === 1) {
       const { colon, range, isFlow } = servers;
-      // Comments between the key and our item stay.
+      // Keep comments between the key and our item.
       const between = isFlow ? '' : text.slice(colon, lineStart(text, range[0])).replace(/(\r\n|\r|\n)$/, '');
       return `${text.slice(0, colon)} []${between}${text.slice(isFlow ? range[1] : own.range[1])}`;
     }
@@ -63,7 +63,7 @@ type Range = readonly [start: number, end: number];
 
 interface Parsed {
   data: Record<string, unknown>;
-  /** Undefined in a file that says nothing. */
+  /** Undefined for an empty file. */
   root: YAMLMap | undefined;
   servers: { colon: number; range: Range; isFlow: boolean } | undefined;
   items: { name: unknown; range: Range }[];
@@ -71,7 +71,7 @@ interface Parsed {
 
 async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
   const { isMap, isScalar, isSeq, parseDocument } = await import('yaml');
-  // Aliases that grow into billions are refused by the library itself.
+  // The library itself rejects exponential aliases.
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;
   if (error !== undefined)
@@ -100,14 +100,14 @@ async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
     throw faultAt(
       text,
       items.findLast(({ name }) => name === place?.name)?.range[0] ?? 0,
-      `${place?.name} is there twice`,
+      `${place?.name} appears twice`,
     );
   }
   const [start = keyEnd, end = keyEnd] = value.range ?? [];
   return { data, root, servers: { colon, range: [start, end], isFlow: value.flow === true }, items };
 }
 
-/** Where the last value ends: the library counts what follows it in as well. */
+/** The end of the last value: the library's range includes trailing space. */
 function trimmed(text: string, [start, end]: readonly number[]): Range {
   const from = start ?? 0;
   return [from, from + text.slice(from, end).trimEnd().length];

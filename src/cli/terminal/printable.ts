@@ -1,15 +1,15 @@
 import { oneLine } from '../../base/text.ts';
 
 /**
- * Text from documents, pages and other people may hold sequences that a terminal obeys: escapes that move the cursor, change
- * its title or type into it, and marks that show text in another order than it has. None of them is needed to read.
+ * Untrusted text may contain terminal escapes that move the cursor, set the title or inject input, and bidirectional
+ * control characters. None is needed for reading.
  */
 const obeyed =
   /\p{Cc}|\p{Cs}|[\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 
 const replacement = '\ufffd';
 
-/** Several lines, as they are, with nothing in them that a terminal would obey. */
+/** Multi-line text without terminal control characters. */
 export function printableText(text: string): string {
   return text
     .toWellFormed()
@@ -17,12 +17,12 @@ export function printableText(text: string): string {
     .replaceAll(obeyed, (found) => (found === '\n' || found === '\t' ? found : replacement));
 }
 
-/** The same in one line. */
+/** The same on one line. */
 export function printableLine(text: string): string {
   return oneLine(printableText(text));
 }
 
-/** JSON for a terminal: the same value, with those characters as escapes. */
+/** JSON for a terminal: control characters become escapes. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replaceAll(obeyed, (found) => (found === '\n' ? found : escaped(found)));
 }

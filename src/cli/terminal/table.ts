@@ -4,11 +4,11 @@ import { fit, widthOf, wrap } from './text-width.ts';
 export interface Column {
   readonly title: string;
   readonly align?: 'right';
-  /** How much of the room that is left it gets; without it, what its longest cell needs. */
+  /** Share of the remaining width; without it, the width of the longest cell. */
   readonly share?: number;
-  /** Which end of a cell that is too long matters: a path's last part. */
+  /** Which end of a truncated cell to keep; for a path, its last part. */
   readonly kept?: 'start' | 'end';
-  /** Lines that a long cell may take. */
+  /** Max lines per cell. */
   readonly lines?: number;
 }
 
@@ -20,14 +20,14 @@ export interface TableOptions {
 const gap = 2;
 const shareMin = 8;
 
-/** Rows as a table that fits into the terminal. Cells are foreign text. */
+/** Renders rows as a table that fits the terminal. Cells are untrusted text. */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
   { columns: room, style }: TableOptions,
 ): string {
   const cells = rows.map((row) => columns.map((_, index) => printableLine(row[index] ?? '')));
-  // A column that says nothing in any row is left out.
+  // Columns that are empty in every row are dropped.
   const kept = columns.flatMap((column, index) =>
     cells.some((row) => row[index] !== '') ? [{ column, cells: cells.map((row) => row[index] ?? '') }] : [],
   );
@@ -59,13 +59,13 @@ function pad(text: string, width: number, align: 'right' | undefined): string {
   return align === 'right' ? `${blank}${text}` : `${text}${blank}`;
 }
 
-/** What is left by the columns without a share goes to the others; what one does not need, the next may have. */
+/** Distributes the remaining width; what one column doesn't need goes to the next. */
 function share(columns: readonly { natural: number; share: number | undefined }[], room: number): number[] {
   const widths = columns.map(({ natural, share: part }) => (part === undefined ? natural : 0));
   let left = room - widths.reduce((sum, width) => sum + width, 0);
   let parts = columns.reduce((sum, column) => sum + (column.share ?? 0), 0);
   const sharing = columns.flatMap((column, index) => (column.share === undefined ? [] : [{ ...column, index }]));
-  // Those that need least of their part come first.
+  // Columns that need the least of their share come first.
   for (const { natural, share: part = 0, index } of sharing.toSorted(
     (a, b) => a.natural / (a.share ?? 1) - b.natural / (b.share ?? 1),
   )) {

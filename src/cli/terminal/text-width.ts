@@ -1,11 +1,11 @@
 const segmenter = new Intl.Segmenter();
 
-/** Characters that take two columns: East Asian wide ones, and what is shown as a picture. */
+/** Double-width characters: East Asian wide ones and emoji. */
 const wide =
   /^(?:[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Yi}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]|\p{Emoji}\ufe0f)/u;
 const plain = /^[\x20-\x7e]*$/;
 
-/** Columns that a terminal needs for it. Only for text without controls. */
+/** Terminal columns of a text without control characters. */
 export function widthOf(text: string): number {
   if (plain.test(text)) return text.length;
   let width = 0;
@@ -18,7 +18,7 @@ function segmentWidth(segment: string): number {
   return /^[\p{Mn}\p{Me}\p{Cf}]+$/u.test(segment) ? 0 : 1;
 }
 
-/** The beginning or the end of a text that is too long, with a sign that something is missing. */
+/** Truncates at either end, with an ellipsis. */
 export function fit(text: string, columns: number, kept: 'start' | 'end' = 'start'): string {
   if (widthOf(text) <= columns) return text;
   if (columns < 2) return '…'.slice(0, columns);
@@ -34,7 +34,7 @@ export function fit(text: string, columns: number, kept: 'start' | 'end' = 'star
   return kept === 'end' ? `…${taken.toReversed().join('')}` : `${taken.join('').trimEnd()}…`;
 }
 
-/** Cut into lines at spaces, where there are some; the last line tells when there was more. */
+/** Wraps at spaces if possible; the last line marks truncation. */
 export function wrap(text: string, columns: number, linesMax: number): string[] {
   const lines: string[] = [];
   let rest = text;
@@ -54,9 +54,9 @@ function head(text: string, columns: number): string {
     if (width > columns) break;
     taken += segment;
   }
-  // At least one character, or it would never end.
+  // Take at least one character, or wrapping would never end.
   if (taken === '') return Array.from(segmenter.segment(text), ({ segment }) => segment)[0] ?? text;
   const space = text[taken.length] === ' ' ? taken.length : taken.lastIndexOf(' ');
-  // A word that fills most of a line is cut.
+  // A word that fills most of a line is split.
   return space > columns / 3 ? text.slice(0, space) : taken;
 }

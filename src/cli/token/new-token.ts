@@ -5,7 +5,7 @@ import type { Rights } from '../../base/rights.ts';
 import type { NewToken } from '../../storage/tokens/token.ts';
 import type { CommandLine } from '../command-line.ts';
 
-/** A token with the rights that the flags describe, and what is stored of it. */
+/** Creates a token with the rights that the flags describe, plus the record to store. */
 export function newToken(line: CommandLine, name: string, now: Date): { token: string; stored: NewToken } {
   if (!isTokenName(name)) throw usage(`The name ${nameRule}.`);
   const token = createToken();
@@ -24,9 +24,9 @@ function readRights(line: CommandLine): Rights {
     throw usage(`${JSON.stringify(unknown.slice(0, 60))} is not a toolset. Choose from ${toolsetNames.join(', ')}.`);
   }
   if (toolsets?.every((each) => each === 'find')) {
-    throw usage('find searches the toolsets that are named beside it. Name some, such as find,kb,context.');
+    throw usage('find searches only the toolsets named beside it. Add some, such as find,kb,context.');
   }
-  // As the engine stores them.
+  // The engine stores collections in NFC.
   const collections = namesOf(line, 'collections')?.map((name) => name.normalize('NFC'));
   const threads = namesOf(line, 'threads');
   return {
@@ -37,12 +37,12 @@ function readRights(line: CommandLine): Rights {
   };
 }
 
-/** Several, separated by commas or given one by one. Undefined if none were given, which means all. */
+/** Names separated by commas or repeated flags. Undefined if there are none, which means all. */
 function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefined {
   const given = lists[flag] ?? (typeof flags[flag] === 'string' ? [flags[flag]] : undefined);
   if (given === undefined) return undefined;
   const names = given.flatMap((each) => each.split(',')).map((each) => each.trim());
-  if (names.includes('')) throw usage(`--${flag} has an empty name.`);
+  if (names.includes('')) throw usage(`--${flag} contains an empty name.`);
   if (names.length > namesMax) throw usage(`--${flag} can have at most ${namesMax} names.`);
   return [...new Set(names)];
 }
@@ -52,7 +52,7 @@ function readExpires({ flags }: CommandLine, now: Date): string | undefined {
   if (typeof given !== 'string') return undefined;
   const time = readExpiry(given, now);
   if (time === undefined) throw usage(`--expires must be ${expiryForms}.`);
-  if (Date.parse(time) <= now.getTime()) throw usage('--expires is over already.');
+  if (Date.parse(time) <= now.getTime()) throw usage('--expires is in the past.');
   return time;
 }
 

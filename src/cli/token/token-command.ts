@@ -15,7 +15,7 @@ import { newToken } from './new-token.ts';
 export async function tokenCommand(line: CommandLine): Promise<void> {
   const [action = '', name] = line.words;
   const run = actions[action];
-  if (run === undefined) throw usage(`Unknown action ${JSON.stringify(action)}. There are add, list and revoke.`);
+  if (run === undefined) throw usage(`Unknown action ${JSON.stringify(action)}. Use add, list or revoke.`);
   await run(line, name);
 }
 
@@ -28,7 +28,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
     const { token, stored } = newToken(line, name, new Date());
     await withTokens(line, async (tokens) => {
       if (!(await tokens.add(stored))) {
-        throw usage(`There is a token ${name} already. Choose another name, or revoke it first.`);
+        throw usage(`A token named ${name} already exists. Choose another name, or revoke it first.`);
       }
     });
     const { rights, expiresAt = null } = stored;
@@ -49,24 +49,27 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   async revoke(line, name) {
     refuseFlags(line, scopeFlags, 'revoke');
     const isAll = line.flags['all'] === true;
-    if ((name === undefined) !== isAll) throw usage('carrel token revoke needs the name of a token, or --all.');
+    if ((name === undefined) !== isAll) throw usage('carrel token revoke needs a token name or --all.');
     await withTokens(line, async (tokens) => {
       if (name === undefined) {
         const count = await tokens.forgetAll();
         process.stderr.write(`carrel: ${count} ${count === 1 ? 'token' : 'tokens'} revoked\n`);
       } else if (await tokens.revoke({ name })) {
         process.stderr.write(`carrel: ${name} revoked\n`);
-      } else throw usage(`There is no token ${JSON.stringify(name.slice(0, 80))}. carrel token list shows them.`);
+      } else
+        throw usage(
+          `There is no token named ${JSON.stringify(name.slice(0, 80))}. Run carrel token list to see all tokens.`,
+        );
     });
   },
 } satisfies Record<string, Action>);
 
 const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'];
 
-/** A restriction that is silently left out would be dangerous. */
+/** Ignoring a restriction silently would be dangerous. */
 function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[], action: string): void {
   const given = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
-  if (given !== undefined) throw usage(`carrel token ${action} takes no --${given}.`);
+  if (given !== undefined) throw usage(`carrel token ${action} does not take --${given}.`);
 }
 
 const columns: readonly ShownColumn<StoredToken>[] = [
@@ -116,7 +119,7 @@ async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promi
   }
 }
 
-/** Flags of the same names are settings of servers. */
+/** Servers have settings with the same names. */
 function withoutScopes(flags: CommandLine['flags']): CommandLine['flags'] {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => !scopeFlags.includes(name)));
 }

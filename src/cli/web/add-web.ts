@@ -7,7 +7,7 @@ import { printableLine } from '../terminal/printable.ts';
 import { followRuns } from './follow-runs.ts';
 import { withSources } from './open-sources.ts';
 
-/** Flags that mean something for addresses only. */
+/** Flags that apply to URLs only. */
 export const webFlags = ['site', 'sitemap', 'feed', 'depth', 'pages', 'refresh', 'version', 'wait'];
 const fileFlags = ['watch', 'no-gitignore'];
 
@@ -15,11 +15,11 @@ export function isAddress(word: string): boolean {
   return /^https?:\/\//i.test(word);
 }
 
-/** `carrel add <url…>`: pages, sites and feeds into the knowledge base. One page is fetched at once. */
+/** `carrel add <url…>`: adds pages, sites and feeds to the knowledge base. A single page is fetched right away. */
 export async function addWeb(line: CommandLine): Promise<void> {
   const { flags, words } = line;
   const file = words.find((word) => !isAddress(word));
-  if (file !== undefined) throw usage('Add files and addresses with separate commands.');
+  if (file !== undefined) throw usage('Add files and URLs with separate commands.');
   const wrong = fileFlags.find((name) => flags[name] === true);
   if (wrong !== undefined) throw usage(`--${wrong} is for files and folders.`);
   const requests = words.map((url) => requestOf(line, url));
@@ -41,7 +41,7 @@ export async function addWeb(line: CommandLine): Promise<void> {
       process.stdout.write(`${printableLine(`queued ${url} as source ${id} (job ${job})`)}\n`);
     }
     process.stderr.write(
-      'carrel: a running server fetches it; carrel sources refresh --all --wait does it here and now\n',
+      'carrel: a running server will fetch it; to fetch it here, run carrel sources refresh --all --wait\n',
     );
   });
 }

@@ -15,7 +15,7 @@ export interface StartedRun {
   readonly job: number;
 }
 
-/** Shows the progress of runs until all have ended, then what became of each. */
+/** Shows the progress of runs until all have ended, then each outcome. */
 export async function followRuns(line: CommandLine, engine: LocalEngine, runs: readonly StartedRun[]): Promise<void> {
   const { signal, release } = untilInterrupted();
   const isJson = line.flags['json'] === true;
@@ -45,13 +45,13 @@ export async function followRuns(line: CommandLine, engine: LocalEngine, runs: r
   } catch (error) {
     bar.clear();
     if (!signal.aborted) throw error;
-    throw new CarrelError('cancelled', 'Stopped. A running server goes on; so does carrel sources refresh --wait.');
+    throw new CarrelError('cancelled', 'Stopped. A running server continues; so does carrel sources refresh --wait.');
   } finally {
     release();
   }
 }
 
-/** Nothing was found although something was to be. */
+/** Nothing was found although pages were expected. */
 function isEmpty(summary: Readonly<Record<string, unknown>>): boolean {
   const count = (name: string): number => Number(summary[name] ?? 0);
   return (

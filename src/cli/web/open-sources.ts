@@ -8,10 +8,10 @@ import type { LocalEngine } from '../../engine/local/submit.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
 
-/** Flags of these commands that are settings of servers under the same names. */
+/** Flags that share their name with server settings. */
 const ownFlags = ['version', 'pages', 'depth'];
 
-/** Web sources for a command. `crawls`: whether it performs the runs that it starts. */
+/** Opens the web sources for a command. `crawls`: whether it performs the runs it starts. */
 export async function withSources(
   line: CommandLine,
   crawls: boolean,
@@ -26,7 +26,7 @@ export async function withSources(
     if (!isLocalEngine(engine)) {
       throw new CarrelError(
         'invalid_config',
-        'The engine that KB_ENGINE_URL names keeps its own web sources. Run this command where that engine runs, without KB_ENGINE_URL.',
+        'The engine at KB_ENGINE_URL keeps its own web sources. Run this command where that engine runs, without KB_ENGINE_URL.',
       );
     }
     const opened = await openWebSources(context, engine, crawls ? 'own runs' : 'never');

@@ -13,7 +13,7 @@ export async function sourcesCommand(line: CommandLine): Promise<void> {
   const [action = 'list', ...words] = line.words;
   const run = actions[action];
   if (run === undefined) {
-    throw usage(`Unknown action ${JSON.stringify(action)}. There are list, refresh, pause, resume and remove.`);
+    throw usage(`Unknown action ${JSON.stringify(action)}. Use list, refresh, pause, resume or remove.`);
   }
   await run(line, words.map(readId));
 }
@@ -30,7 +30,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   async refresh(line, given) {
     const waits = line.flags['wait'] === true;
     const isAll = line.flags['all'] === true;
-    if ((given.length === 0) !== isAll) throw usage('carrel sources refresh needs ids of sources, or --all.');
+    if ((given.length === 0) !== isAll) throw usage('carrel sources refresh needs source ids or --all.');
     await withSources(line, waits, async ({ sources, engine }) => {
       const found = await known(sources, isAll ? undefined : given);
       const runs = [];
@@ -42,12 +42,12 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   pause: (line, ids) => each(line, ids, 'paused', (sources, id) => sources.pause(id)),
   resume: (line, ids) => each(line, ids, 'resumed', (sources, id) => sources.resume(id)),
   async remove(line, ids) {
-    if (ids.length === 0) throw usage('carrel sources remove needs the id of a source.');
+    if (ids.length === 0) throw usage('carrel sources remove needs a source id.');
     await withSources(line, false, async ({ sources }) => {
       for (const source of await known(sources, ids)) {
         const documents = await alsoDocuments(line, source);
         const { url, deleted, kept } = await sources.remove(source.source_id, { documents });
-        tell(`removed ${url}; ${documents ? `${deleted} documents are in the trash` : `${kept} documents stay`}`);
+        tell(`removed ${url}; ${documents ? `${deleted} documents moved to the trash` : `${kept} documents kept`}`);
       }
     });
   },
@@ -59,7 +59,7 @@ async function each(
   done: string,
   change: (sources: WebSources, id: number) => Promise<void>,
 ): Promise<void> {
-  if (ids.length === 0) throw usage(`carrel sources ${line.words[0]} needs the id of a source.`);
+  if (ids.length === 0) throw usage(`carrel sources ${line.words[0]} needs a source id.`);
   await withSources(line, false, async ({ sources }) => {
     for (const { source_id: id, url } of await known(sources, ids)) {
       await change(sources, id);
@@ -68,11 +68,11 @@ async function each(
   });
 }
 
-/** Unknown ids are refused before anything is changed. */
+/** Rejects unknown ids before anything is changed. */
 async function known(sources: WebSources, ids: readonly number[] | undefined): Promise<ShownSource[]> {
   const found = await sources.list(ids === undefined ? {} : { ids });
   const missing = ids?.find((id) => !found.some(({ source_id }) => source_id === id));
-  if (missing !== undefined) throw usage(`There is no source ${missing}. carrel sources lists them.`);
+  if (missing !== undefined) throw usage(`There is no source ${missing}. Run carrel sources to list them.`);
   return found;
 }
 
@@ -81,10 +81,10 @@ async function alsoDocuments({ flags }: CommandLine, { url, documents }: ShownSo
     return flags['with-documents'] === true;
   }
   if (!process.stdin.isTTY)
-    throw usage('Say what becomes of its documents: --with-documents removes them, --keep-documents keeps them.');
+    throw usage('Choose what happens to its documents: --with-documents deletes them, --keep-documents keeps them.');
   const asking = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await asking.question(`Remove the ${documents} documents of ${printableLine(url)}, too? [y/N] `);
+    const answer = await asking.question(`Also delete the ${documents} documents of ${printableLine(url)}? [y/N] `);
     return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     asking.close();
@@ -105,7 +105,7 @@ const columns: readonly ShownColumn<ShownSource>[] = [
 
 function readId(word: string): number {
   if (/^[1-9]\d{0,14}$/.test(word)) return Number(word);
-  throw usage(`${JSON.stringify(word.slice(0, 60))} is not the id of a source. carrel sources lists them.`);
+  throw usage(`${JSON.stringify(word.slice(0, 60))} is not a source id. Run carrel sources to list them.`);
 }
 
 function tell(text: string): void {

@@ -80,7 +80,7 @@ test('contract §9: rm deletes what URIs name, all or none that are mistaken, an
   assert.deepEqual([after.documents, after.memories, after.notes, after.queued], [1, 0, 0, 0]);
   const again = piped('rm', `carrel://context/${kept}`);
   assert.equal(again.status, 1);
-  assert.match(again.stderr, /No memory has the id/);
+  assert.match(again.stderr, /There is no memory with id/);
 });
 
 test('commands that need a model ask the shared process, and start it where there is none', async (t) => {
@@ -158,7 +158,7 @@ test('--open hands the first hit’s file to the system’s opener as one argume
 
   const refused = runPiped(dataDir, ['search', 'capstan', '--open'], { env: { ...env, PATH: path } });
   assert.equal(refused.status, 2);
-  assert.match(refused.stderr, /run\.sh" might be run/);
+  assert.match(refused.stderr, /run\.sh" might be executed/);
 });
 
 test('contract §9: beside a running server both see what the other writes', async (t) => {
@@ -198,7 +198,7 @@ test('what cannot be done is one line: usage ends with 2, and read-only settings
   for (const [args, message] of [
     [['search', 'x', '--limit', 'ten'], /--limit must be a whole number/],
     [['search', 'x', '--limit', '1000'], /limit must be at most 100/],
-    [['get', 'nothing'], /names nothing here/],
+    [['get', 'nothing'], /is not a known URI/],
     [['remember'], /needs the text/],
   ] as const) {
     const { status, stderr } = piped(...args);

@@ -116,7 +116,7 @@ test('init without a client says which are here; on a terminal it asks', (t) => 
   const asked = runOnTerminal(home, ['init'], { env, input: 'zed\nall\n\n', columns: 200 });
   assert.match(asked.stdout, /Connect which\?/);
   assert.match(asked.stdout, /It answers: carrel/);
-  assert.match(asked.stdout, /essential or all\?.*by their path\?/s);
+  assert.match(asked.stdout, /essential or all\?.*by path\?/s);
   assert.match(content('zed'), /"carrel": \{[^}]*"serve"\s*\]/);
   const papers = join(home, 'papers');
   mkdirSync(papers);
@@ -169,7 +169,7 @@ test('a file that cannot be read or changed is named with line and column, and n
   const outside = join(home, 'outside.json');
   mkdirSync(join(home, '.gemini'));
   symlinkSync(outside, join(home, '.gemini/settings.json'));
-  assert.match(run('gemini').stderr, /settings\.json is a link to nothing/);
+  assert.match(run('gemini').stderr, /settings\.json is a broken link/);
   assert.equal(existsSync(outside), false);
   writeFileSync(pathOf('zed'), '{"context_servers": {"carrel": {"command": "docker", "args": ["run", "other"]}}}');
   for (const args of [['zed'], ['zed', '--remove']]) assert.match(run(...args).stderr, /another server named carrel/);
@@ -182,7 +182,7 @@ test('an unknown client or flag, and --http where there is none, end with 2', (t
     [['curser'], /Did you mean cursor\?/],
     [['cursor', '--htpp'], /Did you mean --http\?/],
     [['cursor', '--port', 'abc'], /--port must be an integer/],
-    [['claude-desktop', '--http'], /takes no URL/],
+    [['claude-desktop', '--http'], /cannot be given a URL/],
   ] as const) {
     const { status, stderr } = run(...args);
     assert.equal(status, 2, stderr);
@@ -205,13 +205,13 @@ test('--http writes the address of a running server with its token, which is sho
 
   const wrong = runWith('another-token', 'claude-code');
   assert.equal(wrong.status, 69);
-  assert.match(wrong.stderr, /does not accept the configured token/);
+  assert.match(wrong.stderr, /rejects the configured token/);
   assert.equal(readFileSync(pathOf('claude-code'), 'utf8'), files['claude-code']?.[1]);
 
   chmodSync(pathOf('codex'), 0o644);
   const { status, stdout, stderr } = runWith(token, 'claude-code', 'codex');
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /It holds the token: only you can read .*codex/);
+  assert.match(stdout, /codex.* now holds the token, so only you can read it/);
   for (const client of ['claude-code', 'codex']) assert.equal(statSync(pathOf(client)).mode & 0o777, 0o600, client);
   assert.match(stdout, /It answers: carrel .* \d\d tools/);
   assert.doesNotMatch(stdout + stderr, new RegExp(token));
