@@ -85,19 +85,24 @@ test('contract §9: rm deletes what URIs name, all or none that are mistaken, an
 
 test('commands that need a model ask the shared process, and start it where there is none', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
-  const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '2', ENABLE_RERANKING: 'false' };
+  const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '600', ENABLE_RERANKING: 'false' };
   const run = (...args: string[]) => runPiped(dataDir, args, { env: shares });
   const kept = run('remember', 'the gate code changes in May', '--verbose');
   assert.equal(kept.status, 0, kept.stderr);
   assert.match(kept.stderr, /asking the shared process\n.*from .*carrel\.db/s);
   assert.equal(run('get', 'carrel://context/1').stdout, 'the gate code changes in May\n');
   const [process_, ...others] = JSON.parse(run('status').stdout).processes;
+  t.after(() => process.kill(process_.pid));
   assert.deepEqual([process_.role, others], ['serve', []]);
   assert.deepEqual([run('get', 'carrel://context/9').status, run('search', 'gate', '--limit', '0').status], [1, 2]);
   assert.match(run('get', 'carrel://context/1', '--verbose', '--debug').stderr, /asking in this process/);
-  // It ends by itself.
-  const isOver = () => globSync('run/*.json', { cwd: dataDir }).length === 0;
-  while (!isOver()) await pause(100);
+});
+
+test('the shared process that a command started ends when nobody has asked it for a while', async (t) => {
+  const dataDir = join(makeFolder(t), 'data');
+  const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '1', ENABLE_RERANKING: 'false' };
+  assert.match(runPiped(dataDir, ['remember', 'x', '--verbose'], { env: shares }).stderr, /asking the shared process/);
+  while (globSync('run/*.json', { cwd: dataDir }).length > 0) await pause(100);
 });
 
 test('remember takes the standard input', () => {
