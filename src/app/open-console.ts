@@ -5,6 +5,7 @@ import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
 import { httpSlice, toolsSlice } from '../config/slices.ts';
 import { type Activity, createActivity } from '../console/activity.ts';
+import { queryOf, resultsOf } from '../console/call-summary.ts';
 import { type ClientIdentity, type Clients, createClients } from '../console/clients.ts';
 import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console/console.ts';
 import { type ConsoleTools, read } from '../console/console-tools.ts';
@@ -125,7 +126,13 @@ function textOf(shown: Setting['shown']): string {
 }
 
 function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): ClientIdentity {
-  return { name, version, caller: shown(caller), transport: caller.reachedAt === undefined ? 'stdio' : 'http' };
+  return {
+    name,
+    version,
+    caller: shown(caller),
+    identity: caller.id,
+    transport: caller.reachedAt === undefined ? 'stdio' : 'http',
+  };
 }
 
 /** A token by its name; whoever needs none, by address or connection. */
@@ -134,9 +141,12 @@ function shown({ id, name, authenticated }: ToolCall['caller']): string {
 }
 
 function recordCall(call: ToolCall, activity: Activity, clients: Clients): void {
-  const { at, tool, caller, client, ms, outcome, answer } = call;
+  const { at, tool, caller, client, given, ms, outcome, answer } = call;
   const tokens = Math.ceil(charsOf(answer) / charsPerToken);
-  activity.record({ at, tool, caller: shown(caller), client: client?.name ?? '', ms, tokens, outcome });
+  activity.record({
+    ...{ at, tool, ms, tokens, outcome, caller: shown(caller), identity: caller.id, client: client?.name ?? '' },
+    ...{ query: queryOf(given), results: resultsOf(answer) },
+  });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
 }
 

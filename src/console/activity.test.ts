@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createActivity } from './activity.ts';
+import { type CallFilter, createActivity } from './activity.ts';
 
 const minute = 60_000;
 const call = (at: number, more: object = {}) => ({
   at,
   tool: 'find',
   caller: 'me',
+  identity: 'me',
+  query: '',
   client: '',
   ms: 10,
   tokens: 5,
@@ -49,10 +51,23 @@ test('the queue is as long as it was at its longest, the storage as it was last,
 test('it stays small however many calls there are, and keeps the newest', () => {
   const activity = createActivity();
   for (let index = 0; index < 50_000; index += 1) activity.record(call(index * minute, { tokens: index }));
-  assert.equal(activity.latest().length, 200);
+  assert.equal(activity.latest().length, 500);
   assert.equal(activity.latest()[0]?.tokens, 49_999);
   assert.equal(
     activity.intervals(49_999 * minute).reduce((sum, { calls }) => sum + calls, 0),
     1_440,
   );
+});
+
+test('calls are filtered by tool, client, outcome, text and caller', () => {
+  const activity = createActivity();
+  activity.record(call(1, { query: 'Lighthouse keepers', client: 'editor' }));
+  activity.record(call(2, { tool: 'kb_search', outcome: 'timeout', identity: 'token 2', caller: 'token ci' }));
+  const found = (filter: CallFilter) => activity.latest(filter).map(({ at }) => at);
+  assert.deepEqual(found({}), [2, 1]);
+  assert.deepEqual(found({ tool: 'find' }), [1]);
+  assert.deepEqual(found({ client: 'token ci' }), [2]);
+  assert.deepEqual(found({ outcome: 'failed' }), [2]);
+  assert.deepEqual(found({ text: 'HOUSE' }), [1]);
+  assert.deepEqual(found({ identity: 'token 2' }), [2]);
 });

@@ -6,6 +6,12 @@ export interface CallRecord {
   tool: string;
   /** Who called: a token's name, or an address. */
   caller: string;
+  /** Tells callers apart, also those of one name. */
+  identity: string;
+  /** What was asked for, shortened. */
+  query: string;
+  /** How many results the answer has; undefined where it has no list. */
+  results?: number | undefined;
   /** What the client calls itself; empty if it says nothing. */
   client: string;
   ms: number;
@@ -35,18 +41,37 @@ export interface Sample {
   storageBytes: number;
 }
 
+/** Which calls to show. What is empty or absent does not restrict. */
+export interface CallFilter {
+  tool?: string | undefined;
+  client?: string | undefined;
+  outcome?: 'ok' | 'failed' | undefined;
+  /** Part of the query, the tool or the caller, whatever the case. */
+  text?: string | undefined;
+  /** Of callers who may see only their own. */
+  identity?: string | undefined;
+}
+
 /** The calls of the last day, counted, and the latest of them one by one. In memory: it begins with the process. */
 export interface Activity {
   record(call: CallRecord): void;
   sample(sample: Sample): void;
   /** The newest first. */
-  latest(): CallRecord[];
+  latest(filter?: CallFilter): CallRecord[];
   /** Of the last day, the oldest first; those without calls are there too. */
   intervals(now: number): Interval[];
-  byTool(): { tool: string; calls: number; failures: number; msMean: number; tokens: number }[];
+  byTool(): ToolFigures[];
 }
 
-const latestMax = 200;
+export interface ToolFigures {
+  tool: string;
+  calls: number;
+  failures: number;
+  msMean: number;
+  tokens: number;
+}
+
+const latestMax = 500;
 const intervalMs = 10 * 60_000;
 const intervalsMax = 144;
 
@@ -85,7 +110,7 @@ export function createActivity(): Activity {
       interval.queue = Math.max(interval.queue ?? 0, queue);
       interval.storageBytes = storageBytes;
     },
-    latest: () => latest.toReversed(),
+    latest: (filter = {}) => latest.filter((call) => matches(call, filter)).toReversed(),
     intervals(now) {
       const last = now - (now % intervalMs);
       return Array.from({ length: intervalsMax }, (_, index) => {
@@ -98,4 +123,20 @@ export function createActivity(): Activity {
         .map(([tool, { calls, failures, ms, tokens }]) => ({ tool, calls, failures, msMean: ms / calls, tokens }))
         .toSorted((a, b) => b.calls - a.calls),
   };
+}
+
+function matches(call: CallRecord, { tool, client, outcome, text, identity }: CallFilter): boolean {
+  const sought = text?.toLowerCase() ?? '';
+  return (
+    (identity === undefined || call.identity === identity) &&
+    (!tool || call.tool === tool) &&
+    (!client || clientOf(call) === client) &&
+    (!outcome || (call.outcome === 'ok') === (outcome === 'ok')) &&
+    (sought === '' || [call.query, call.tool, call.caller].some((each) => each.toLowerCase().includes(sought)))
+  );
+}
+
+/** What a client calls itself, or whose it is. */
+export function clientOf({ client, caller }: Pick<CallRecord, 'client' | 'caller'>): string {
+  return client === '' ? caller : client;
 }

@@ -26,6 +26,8 @@ export interface ToolCall {
   at: number;
   tool: string;
   caller: { id: string; name: string; authenticated?: boolean; reachedAt?: string };
+  /** The arguments, as the client sent them. */
+  given?: unknown;
   /** The client's self-reported name. */
   client?: { name: string; version: string } | undefined;
   ms: number;

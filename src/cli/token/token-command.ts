@@ -1,6 +1,8 @@
+import { newToken, type TokenRequest } from '../../access/new-token.ts';
 import { openConfiguredStorage } from '../../app/configured-storage.ts';
 import { loadRoleConfig } from '../../app/program.ts';
 import { contextRole } from '../../app/roles.ts';
+import { toolsetNames } from '../../app/toolsets.ts';
 import { CarrelError } from '../../base/errors.ts';
 import type { Rights } from '../../base/rights.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -9,7 +11,6 @@ import type { StoredToken, TokenStore } from '../../storage/tokens/token.ts';
 import { date, list, printJson, type ShownColumn, show } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
-import { newToken } from './new-token.ts';
 
 /** `carrel token add <name>`, `carrel token list`, `carrel token revoke <name>`. */
 export async function tokenCommand(line: CommandLine): Promise<void> {
@@ -25,8 +26,14 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   async add(line, name) {
     if (name === undefined) throw usage('carrel token add needs a name for the token.');
     refuseFlags(line, ['all'], 'add');
-    const { token, stored } = newToken(line, name, new Date());
+    const { token, stored } = newToken(requestOf(line, name), {
+      toolsetNames,
+      now: new Date(),
+      fault: (field, problem) => usage(`${field === 'name' ? 'The name' : `--${field}`} ${problem}`),
+    });
+    let isFirst = false;
     await withTokens(line, async (tokens) => {
+      isFirst = !(await tokens.any());
       if (!(await tokens.add(stored))) {
         throw usage(`A token named ${name} already exists. Choose another name, or revoke it first.`);
       }
@@ -37,6 +44,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
       process.stdout.write(`${token}\n`);
       process.stderr.write('carrel: this is the token. It is not stored and cannot be shown again.\n');
     }
+    if (isFirst) process.stderr.write(`carrel: ${firstToken}\n`);
   },
   async list(line, name) {
     if (name !== undefined) throw usage('carrel token list takes no name.');
@@ -63,6 +71,28 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
     });
   },
 } satisfies Record<string, Action>);
+
+/** Said at once, also with --json: clients without a token stop working within a second. */
+const firstToken =
+  'from now on every HTTP client needs a token, on this machine, too. carrel token revoke --all undoes that.';
+
+function requestOf(line: CommandLine, name: string): TokenRequest {
+  const expires = line.flags['expires'];
+  return {
+    name,
+    toolsets: namesOf(line, 'toolsets'),
+    readOnly: line.flags['read-only'] === true,
+    collections: namesOf(line, 'collections'),
+    threads: namesOf(line, 'threads'),
+    expires: typeof expires === 'string' ? expires : undefined,
+  };
+}
+
+/** Names separated by commas or repeated flags. Undefined if there are none, which means all. */
+function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefined {
+  const given = lists[flag] ?? (typeof flags[flag] === 'string' ? [flags[flag]] : undefined);
+  return given?.flatMap((each) => each.split(','));
+}
 
 const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'];
 

@@ -108,7 +108,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
     const tell = (outcome: string, more: { answer?: object; kind?: ErrorKind }): void => {
       const ms = performance.now() - start;
       const tool = catalogue.find(name) === undefined ? unknownTool : name;
-      ended?.({ at, tool, caller: call.caller, client: call.client, ms, outcome, ...more });
+      ended?.({ at, tool, caller: call.caller, given, client: call.client, ms, outcome, ...more });
       // Where callers have names, the log says who did what.
       const level = call.caller.name === localUser.name ? 'debug' : 'info';
       call.log[level]('called', { tool: printable(name), outcome, ms: Math.round(ms) });

@@ -1,0 +1,47 @@
+import { isObject } from '../base/json.ts';
+
+/** What says best what a call is about, in this order. Handles of uploads and tasks are secrets and not among them. */
+const subjects = [
+  ...['query', 'url', 'quote', 'uri', 'prefix', 'title', 'filename', 'path', 'text', 'note', 'content'],
+  ...['thread_id', 'document_id', 'id', 'context_ids', 'document_ids', 'collection', 'tags', 'tag', 'filter'],
+];
+const queryCharsMax = 200;
+
+/** What a call asked for, in one line. */
+export function queryOf(given: unknown): string {
+  if (!isObject(given)) return '';
+  for (const name of subjects) {
+    const value = given[name];
+    const text = Array.isArray(value)
+      ? value.slice(0, 20).filter(isPlain).join(', ')
+      : isPlain(value)
+        ? `${value}`
+        : '';
+    // Cut first: a text can have millions of characters.
+    const line = text
+      .slice(0, 4 * queryCharsMax)
+      .replace(/\s+/g, ' ')
+      .trim();
+    if (line !== '') return line.length > queryCharsMax ? `${line.slice(0, queryCharsMax)}…` : line;
+  }
+  return '';
+}
+
+const lists = [
+  ...['results', 'documents', 'entries', 'notes', 'threads', 'jobs', 'sources', 'chunks', 'suggestions', 'words'],
+  ...['labels', 'collections'],
+];
+
+/** How many results an answer has; undefined where it has no list. */
+export function resultsOf(answer: object | undefined): number | undefined {
+  if (!isObject(answer)) return undefined;
+  for (const name of lists) {
+    const list = answer[name];
+    if (Array.isArray(list)) return list.length;
+  }
+  return undefined;
+}
+
+function isPlain(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
