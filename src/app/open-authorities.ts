@@ -9,6 +9,7 @@ import { httpSlice } from '../config/slices.ts';
 import { type Authority, isLoopbackHost } from '../http/guards.ts';
 import { inspectStorage } from '../storage/open-storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
+import type { TokenStore } from '../storage/tokens/token.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { openConfiguredStorage, storagePlace } from './configured-storage.ts';
 import type { Role } from './role.ts';
@@ -19,6 +20,8 @@ export interface Authorities {
   readonly authorities: readonly Authority[];
   /** What callers are told about the issuer, where there is one. */
   readonly resource: { readonly path: string; readonly metadata: object } | undefined;
+  /** The named tokens; undefined where the role has no database. */
+  readonly tokens?: () => Promise<TokenStore>;
   close(): Promise<void>;
 }
 
@@ -39,6 +42,7 @@ export async function openAuthorities(
   return {
     authorities: [createTokenAuthority(tokens, log, exposureOf(role, config)), ...issuers],
     resource,
+    tokens,
     close: async () => (await lease)?.release(),
   };
 }

@@ -7,6 +7,7 @@ import { diskError } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
+import { noteBackup } from '../storage/backup/last-backup.ts';
 import type { RestoreReport } from '../storage/backup/walk.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { CommandLine } from './command-line.ts';
@@ -14,7 +15,14 @@ import { createProgressLine } from './progress-line.ts';
 
 /** `carrel backup <file>`: a consistent snapshot of all data, while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
-  await perform(line, backUp, 'backed up to');
+  const { dataDir } = loadRoleConfig(contextRole, line.flags);
+  const work: typeof backUp = async (place, file, options) => {
+    const report = await backUp(place, file, options);
+    // The console shows it; without a data folder there is no console here either.
+    await noteBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
+    return report;
+  };
+  await perform(line, work, 'backed up to');
 }
 
 /** `carrel restore <file>`: replaces all data with a backup's. */

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { readLastBackup } from '../../src/storage/backup/last-backup.ts';
 import { createBareRpc } from '../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
 
@@ -17,6 +18,8 @@ test('contract §9: carrel backup runs beside a server, and carrel restore bring
   const report = JSON.parse(backedUp.stdout);
   assert.deepEqual([report.file, report.backend, report.rows.notes], [file, 'sqlite', 1]);
   assert.equal(backedUp.stderr, '', 'no progress where nobody watches');
+  const { createdAt: at, bytes } = report;
+  assert.deepEqual(readLastBackup(dataDir), { at, file, bytes });
 
   const inUse = run('restore', file, '--force');
   assert.equal(inUse.status, 1);

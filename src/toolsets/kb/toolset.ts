@@ -28,6 +28,7 @@ import { createKbUpdateNoteTool } from './tools/kb-update-note.ts';
 import { createKbUploadChunkTool } from './tools/kb-upload-chunk.ts';
 import { createKbUploadFinishTool } from './tools/kb-upload-finish.ts';
 import { createKbUploadStartTool } from './tools/kb-upload-start.ts';
+import { createSourceTools } from './tools/source-tools.ts';
 import { createUploads } from './uploads/create-uploads.ts';
 import { createSharedStaging } from './uploads/shared-staging.ts';
 import { createStaging } from './uploads/staging.ts';
@@ -104,7 +105,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       createKbBulkTagsTool(known),
       createKbBulkSetTagsTool(known),
     ],
-    consoleTools: createKbConsoleTools(known),
+    consoleTools: [...createKbConsoleTools(known), ...(web ? createSourceTools(web.sources, collections) : [])],
     // 003 and contract §2: a failed call is a tool result.
     failures: { as: 'result' },
     resources: [createDocumentResources(known), ...(web ? [createSourceResources(web.sources, collections)] : [])],

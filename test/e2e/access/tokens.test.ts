@@ -17,6 +17,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   let program: ListeningProgram;
   const given: string[] = [];
   let full: Record<string, string> = {};
+  let said = '';
   before(async () => {
     dataDir = mkdtempSync(join(tmpdir(), 'carrel-test-'));
     program = await startListening(carrelProgram, ['serve', '--data-dir', dataDir, '--debug'], env);
@@ -30,6 +31,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   const add = (...args: string[]): Record<string, string> => {
     const { status, stdout, stderr } = carrel('add', ...args);
     assert.equal(status, 0, stderr);
+    said = stderr;
     const token = stdout.trim();
     assert.match(token, /^carrel_[\w-]{43}$/);
     given.push(token);
@@ -46,6 +48,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   it('the first token closes a server on loopback that was open, for its console too', async () => {
     assert.equal(await statusWith({}), 200);
     full = add('full');
+    assert.match(said, /every HTTP client needs a token/);
     await until(async () => (await statusWith({})) === 401);
     assert.equal((await exchange(program.url.replace('/mcp', '/'), { method: 'GET' })).status, 401);
     assert.equal(await statusWith(full), 200);
@@ -54,6 +57,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
 
   it('tools, prompts, resources and instructions of other toolsets do not exist, and reading changes nothing', async () => {
     const some = add('some', '--toolsets', 'kb,find', '--read-only');
+    assert.doesNotMatch(said, /every HTTP client/);
     const all = await list(full, 'tools/list', 'tools');
     const tools = await list(some, 'tools/list', 'tools');
     assert.deepEqual(
