@@ -35,7 +35,7 @@ def main():
 
 import { size } from '../../../test/support/sizes.ts';
 
-test('a declaration that fits is one chunk with its comment and annotation', () => {
+test('keeps a declaration that fits in one chunk with its comment and annotation', () => {
   const chunks = chunkCode(python, 'python', { unitsMax: 240 });
   const lamp = chunks.find(({ text }) => text.startsWith('# How much oil'));
   assert.match(lamp?.text ?? '', /@dataclass\nclass Lamp:/);
@@ -45,7 +45,7 @@ test('a declaration that fits is one chunk with its comment and annotation', () 
   assert.deepEqual(chunks.find(({ text }) => text.includes('def main'))?.titlePath, ['main']);
 });
 
-test('a class that does not fit is cut between its methods, under its name', () => {
+test('splits a long class between its methods, under its name', () => {
   const methods = Array.from(
     { length: 6 },
     (_, index) => `  method${index}(input) {\n    return input * ${index};\n  }\n`,
@@ -61,7 +61,7 @@ test('a class that does not fit is cut between its methods, under its name', () 
   assert.ok(chunks.some(({ titlePath }) => titlePath.join('.') === 'Sums.method3'));
 });
 
-test('names are found in many languages', () => {
+test('finds names in many languages', () => {
   const samples: [string, string, string][] = [
     ['go', 'func (l *Lamp) Light(n int) error {\n\treturn nil\n}', '*Lamp) Light'],
     ['rust', 'impl Display for Lamp {\n    fn fmt(&self) {}\n}', 'Display for Lamp'],
@@ -82,7 +82,7 @@ test('names are found in many languages', () => {
   assert.deepEqual(chunkCode('if (a) {\n  b();\n}', 'c')[0]?.titlePath, []);
 });
 
-test('YAML and JSON are cut between keys, under the keys that enclose them', () => {
+test('splits YAML and JSON between keys, under the enclosing keys', () => {
   const yaml = Array.from({ length: 9 }, (_, index) => `service${index}:\n  image: lamp\n  port: ${index}\n`).join('');
   const chunks = chunkCode(`services:\n${yaml.replace(/^/gm, '  ').trimEnd()}\n`, 'yaml', { unitsMax: 120 });
   for (const { text, titlePath } of chunks) {
@@ -96,7 +96,7 @@ test('YAML and JSON are cut between keys, under the keys that enclose them', () 
   );
 });
 
-test('every character that is not white space is in exactly one chunk, whatever the code', () => {
+test('puts every non-space character into exactly one chunk', () => {
   const line = fc.oneof(
     fc.string({ maxLength: 60 }),
     fc.constantFrom(
@@ -129,7 +129,7 @@ test('every character that is not white space is in exactly one chunk, whatever 
   );
 });
 
-test('deep nesting, long lines and comments without end are cut like others', () => {
+test('splits deep nesting, long lines and endless comments too', () => {
   const deep = Array.from({ length: 3000 }, (_, index) => `${' '.repeat(Math.min(index, 500))}if (x) {`).join('\n');
   assertCovers(deep, chunkCode(deep, 'c'));
   const long = `var a = ${'1+'.repeat(500_000)}1;`;
@@ -148,7 +148,7 @@ function assertCovers(text: string, chunks: readonly Chunk[]): void {
   assert.equal(text.slice(at).trim(), '');
 }
 
-test('data of many megabytes is chunked in parts, and nothing is lost between them', () => {
+test('chunks many megabytes in parts and loses nothing between them', () => {
   const lines = Array.from({ length: 150_000 }, (_, index) => `  "key${index}": "value ${index}",`);
   const text = `{\n${lines.join('\n')}\n}`;
   const chunks = chunkCode(text, 'json');

@@ -2,18 +2,18 @@ import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk
 import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
 import { forcedPieces } from './sentences.ts';
 
-/** Small declarations share a chunk up to this part of its length. A declaration on its own is found more precisely. */
+/** Small declarations share a chunk up to this part of its length. A separate declaration is found more precisely. */
 const sharedPart = 0.5;
 
-/** The indent of a body is determined by its first lines. */
+/** The first lines determine the indent of a body. */
 const linesLookedAt = 10_000;
 
-/** Nested blocks are split by structure down to this depth; deeper ones between lines. */
+/** Blocks nested deeper are split between lines instead of by structure. */
 const depthMax = 12;
 
 /**
- * Chunks code, and text laid out like it (YAML, JSON), by indentation. A declaration that fits stays whole, with comments;
- * a longer one is split within its body. The path of a chunk has the names of the declarations around it.
+ * Chunks code, and text laid out like it (YAML, JSON), by indentation. A declaration that fits stays whole, with its comments;
+ * a longer one is split within its body. A chunk's path has the names of the declarations around it.
  */
 export function chunkCode(text: string, language: string | undefined, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -44,7 +44,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
     close();
   }
 
-  /** Splits a declaration that is longer than a chunk: its head and the parts of its body, under its name. */
+  /** Splits a declaration longer than a chunk into its head and parts of its body, under its name. */
   function openUp(unit: Unit, path: readonly string[], depth: number): void {
     const inner = withName(path, declaredName(unit.head.text, language));
     const bodyAt = unit.lines.indexOf(unit.head) + 1;
@@ -55,7 +55,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
       return;
     }
     const indent = Math.min(...inside.slice(0, linesLookedAt).map((line) => line.indent));
-    // The head goes with the first part of the body; brackets that are indented like the head go with the last.
+    // The head joins the first part of the body; brackets indented like the head join the last.
     const lines = [
       ...unit.lines.slice(0, bodyAt).map((line) => ({ ...line, indent, leads: true })),
       ...body.map((line) => ({ ...line, indent: Math.max(line.indent, indent) })),
@@ -63,7 +63,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
     pack(lines, inner, depth + 1);
   }
 
-  /** Consecutive lines, as many as fit. */
+  /** Groups consecutive lines, as many as fit. */
   function linePieces(lines: readonly CodeLine[]): Span[] {
     const pieces: Span[] = [];
     for (const { start, end, isBlank } of lines) {
@@ -83,12 +83,12 @@ export function chunkCode(text: string, language: string | undefined, options: C
   }
 }
 
-/** Data of many megabytes is read in parts of this length: its lines, with all that is known of each, take many times as much. */
+/** Many megabytes of data are read in parts of this length: parsed lines take many times their size. */
 const partUnits = 1_000_000;
-/** How far beyond that a part may reach, to end where nothing is indented. */
+/** How far a part may extend to end at an unindented line. */
 const partSpare = 100_000;
 
-/** A text of usual length is one part. Parts end between lines. */
+/** Most texts are one part. Parts end between lines. */
 function* partsOf(text: string): Generator<Span> {
   for (let start = 0; start < text.length; ) {
     const end = text.length - start <= 2 * partUnits ? text.length : partEnd(text, start + partUnits);
@@ -112,7 +112,7 @@ function spanOf({ lines }: Unit): Span {
   return { start: lines[0]?.start ?? 0, end: lines.findLast(({ isBlank }) => !isBlank)?.end ?? 0 };
 }
 
-/** The name that a line of code declares, if any. Goes by keywords and shapes that languages share, not by grammars. */
+/** The name that a line declares, if any. Uses keywords and shapes that languages share, not grammars. */
 function declaredName(line: string, language: string | undefined): string | undefined {
   const text = line.slice(0, lineUnitsMax).trim();
   if (language === 'xml') return /^([\w.-]+(?::[\w.-]+)?)(?:\s.*)?:(?:\s|$)/.exec(text)?.[1];
@@ -131,7 +131,7 @@ function declaredName(line: string, language: string | undefined): string | unde
 const lineUnitsMax = 240;
 const nameUnitsMax = 80;
 
-/** `key:`, `"key": {`, and `- name: x` of an item. */
+/** `key:`, `"key": {`, and the `- name: x` of an item. */
 function keyName(text: string): string | undefined {
   const key = /^(?:-\s+)?(?:"((?:[^"\\]|\\.){1,80})"|'([^']{1,80})'|([\w.$@/ -]{1,80}?))\s*:(?:\s|$)/.exec(text);
   return key?.slice(1).find((group) => group !== undefined);
@@ -141,7 +141,7 @@ const modifiers =
   '(?:(?:export|default|public|private|protected|internal|static|final|abstract|sealed|open|override|virtual|inline|async|const|extern|unsafe|pub(?:\\([^)]*\\))?|partial|data|readonly|declare|local|suspend|case|virtual|synchronized|native)\\s+)*';
 
 const patterns: readonly RegExp[] = [
-  // Go: a method, with its receiver.
+  // Go method with its receiver.
   /^func\s+\(\s*\w*\s*(\*?\w[\w.[\]]*\)\s*\w+)/,
   new RegExp(
     `^${modifiers}(?:class|interface|struct|enum(?:\\s+class)?|trait|module|namespace|object|record|protocol|extension|union|type|message|service|contract|library|package\\s+object|defmodule|typedef\\s+struct)\\s+([A-Za-z_$][\\w$]*(?:(?:\\.|::)[\\w$]+)*)`,
@@ -156,7 +156,7 @@ const patterns: readonly RegExp[] = [
   /^\[\[?([^\]]{1,80})\]\]?$/,
   // HCL.
   /^(?:resource|data|module|variable|output|provider|locals)\s+((?:"[^"]*"\s*)*)\{$/,
-  // C and its relatives: a type, a name, arguments and an opening brace.
+  // C family: a type, a name, arguments and an opening brace.
   /^(?:[\w:<>,*&[\]~]+\s+)*[*&]*([A-Za-z_~][\w:~]*)\s*\([^;]*(?:\)[^;{]*\{?|,)$/,
   // Make.
   /^([\w.%/-]+)\s*:(?!=)(?:\s|$)/,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chunkDocument } from './chunk-document.ts';
 
-test('CSV is cut between rows, and every chunk knows the columns', () => {
+test('splits CSV between rows, and every chunk has the columns', () => {
   const rows = Array.from({ length: 30 }, (_, index) => `${index},"two\nlines ${index}",end${index}`);
   const text = ['id,note,last', ...rows].join('\n');
   const chunks = chunkDocument({ text, kind: 'csv' }, { unitsMax: 100 });
@@ -14,13 +14,13 @@ test('CSV is cut between rows, and every chunk knows the columns', () => {
   }
 });
 
-test('a quote that is never closed makes every line a row', () => {
+test('an unclosed quote makes every line a row', () => {
   const text = `a,b\n1,"open\n${'2,x\n'.repeat(20_000)}`;
   const chunks = chunkDocument({ text, kind: 'csv' }, { unitsMax: 100 });
   for (const { text: rows } of chunks.slice(1)) assert.match(rows, /^(?:2,x\n?)+$/);
 });
 
-test('rows of a table that was cut carry its columns', () => {
+test('rows of a split table carry its columns', () => {
   const rows = Array.from({ length: 20 }, (_, index) => `| wick ${index} | ${index} |`);
   const text = ['# Stores', '', '| Item | Count |', '| --- | --- |', ...rows].join('\n');
   const chunks = chunkDocument({ text, kind: 'xlsx' }, { unitsMax: 120 });
@@ -28,7 +28,7 @@ test('rows of a table that was cut carry its columns', () => {
   for (const { titlePath } of chunks.slice(1)) assert.deepEqual(titlePath, ['Stores', 'Item | Count']);
 });
 
-test('files of an archive are cut each by its own kind, under its name', () => {
+test('chunks the files of an archive by their own kind, under their names', () => {
   const code = 'def light():\n    return 1';
   const text = `# a/lamp.py\n\n${code}\n\n# b.csv\n\nx,y\n1,2`;
   const chunks = chunkDocument({

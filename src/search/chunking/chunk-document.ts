@@ -4,7 +4,7 @@ import { chunkCode } from './chunk-code.ts';
 import { chunkRows } from './chunk-rows.ts';
 import { chunkText } from './chunk-text.ts';
 
-/** Code and data by structure, tables by rows, the rest by headings and sentences; members of archives by their own kind. */
+/** Code and data by structure, tables by rows, the rest by headings and sentences; archive members by their own kind. */
 export function chunkDocument(
   document: Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'members'>,
   options: ChunkingOptions = {},

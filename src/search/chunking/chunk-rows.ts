@@ -2,10 +2,10 @@ import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk
 import { forcedPieces } from './sentences.ts';
 
 const headerUnitsMax = 300;
-/** A quoted cell that is longer than this is taken for a stray quote: then every line is a row. */
+/** A longer quoted cell is a stray quote: then every line is a row. */
 const quotedUnitsMax = 20_000;
 
-/** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). The path of each chunk has the column names. */
+/** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). Each chunk's path has the column names. */
 export function chunkRows(text: string, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
   const rows = rowsOf(text);
@@ -46,7 +46,7 @@ function rowsOf(text: string): Span[] {
   return rows;
 }
 
-/** The end of the first line at which no quoted cell is open, or undefined if one never ends. */
+/** The end of the first line that leaves no quoted cell open; undefined if one never ends. */
 function quotedEnd(text: string, start: number, firstEnd: number, quotes: Quotes): number | undefined {
   let end = firstEnd;
   let isOpen = false;
@@ -63,7 +63,7 @@ interface Quotes {
   hasBefore(end: number): boolean;
 }
 
-/** Searches ahead once for each mark. Searching from every row would read a text without quotes once for each row. */
+/** Searches ahead once per mark: searching from every row would reread a text without quotes each time. */
 function createQuotes(text: string): Quotes {
   let next = text.indexOf('"');
   return {

@@ -48,19 +48,19 @@ test('chunks are slices of the original and carry the headings above them', () =
   });
 });
 
-test('a code block that fits is never cut, not even at its blank lines', () => {
+test('never splits a code block that fits, even at blank lines', () => {
   const chunks = chunkText(document, { unitsMax: 60 });
   const holder = chunks.find(({ text }) => text.includes('npm ci'));
   assert.match(holder?.text ?? '', /```sh\nnpm ci\n\nnpm start\n# not a heading\n```/);
   assert.equal(holder?.titlePath.includes('not a heading'), false);
 });
 
-test('a table stays whole while it fits', () => {
+test('keeps a table that fits whole', () => {
   const chunks = chunkText(document, { unitsMax: 120 });
   assert.ok(chunks.some(({ text }) => text.includes('| name') && text.includes('| b ')));
 });
 
-test('a heading is not left alone at the end of a chunk', () => {
+test('never leaves a heading alone at the end of a chunk', () => {
   const text = `${'One sentence here. '.repeat(6)}\n\n# Next\n\nIts text.`;
   const chunks = chunkText(text, { unitsMax: 125 });
   assert.deepEqual(
@@ -69,25 +69,25 @@ test('a heading is not left alone at the end of a chunk', () => {
   );
 });
 
-test('a long paragraph is cut between sentences', () => {
+test('splits a long paragraph between sentences', () => {
   const sentences = Array.from({ length: 30 }, (_, index) => `Sentence number ${index} says what it says.`);
   const chunks = chunkText(sentences.join(' '), { unitsMax: 200 });
   assert.ok(chunks.length > 4);
   for (const { text } of chunks) assert.match(text, /^Sentence .*says\.$/s);
 });
 
-test('long code is cut at line ends', () => {
+test('splits long code at line ends', () => {
   const code = `\`\`\`\n${Array.from({ length: 40 }, (_, index) => `call(${index});`).join('\n')}\n\`\`\``;
   for (const { text } of chunkText(code, { unitsMax: 100 }))
     assert.match(text, /^(?:```|call\(\d+\);)[\s\S]*(?:;|```)$/);
 });
 
-test('code without fences is known for code', () => {
+test('recognises code without fences', () => {
   assert.ok(looksLikeCode('def area(width, height):\n    """Area of a box."""\n    return width * height\n'));
   assert.ok(!looksLikeCode('The function returns the area; we import it from there.'));
 });
 
-test('wiki headings and an unclosed fence are understood', () => {
+test('understands wiki headings and an unclosed fence', () => {
   const wiki = chunkText(' = Valkyria = \n\n Text of it . \n\n = = Plot = = \n\n More . \n');
   assert.deepEqual(
     wiki.map(({ titlePath }) => titlePath),
@@ -96,7 +96,7 @@ test('wiki headings and an unclosed fence are understood', () => {
   assert.equal(chunkText('```\nopen for ever\n\n# really').length, 1);
 });
 
-test('every character that is not white space is in exactly one chunk, whatever the text', () => {
+test('puts every non-space character into exactly one chunk', () => {
   const line = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 80 }),
     fc.constantFrom(
@@ -136,7 +136,7 @@ function assertCovers(text: string, chunks: readonly Chunk[]): void {
   assert.equal(text.slice(at).trim(), '');
 }
 
-test('a heading as long as a book is not copied into every chunk below it', () => {
+test('does not copy a very long heading into every chunk below it', () => {
   const text = `# ${'word '.repeat(40_000)}\n\n${'A sentence of the text. '.repeat(4_000)}`;
   const headings = chunkText(text).reduce((sum, { titlePath }) => sum + titlePath.join('').length, 0);
   assert.ok(headings < text.length, `${headings} characters of headings for ${text.length} of text`);

@@ -6,8 +6,8 @@ import { forcedPieces, sentencesOf } from './sentences.ts';
 const columnsUnitsMax = 300;
 
 /**
- * Headings stay with their text, code and tables stay whole if they fit, paragraphs are split between sentences.
- * Chunks do not overlap; everything but the white space between them is in exactly one.
+ * Headings stay with their text, code and tables stay whole if they fit, paragraphs are split between sentences. Chunks do not
+ * overlap, and everything but the white space between them is in exactly one.
  */
 export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] {
   const unitsMax = chunkUnits(options);
@@ -35,7 +35,7 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
       open.end = piece.end;
       open.hasText ||= block.kind !== 'heading';
       open.titlePath = path.map(({ title }) => title);
-      // Without the header, rows of a table that was split do not say what their columns are.
+      // Rows of a split table need the header to name their columns.
       if (block.kind === 'table' && open.start > block.start) open.titlePath.push(columnsOf(text, block));
     }
   }
@@ -43,10 +43,10 @@ export function chunkText(text: string, options: ChunkingOptions = {}): Chunk[] 
   return chunks;
 }
 
-/** Each chunk below a heading carries it: without a limit, a long line taken for one would be copied a thousand times. */
+/** Every chunk below a heading carries it: without a limit, a long line mistaken for a heading would be copied a thousand times. */
 const titleUnitsMax = 300;
 
-/** The first row of a table, for the chunks that start after it. */
+/** The first row of a table, for the chunks after it. */
 function columnsOf(text: string, { start, end }: Span): string {
   const row = text.slice(start, Math.min(end, start + columnsUnitsMax)).split('\n', 1)[0] ?? '';
   return row.replace(/^\s*\|\s*|\s*\|\s*$/g, '');
@@ -67,7 +67,7 @@ function linesOf(text: string, { start, end }: Span): Span[] {
     const newline = text.indexOf('\n', at);
     const lineEnd = newline === -1 || newline >= end ? end : newline;
     const last = lines.at(-1);
-    // Closing brackets and fences mean nothing alone: they stay with the previous line.
+    // Closing brackets and fences mean nothing alone and stay with the previous line.
     if (last && !/[\p{L}\p{N}]/u.test(text.slice(at, lineEnd))) last.end = lineEnd;
     else if (text.slice(at, lineEnd).trim() !== '') lines.push({ start: at, end: lineEnd });
     at = lineEnd + 1;

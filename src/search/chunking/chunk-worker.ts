@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
 import { placedChunks } from './placed-chunks.ts';
 
-/** Runs on a thread of its own, because a book would block the server for too long. */
+/** On its own thread, because a book would block the server for too long. */
 answerCalls(() => ({ perform: placedChunks, explain: notChunked }));
 
 function notChunked(cause: unknown): CarrelError {

@@ -5,18 +5,18 @@ export interface Span {
 }
 
 export interface Chunk extends Span {
-  /** Exactly the text between the offsets. */
+  /** The text between the offsets. */
   text: string;
-  /** The headings above, outermost first. A heading that starts the chunk is in its text as well. */
+  /** The headings above, outermost first. A heading that starts the chunk is also in its text. */
   titlePath: readonly string[];
 }
 
 export interface ChunkingOptions {
-  /** The longest chunk, in UTF-16 units. Text is split between lines or sentences wherever that is possible. */
+  /** Max chunk length in UTF-16 units. Splits between lines or sentences if possible. */
   unitsMax?: number;
 }
 
-/** As in the reference chunking of our test data. An answer fits into a chunk, and five chunks fit a prompt. */
+/** As in our test data's reference chunking. An answer fits into a chunk, and five chunks into a prompt. */
 const unitsMaxDefault = 1200;
 
 export function chunkUnits({ unitsMax = unitsMaxDefault }: ChunkingOptions): number {

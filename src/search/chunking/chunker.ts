@@ -9,13 +9,13 @@ export interface Chunker {
   close(): Promise<void>;
 }
 
-/** Texts up to this length are chunked in a millisecond or two: not worth a thread. */
+/** Up to this length, chunking takes a millisecond or two: not worth a thread. */
 const shortUnits = 20_000;
 
-/** From this length on, a text has a thread of its own, which ends with it: its memory would be kept for good. */
+/** A text of this length gets its own thread, which ends with it and frees its memory. */
 const longUnits = 1_000_000;
 
-/** Chunks long texts on a thread that starts with the first of them and does not keep the process alive. */
+/** Chunks long texts on a thread that starts on demand and does not keep the process alive. */
 export function createChunker(): Chunker {
   let thread: ChunkThread | undefined;
   return {

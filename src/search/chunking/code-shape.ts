@@ -9,7 +9,7 @@ export function looksLikeCode(text: string): boolean {
   return codeLines / lines.length >= (lines.length === 1 ? 1 : 0.4) && lines.some((line) => declaration.test(line));
 }
 
-/** Code as words: names split, brackets and operators removed, after the name of the language, which questions mention. */
+/** Code as words: the language's name, which questions mention, then names split, without brackets and operators. */
 export function wordsOfCode(code: string): string {
   const language = languages.find(([, sign]) => sign.test(code.slice(0, unitsRead)))?.[0] ?? '';
   return `${language} ${sentenceOf(code)}`.trim();
@@ -24,7 +24,7 @@ function sentenceOf(code: string): string {
     .trim();
 }
 
-/** The first that matches is used. A wrong one costs little. */
+/** The first match is used. A wrong one costs little. */
 const languages: readonly (readonly [name: string, sign: RegExp])[] = [
   [
     'python',

@@ -5,16 +5,16 @@ export interface CodeLine extends Span {
   /** Columns before the first character; tab stops are every four columns. */
   indent: number;
   isBlank: boolean;
-  /** Belongs to the next line, whatever it looks like. */
+  /** Belongs to the next line, even if it looks unrelated. */
   leads?: boolean;
 }
 
-/** A statement or declaration, with the comments above it and what is indented below it. */
+/** A statement or declaration, with the comments above it and its indented body. */
 export interface Unit {
   lines: CodeLine[];
-  /** The first line that is neither a comment nor an annotation. */
+  /** The first line that is neither comment nor annotation. */
   head: CodeLine;
-  /** Only closes what an earlier unit opened. */
+  /** Only closes an earlier unit. */
   isTail: boolean;
 }
 
@@ -32,8 +32,8 @@ export function codeLines(text: string, part: Span = { start: 0, end: text.lengt
 }
 
 /**
- * Every line that is not blank is in one unit. A unit starts at the smallest indent; comments and annotations above it
- * and the brackets and keywords that end it belong to it.
+ * Every non-blank line is in one unit. A unit starts at the smallest indent; comments and annotations above it, and the
+ * brackets and keywords that end it, belong to it.
  */
 export function unitsOf(lines: readonly CodeLine[]): Unit[] {
   const base = lines.reduce(
@@ -74,7 +74,7 @@ function unit(lines: CodeLine[]): Unit {
   return { lines, head, isTail: closes.test(head.text) };
 }
 
-/** Ends or continues what the lines above started. */
+/** Ends or continues what earlier lines started. */
 const closes =
   /^\s*(?:[}\])>]|(?:end|else|elif|elsif|elseif|except|catch|finally|rescue|ensure|fi|done|esac|endif|endfunction|then|do)\b|\*\/)/;
 

@@ -12,7 +12,7 @@ const pages: TextToChunk = {
   ],
 };
 
-test('contract §6: a chunk knows its page and the headings above it', () => {
+test('contract §6: a chunk has its page and the headings above it', () => {
   assert.deepEqual(
     placedChunks(pages).map(({ headings, metadata }) => [headings, metadata]),
     [
@@ -22,7 +22,7 @@ test('contract §6: a chunk knows its page and the headings above it', () => {
   );
 });
 
-test('contract §6: no chunk goes over the end of a page, so that each has one', () => {
+test('contract §6: no chunk spans two pages', () => {
   const text = 'The harbour opens in May.\n\nThe lock takes two boats.\n\nThe fee is nine crowns.';
   const marks = [0, text.indexOf('The lock'), text.indexOf('The fee')].map((offset, index) => ({
     offset,
@@ -38,7 +38,7 @@ test('contract §6: no chunk goes over the end of a page, so that each has one',
   );
 });
 
-test('a chunk of plain text knows its lines', () => {
+test('a chunk of plain text has its lines', () => {
   const text = 'first\nparagraph\n\n## Heading\n\nlast';
   assert.deepEqual(
     placedChunks({ text, kind: 'markdown', marks: [{ offset: 0, line: 1 }] }).map(({ metadata }) => metadata),
@@ -66,13 +66,13 @@ test('a short text is one chunk, and a long one is not', () => {
     { offset: 0, page: 1 },
     { offset: sentences(20).length, page: 2 },
   ];
-  assert.ok(cut(paragraphs, { marks }).length > 1, 'pages are told apart');
+  assert.ok(cut(paragraphs, { marks }).length > 1, 'pages stay separate');
   const lines = Array.from({ length: 40 }, (_, index) => `    value_${index} = a * ${index} + b  # step ${index}`);
   const code = ['def compute(a, b):', ...lines, '    return value_1'].join('\n');
   assert.equal(cut(code, { kind: 'code', codeLanguage: 'python' }).length, 1);
 });
 
-test('a short note is one chunk, whatever looks like a heading in it', () => {
+test('a short note is one chunk despite headings', () => {
   const text =
     '# compute the sum\ndef add(a, b):\n    return a + b\n\n# and more of it\ndef more(a):\n    return add(a, 1)';
   const lines = { offset: 0, line: 1 };
@@ -81,7 +81,7 @@ test('a short note is one chunk, whatever looks like a heading in it', () => {
   assert.deepEqual(only?.metadata, { line_start: 1, line_end: 7 });
 });
 
-test('a long text is cut on another thread, into the same chunks', async () => {
+test('chunks a long text on another thread, with the same result', async () => {
   const long: TextToChunk = { ...pages, text: `${pages.text}\n\n${'A sentence of a long text. '.repeat(4000)}` };
   const chunker = createChunker();
   assert.deepEqual(await chunker.chunk(long), placedChunks(long));

@@ -5,7 +5,7 @@ import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
 
 export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguage' | 'marks' | 'members'> & {
-  /** Kept in one chunk if it is short, whatever headings it has. */
+  /** A short note stays one chunk, headings or not. */
   isNote?: boolean;
 };
 
@@ -36,7 +36,7 @@ function pageEndsOf(marks: readonly Mark[]): number[] {
   return marks.flatMap(({ offset, page }, index) => (index > 0 && page !== marks[index - 1]?.page ? [offset] : []));
 }
 
-/** The parts of a chunk between these offsets, without the white space around them. */
+/** Splits a chunk at these offsets and trims the parts. */
 function splitAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
   const inside = offsets.filter((offset) => offset > chunk.start && offset < chunk.end);
   if (inside.length === 0) return [chunk];
@@ -49,7 +49,7 @@ function splitAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
   });
 }
 
-/** All chunks as one, if they are short together and under the same headings, on one page, in one file. */
+/** Joins all chunks if they are short in total and share their headings, page and file. */
 function wholeOf({ text, isNote }: TextToChunk, chunks: readonly Chunk[], places: Places): Chunk | undefined {
   const [first] = chunks;
   const last = chunks.at(-1);

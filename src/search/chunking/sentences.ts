@@ -1,6 +1,6 @@
 import type { Span } from './chunk.ts';
 
-/** The sentences of a part of a text, without the white space between them. */
+/** The sentences in a span, without the white space between them. */
 export function sentencesOf(text: string, { start, end }: Span): Span[] {
   const spans: Span[] = [];
   for (const { segment, index } of segments(text.slice(start, end))) {
@@ -20,7 +20,7 @@ function segments(text: string): Intl.Segments {
   return segmenter.segment(text);
 }
 
-/** Splits a sentence or line that is longer than a chunk at white space, or between characters if there is none. */
+/** Splits a sentence or line longer than a chunk at white space, or else between characters. */
 export function forcedPieces(text: string, { start, end }: Span, unitsMax: number): Span[] {
   const pieces: Span[] = [];
   for (let at = start; at < end; ) {

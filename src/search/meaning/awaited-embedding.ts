@@ -5,16 +5,16 @@ import type { BackgroundEmbedding } from './background-embedding.ts';
 export interface AwaitedEmbeddingDeps {
   readonly vectors: Pick<VectorStore<never>, 'state' | 'waiting'>;
   readonly model: string;
-  /** Called whenever it is seen that nothing is left to embed. */
+  /** Called when nothing is left to embed. */
   readonly onDone?: (() => void) | undefined;
 }
 
 const lookMs = 100;
 
-/** For a process that leaves vectors to others, which share its database: it makes none, and only waits for theirs. */
+/** For a process that leaves embedding to others on its database: only waits for their vectors. */
 export function createAwaitedEmbedding({ vectors, model, onDone }: AwaitedEmbeddingDeps): BackgroundEmbedding {
   const stop = new AbortController();
-  /** Waited for once. Nobody may be there to embed them, and then each search would wait again. */
+  /** Owners waited for once without result. Possibly nobody embeds them, and each search would wait again. */
   let inVain = new Set<number>();
   let looking: Promise<void> | undefined;
 
@@ -44,7 +44,7 @@ export function createAwaitedEmbedding({ vectors, model, onDone }: AwaitedEmbedd
   };
 
   async function look(): Promise<void> {
-    // If it fails, the next one tells.
+    // A failure is left for the next call to report.
     const state = await vectors.state({ model }).catch(() => undefined);
     if (state?.pending === 0) onDone?.();
   }

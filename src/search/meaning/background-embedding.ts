@@ -7,15 +7,15 @@ import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { embedPassages } from './passage-vectors.ts';
 
-/** Makes the missing vectors of a model in the background. Processes on one database each lease a batch of texts at a time. */
+/** Creates a model's missing vectors in the background. Processes on one database each lease a batch of texts at a time. */
 export interface BackgroundEmbedding {
   /** False while the provider does not answer. */
   readonly available: boolean;
-  /** Call it when there may be something to embed. */
+  /** Call when there may be something to embed. */
   wake(): void;
-  /** These are embedded before others. */
+  /** Embeds these first. */
   prefer(owners: readonly number[]): void;
-  /** Embeds these first, or waits for processes that leased them, until the time is up or nothing moves. */
+  /** Embeds these first, or waits for processes that leased them, until the timeout or a stall. */
   settled(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -26,46 +26,46 @@ export interface BackgroundEmbeddingDeps {
   readonly log: Logger;
   /** Awaited before texts are leased. */
   readonly ready?: (() => Promise<void>) | undefined;
-  /** Called whenever there is nothing left to embed. */
+  /** Called when nothing is left to embed. */
   readonly onDone?: (() => void) | undefined;
 }
 
 const batchSize = 32;
-/** Many times what a batch takes. After a crash, or if one takes longer, another process embeds its texts as well, which does no harm. */
+/** Many times what a batch takes. After a crash or a slow batch, another process embeds the texts too, which is harmless. */
 const leaseMs = 30_000;
-/** Owners that are embedded before others: whoever asked for more is long gone. */
+/** Max preferred owners: callers of more are long gone. */
 const wantedMax = 20_000;
-/** Total length of a batch: a caller that waits for other texts waits a second at most. */
+/** Max length of a batch: a caller waiting for other texts waits a second at most. */
 const batchUnitsMax = 16_000;
-/** A text that takes longer than this may take minutes, so nobody waits for it. */
+/** A text that takes longer may take minutes, so nobody waits for it. */
 const stallMs = 5_000;
 
-/** How often a caller looks at texts that another process has claimed. */
+/** How often a caller polls texts leased by another process. */
 const lookMs = 100;
-/** How often this process looks if others have claimed all that is left: they may have died. */
+/** How often this process polls if others leased all that is left: they may have died. */
 const lookAgainMs = 2_000;
 
-/** From this many texts with new vectors on, packing pays. */
+/** From this many texts with new vectors, packing pays. */
 export const packedMin = 4_000;
 
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
   const { vectors, provider, log } = deps;
   const model = provider.name;
   let unpacked = 0;
-  /** Owners that a caller waits for, the latest first. */
+  /** Owners that a caller waits for, latest first. */
   let wanted = new Set<number>();
-  /** Ends with the owners in question that other processes have claimed. */
+  /** Resolves with the awaited owners that other processes have leased. */
   let step = Promise.withResolvers<readonly number[]>();
   const claimant = randomUUID();
   const release = () => vectors.release({ model, claimant }).catch(() => {});
   let lookingAgain: NodeJS.Timeout | undefined;
-  /** The provider, not the database: that one is busy now and then, and what it fails at is done again. */
+  /** The provider, not the database, whose occasional failures are retried. */
   let isAway = false;
   const backlog = createBacklog({
     async doSome(signal) {
       const asked = [...wanted].slice(0, batchSize);
       const { isIdle, elsewhere } = await embedNext(asked, signal).catch(async (error: unknown) => {
-        // Others may be able to do it.
+        // Other processes may be able to embed them.
         await release();
         throw error;
       });
@@ -126,19 +126,19 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     const some = atOnce(texts);
     if (some.length > 0) unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
     const left = new Set(texts.slice(some.length).map(({ owner }) => owner));
-    // The others of those asked for have their vectors, or wait for another process.
+    // The rest of the awaited owners have their vectors or wait for another process.
     for (const owner of [...asked, ...some.map((text) => text.owner)]) if (!left.has(owner)) wanted.delete(owner);
     return { isIdle: texts.length === 0, elsewhere };
   }
 
-  /** A text that the provider refuses has no vectors, and keeps no other from its own. */
+  /** A text that the provider refuses gets no vectors and does not block the others. */
   async function embedTexts(texts: readonly TextToEmbed[], signal: AbortSignal): Promise<PutVectors['texts']> {
     try {
       const windows = await embedPassages(texts, provider, { signal });
       isAway = false;
       return texts.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
     } catch (error) {
-      // Either nothing can be embedded now, and this throws too, or one of the texts is at fault.
+      // Fails too if the provider is down; otherwise one of the texts is at fault.
       await provider.embed(['.'], { signal }).catch((away) => {
         isAway = !signal.aborted;
         throw away;
@@ -150,7 +150,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
         return embedded;
       }
       const { owner, textHash } = only;
-      log.warn('a text cannot be embedded and will be found by words only', { owner, reason: reasonOf(error) });
+      log.warn('a text cannot be embedded and will be found by keyword only', { owner, reason: reasonOf(error) });
       return [{ owner, textHash, windows: [] }];
     }
   }
@@ -165,11 +165,11 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     backlog.wake();
   }
 
-  /** Packed vectors save the next process that searches from reading them one by one. */
+  /** Packed vectors spare the next process reading them one by one. */
   async function packMany(signal: AbortSignal): Promise<void> {
     if (unpacked < packedMin) return;
     unpacked = 0;
-    // Unpacked vectors can be searched as well.
+    // Unpacked vectors work too.
     await vectors.pack(model, { signal }).catch(() => {});
   }
 
@@ -179,7 +179,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   }
 }
 
-/** As many of the first texts as fit a batch, and at least one. */
+/** The first texts that fit a batch, at least one. */
 function atOnce(texts: readonly TextToEmbed[]): readonly TextToEmbed[] {
   let units = 0;
   const tooMany = texts.findIndex(({ text }, place) => {

@@ -1,12 +1,12 @@
 import type { Storage } from '../../storage/storage.ts';
 import { type ModelState, type VectorCorpus, vectorCorpora } from '../../storage/vectors/vector.ts';
 
-/** What is embedded by which model, for `carrel doctor` and the status of a server. */
+/** What is embedded by which model, for `carrel doctor` and the status. */
 export interface CorpusEmbeddings {
   readonly corpus: VectorCorpus;
-  /** The models that have vectors, the newest last. */
+  /** Models with vectors, the newest last. */
   readonly models: readonly ModelState[];
-  /** Set while one model is being replaced by another. */
+  /** Set while one model replaces another. */
   readonly change: { readonly from: string; readonly to: string; readonly waiting: number } | undefined;
 }
 

@@ -14,7 +14,7 @@ import { createMeaning, type Meaning } from './meaning.ts';
 
 type EntryMeaning = Meaning<EntryFilter>;
 
-/** Vectors that count letters: the same text is nearest to itself. */
+/** Vectors that count letters: a text is nearest to itself. */
 function letters(text: string): Float32Array {
   const vector = new Float32Array(32);
   for (const character of text.toLowerCase()) {
@@ -79,7 +79,7 @@ const search = (meaning: EntryMeaning, text: string, allowed?: readonly number[]
   meaning.search({ text, limit: 10, allowed, signal: new AbortController().signal });
 const ids = async (...given: Parameters<typeof search>) => (await complete(...given)).matches.map(({ id }) => id);
 
-/** A search waits for fresh texts, but not longer than a moment, which a busy machine may need. */
+/** A search waits for new texts only briefly; a busy machine may need longer. */
 async function complete(...given: Parameters<typeof search>) {
   for (;;) {
     const answer = await search(...given);
@@ -87,7 +87,7 @@ async function complete(...given: Parameters<typeof search>) {
   }
 }
 
-test('contract §3: what was written while the provider was away is embedded when it is back', async () => {
+test('contract §3: embeds what was written during an outage of the provider', async () => {
   const provider = fakeProvider();
   const meaning = open(provider);
   provider.isDown = true;
@@ -95,13 +95,13 @@ test('contract §3: what was written while the provider was away is embedded whe
   meaning.wake();
   await assert.rejects(search(meaning, 'aaa bbb'), { code: 'unavailable' });
   provider.isDown = false;
-  // The background tries again by itself; a search waits for it.
+  // The background retries by itself; a search waits for it.
   while ((await search(meaning, 'aaa bbb')).pending > 0);
   assert.deepEqual(await ids(meaning, 'aaa bbb'), [id]);
   assert.equal(meaning.available, true);
 });
 
-test('a text that cannot be embedded keeps no other from it', async () => {
+test('a text that cannot be embedded does not block others', async () => {
   const meaning = open(fakeProvider());
   const poison = await store('poison ccc');
   const good = await store('ccc ddd');
@@ -110,7 +110,7 @@ test('a text that cannot be embedded keeps no other from it', async () => {
   assert.ok(!matches.some(({ id }) => id === poison));
 });
 
-test('the nearest come first, filters hold, and what is changed or removed is forgotten, also by others', async () => {
+test('ranks by nearness, applies filters and forgets changed or removed texts', async () => {
   const [one, two] = [open(fakeProvider()), open(fakeProvider())];
   const [a, b] = [await store('xyz xyz'), await store('xyz qqq')];
   const { matches } = await complete(one, 'xyz xyz');
@@ -127,7 +127,7 @@ test('the nearest come first, filters hold, and what is changed or removed is fo
   assert.equal((await ids(one, 'jjj kkk'))[0], later);
 });
 
-test('what was embedded in bulk is packed, so that the next process need not read it one by one', async (context) => {
+test('packs bulk embeddings, so that the next process reads them at once', async (context) => {
   const bulk = await createSqliteStorage({ path: join(folder, 'bulk.db') });
   const provider = fakeProvider();
   const meaning = createMeaning({ vectors: bulk.vectors.context, provider, log: silentLogger });
@@ -148,7 +148,7 @@ test('what was embedded in bulk is packed, so that the next process need not rea
   assert.deepEqual((await first()).keys.length, 1_000);
 });
 
-test('a search waits for what it is about, goes before the rest, and says how many are missing', async () => {
+test('a search prioritises its texts and reports how many are missing', async () => {
   const provider = fakeProvider();
   const embedded: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -161,7 +161,7 @@ test('a search waits for what it is about, goes before the rest, and says how ma
   };
   const meaning = open(provider);
   await complete(meaning, 'everything else');
-  // Two batches and a half, the newest first; whoever waits for the oldest does not wait for all.
+  // Two and a half batches, newest first: waiting for the oldest must not mean waiting for all.
   const id = await store('mine');
   for (let place = 0; place < 80; place += 1) await store(`slow ${place}`);
   const filter = { threadId: 'mine' };
@@ -174,21 +174,21 @@ test('a search waits for what it is about, goes before the rest, and says how ma
   const { matches, pending } = await waiting;
   assert.deepEqual([pending, matches.map((match) => match.id)], [0, [id]]);
   const before = embedded.slice(0, embedded.indexOf('mine'));
-  assert.equal(before.includes('slow 10'), false, 'it was embedded before what is newer');
+  assert.equal(before.includes('slow 10'), false, 'it was embedded before newer texts');
 });
 
-test('of more texts than can be embedded meanwhile, a search waits for the last ones, and says how many are missing', async () => {
+test('with too many texts, a search waits for the newest and reports how many are missing', async () => {
   const provider = fakeProvider();
   const over = Promise.withResolvers<void>();
   let batches = 0;
   provider.embed = async (texts, { purpose } = {}) => {
     if (purpose !== 'query') batches += 1;
-    // Long enough for a search that waits for it to be seen, and not so long that it gives up.
+    // Long enough for the test to see a waiting search, short enough that it does not give up.
     if (batches > 1) await Promise.race([over.promise, setTimeout(30_000, undefined, { ref: false })]);
     return texts.map(letters);
   };
   await complete(open(fakeProvider()), 'everything else');
-  // They would embed some of what follows.
+  // They would embed some of the texts below.
   for (const former of opened.splice(0)) await former.close();
   for (let place = 0; place < 70; place += 1) await store(`one of many ${place}`);
   const last = await store('the last');
@@ -205,7 +205,7 @@ test('of more texts than can be embedded meanwhile, a search waits for the last 
   await complete(meaning, 'everything else');
 });
 
-test('what is embedded while a search looks for what is missing is found by it', async () => {
+test('finds what was embedded during the search', async () => {
   const { context } = storage.vectors;
   const meaning = open(fakeProvider(), {
     ...context,
@@ -221,7 +221,7 @@ test('what is embedded while a search looks for what is missing is found by it',
   assert.deepEqual([pending, matches[0]?.id], [0, id]);
 });
 
-test('a process that leaves vectors to others makes none, waits for theirs, and not again for what nobody makes', async () => {
+test('a process without embedding waits for others, and not again for texts that nobody embeds', async () => {
   const passages: string[] = [];
   const provider = fakeProvider();
   provider.embed = async (texts, { purpose } = {}) => {
@@ -236,7 +236,7 @@ test('a process that leaves vectors to others makes none, waits for theirs, and 
   const signal = new AbortController().signal;
   const ask = (waitMs: number) => reader.search({ text: 'left to others', limit: 1, waitMs, signal });
   assert.equal((await ask(1)).pending, 1);
-  // Were it waited for, this test would not end in its time.
+  // If it waited, the test would time out.
   assert.equal((await ask(3_600_000)).pending, 1);
   worker.wake();
   const later = await store('also left to others');
@@ -248,7 +248,7 @@ test('a process that leaves vectors to others makes none, waits for theirs, and 
   assert.deepEqual(passages, []);
 });
 
-test('contract §2: a search that is cancelled while it waits for vectors gives no answer', async () => {
+test('contract §2: a search cancelled while waiting for vectors gives no answer', async () => {
   const provider = fakeProvider();
   const cancel = new AbortController();
   let fresh = 0;

@@ -8,49 +8,49 @@ import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { createModelLane, type ModelLane } from './model-lane.ts';
 import { bestOfOwners, type MeaningMatch, type NearCandidates } from './nearest-vectors.ts';
 
-/** Search by meaning over one corpus. Vectors are made in the background; a write never waits for them. */
+/** Search by meaning over one corpus. Vectors are created in the background; a write never waits for them. */
 export interface Meaning<Filter> {
   /** The model that answers: the previous one, until every text has vectors of the configured one. */
   readonly model: string;
   readonly dimensions: number | undefined;
   /** False while the provider does not answer. */
   readonly available: boolean;
-  /** Call it when there is something to embed. */
+  /** Call when there is something to embed. */
   wake(): void;
-  /** These are embedded before others, because somebody has asked for them. */
+  /** Embeds these first, because somebody asked for them. */
   prefer(owners: readonly number[]): void;
   /**
-   * The nearest texts, each once, by its nearest part. Waits a moment for texts that are being embedded;
-   * `pending` counts those that pass the filter and have no vectors yet.
+   * The nearest texts, each once, by its nearest part. Waits briefly for texts being embedded; `pending` counts those that pass
+   * the filter and have no vectors yet.
    */
   search(request: MeaningRequest<Filter>): Promise<MeaningAnswer>;
-  /** The same, for a caller who scores the candidates itself, in one read with other things. */
+  /** The same, for a caller that scores the candidates itself, together with other reads. */
   find(request: MeaningRequest<Filter>): Promise<MeaningCandidates>;
   close(): Promise<void>;
 }
 
 export interface MeaningRequest<Filter> {
   readonly text: string;
-  /** The embedding of the text, if known: saves a second search for the same text from embedding it again. */
+  /** The text's embedding, if known from an earlier search. */
   readonly vector?: Float32Array | undefined;
   readonly limit: number;
   /** Applied by the database. */
   readonly filter?: Filter | undefined;
-  /** Restricts the search to these owners, for a caller who knows them. */
+  /** Restricts the search to these owners. */
   readonly allowed?: readonly number[] | undefined;
-  /** Reads what the search starts from; by default, nothing else is read with it. */
+  /** Reads what the search starts from; by default, with nothing else. */
   readonly look?: ((request: NearestRequest<Filter>) => Promise<VectorLook>) | undefined;
-  /** How long to wait for texts that are being embedded; three seconds by default. */
+  /** How long to wait for texts being embedded; three seconds by default. */
   readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
 export interface MeaningAnswer {
-  /** The embedding of the text that was searched for. */
+  /** The embedding of the query. */
   readonly vector: Float32Array;
   readonly matches: MeaningMatch[];
   readonly pending: number;
-  /** The model that embedded the text; see `Meaning.model`. */
+  /** The model of that embedding; see `Meaning.model`. */
   readonly model: string;
 }
 
@@ -66,11 +66,11 @@ export interface MeaningDeps<Filter> {
   /** The provider of a previously used model, by name; undefined if it is no longer available. */
   readonly providerOf?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
-  /** False: vectors are left to other processes on the database. */
+  /** False: other processes on the database create the vectors. */
   readonly embeds?: boolean;
-  /** A search waits for so many texts that are being embedded. More take too long. */
+  /** Max texts being embedded that a search waits for. */
   readonly waitedForMax?: number;
-  /** Of more, it waits for so many of the newest. */
+  /** With more, it waits for this many of the newest. */
   readonly lastWaitedFor?: number;
 }
 
@@ -84,10 +84,10 @@ const settleMs = 3_000;
 const settledMax = 2_000;
 
 /**
- * Uses neither the database nor the model before `wake` or `search` is called. When the model changes:
- * 1. Every text needs vectors of the new model, and new texts of the previous one too.
- * 2. Until all have them, queries use the previous model, or what there is if that model is unavailable.
- * 3. Then queries use the new model, and the vectors of previous ones are dropped.
+ * Uses neither the database nor the model before `wake` or `search`. When the model changes:
+ * 1. Every text needs vectors of the new model; new texts get both.
+ * 2. Until all have them, queries use the previous model, or the new one if the previous is unavailable.
+ * 3. Then queries use the new model, and older vectors are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
   const { vectors, provider, log, embeds = true, waitedForMax = settledMax, lastWaitedFor = 0 } = deps;
@@ -97,7 +97,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   const modelOfVector = new WeakMap<Float32Array, string>();
   let isChanging = true;
   let isClosed = false;
-  /** Former lanes that are being closed. */
+  /** Previous lanes that are closing. */
   let leaving: Promise<unknown> = Promise.resolve();
 
   return {
@@ -142,7 +142,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
         return await findIn(before, request);
       } catch (error) {
         if (request.signal.aborted || !isCarrelError(error)) throw error;
-        log.warn('the previous embedding model does not answer, queries go to the new one', { model: before.model });
+        log.warn('the previous embedding model does not answer; searches use the new one', { model: before.model });
         leaveFormer();
       }
     }
@@ -154,7 +154,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   }
 
   function start(): Promise<void> {
-    // If it failed, the next call tries again.
+    // A failed start is retried by the next call.
     started ??= begin().catch((error) => {
       started = undefined;
       throw error;
@@ -180,7 +180,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     const isKnown = request.vector !== undefined && modelOfVector.get(request.vector) === model;
     const vector = await vectorOf(lane, request);
     const asked: NearestRequest<Filter> = { model, query: vector, limit, filter, allowed };
-    // A second search for the same text continues with what the first one found.
+    // A second search for the same text reuses what the first one found.
     const { look, pending } = isKnown
       ? { look: await vectors.look(asked, { signal }), pending: 0 }
       : await settle(lane, request, asked);
@@ -188,7 +188,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return { candidates, keysOf: nearest.keysOf, pending, vector, model };
   }
 
-  /** A vector from an earlier answer may be of another model by now. */
+  /** A vector from an earlier answer may belong to another model by now. */
   async function vectorOf(lane: ModelLane, request: MeaningRequest<Filter>): Promise<Float32Array> {
     const { text, vector: known, signal } = request;
     if (known !== undefined && modelOfVector.get(known) === lane.model) return known;
@@ -198,7 +198,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     return vector;
   }
 
-  /** Waits for texts being embedded, by any process, because a caller may have just written them; counts what is missing. */
+  /** Waits for texts that any process is embedding, because a caller may have just written them; counts what is missing. */
   async function settle(
     lane: ModelLane,
     request: MeaningRequest<Filter>,
@@ -213,7 +213,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (pending === 0) return { look, pending };
     lane.embedding.wake();
     const passing = filter && idSetOf(look.passing ?? (await vectors.matching(filter, { signal })));
-    /** The newest first: whoever asks may have just written it. */
+    /** Newest first: the caller may have just written it. */
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
     let owners = await missing();
@@ -222,7 +222,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
       await lane.embedding.settled(waitedFor, waitMs, signal);
       owners = await missing();
     }
-    // Read last, so that the search finds what has been embedded since.
+    // Read last, so that the search finds what was embedded meanwhile.
     return { look: await again(), pending: owners.length };
   }
 
@@ -233,9 +233,9 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     leaveFormer();
     dropFormer().catch((error) => {
       isChanging = true;
-      // The next process will continue.
+      // The next process continues.
       if (isClosed) return;
-      log.warn('the vectors of a previous model could not be removed', {
+      log.warn('could not remove the vectors of a previous model', {
         reason: error instanceof Error ? error.message : '',
       });
     });
@@ -247,23 +247,23 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (left !== undefined) leaving = Promise.all([leaving, left.close(), left.provider.close()]);
   }
 
-  /** Spares models that another process has chosen since: it has the newer configuration. */
+  /** Keeps models that another process has chosen since: it has the newer configuration. */
   async function dropFormer(): Promise<void> {
     await vectors.drop();
     const models = await vectors.models();
-    // Another process, which knows the newer configuration, has dropped ours.
+    // Another process with the newer configuration has dropped ours.
     if (!models.some(({ model }) => model === main.model)) return;
     for (const { model } of models) {
       if (model === main.model) return;
       await vectors.drop(model);
-      log.info('the vectors of a previous model were removed', { model });
+      log.info('removed the vectors of a previous model', { model });
     }
   }
 }
 
 function replaced(model: string): CarrelError {
   const message =
-    `Another process has replaced the vectors of ${model} with those of another model. ` +
+    `Another process has replaced the vectors of ${model} with another model's. ` +
     'Restart this one with the same EMBEDDING_PROVIDER and EMBEDDING_MODEL.';
   return new CarrelError('unavailable', message);
 }

@@ -6,7 +6,7 @@ import { type BackgroundEmbedding, createBackgroundEmbedding } from './backgroun
 import type { NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
 
-/** Everything for one model: its provider, the background embedding, and the search for the nearest vectors. */
+/** Everything for one model: its provider, background embedding and vector search. */
 export interface ModelLane {
   readonly model: string;
   readonly provider: EmbeddingProvider;
@@ -21,7 +21,7 @@ interface ModelLaneDeps<Filter> {
   readonly log: Logger;
   /** Awaited before anything is embedded. */
   readonly ready?: () => Promise<void>;
-  /** False: vectors are left to other processes on the database. */
+  /** False: other processes on the database create the vectors. */
   readonly embeds: boolean;
   readonly onDone?: () => void;
 }

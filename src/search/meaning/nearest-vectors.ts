@@ -5,7 +5,7 @@ export interface MeaningMatch {
   /** The owner of the vector: an entry, or a passage by its key. */
   readonly id: number;
   readonly cosine: number;
-  /** The part of the text that is nearest to the query, as offsets in UTF-16 units. */
+  /** The part of the text nearest to the query, in UTF-16 offsets. */
   readonly window: { readonly start: number; readonly end: number };
 }
 
@@ -13,20 +13,20 @@ export interface NearestOptions {
   readonly limit: number;
   /** Restricts the search to these owners. */
   readonly allowed: readonly number[] | undefined;
-  /** Read after the search started, so it includes everything that the search has to find. */
+  /** Read after the search started, so it includes everything the search must find. */
   readonly look: VectorLook;
   readonly signal: AbortSignal;
 }
 
-/** Finds the vectors among which the nearest are. */
+/** Selects candidates for the nearest vectors. */
 export interface NearestVectors {
   candidates(query: Float32Array, options: NearestOptions): Promise<NearCandidates>;
-  /** The vectors of these owners; undefined where the database is asked for them by their owners. */
+  /** The vectors of these owners; undefined if the database is queried by owner. */
   readonly keysOf: ((owners: readonly number[]) => number[]) | undefined;
   close(): Promise<void>;
 }
 
-/** Vectors with exact scores, or the keys of those that are yet to be scored. */
+/** Vectors with exact scores, or keys that still need scoring. */
 export type NearCandidates = { readonly scored: readonly ScoredVector[] } | { readonly keys: readonly number[] };
 
 /** The nearest vector of each owner; ties by owner. */

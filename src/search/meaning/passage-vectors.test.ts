@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { embedPassages } from './passage-vectors.ts';
 
-/** Remembers what it was asked and gives each text a unit vector of its own. */
+/** Records its input and gives each text its own unit vector. */
 function recorder(): EmbeddingProvider & { asked: string[] } {
   const asked: string[] = [];
   return {
@@ -23,7 +23,7 @@ function recorder(): EmbeddingProvider & { asked: string[] } {
 const sentence = 'This is one sentence that says something about a fox. ';
 const code = 'def fooBar(self, item_list):\n    """Counts."""\n    return len(item_list)\n';
 
-test('a long passage has a vector for each part, cut between sentences', async () => {
+test('a long passage has a vector per part, split between sentences', async () => {
   const provider = recorder();
   const text = sentence.repeat(12).trim();
   const [vectors = []] = await embedPassages([{ text, titlePath: ['Animals', 'Foxes'] }], provider);
@@ -35,12 +35,12 @@ test('a long passage has a vector for each part, cut between sentences', async (
     assert.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-6);
   }
   assert.ok(provider.asked.every((asked) => asked.startsWith('Animals / Foxes\nThis')));
-  // Mostly the part itself, and something of the others.
+  // Mostly the part itself, plus some of the others.
   const [own = 0, other = 0] = vectors[0]?.vector ?? [];
   assert.ok(own > 3 * other && other > 0);
 });
 
-test('a short passage of a thread is embedded alone and after the one before; the mean is not scaled', async () => {
+test('embeds a short message alone and after the previous one; the mean is not normalised', async () => {
   const provider = recorder();
   const [[only] = []] = await embedPassages([{ text: 'Yes, last May.', before: 'Ann: Did you go to Rome?' }], provider);
   assert.deepEqual(provider.asked, ['Yes, last May.', 'Ann: Did you go to Rome?\nYes, last May.']);
@@ -51,7 +51,7 @@ test('a short passage of a thread is embedded alone and after the one before; th
   assert.ok(Math.hypot(alone, after) < 0.78);
 });
 
-test('behind a long message, and as a long one, a passage of a thread is embedded alone', async () => {
+test('embeds a message alone if it or the previous one is long', async () => {
   const provider = recorder();
   const question = 'And what about the other one?';
   await embedPassages([{ text: question, before: sentence.repeat(8) }], provider);
@@ -59,7 +59,7 @@ test('behind a long message, and as a long one, a passage of a thread is embedde
   assert.deepEqual(provider.asked, [question, sentence.repeat(8)]);
 });
 
-test('the more windows a message has, the shorter their vectors, up to thirty; not those of documents', async () => {
+test('more windows shorten the vectors of a message, up to thirty; not of documents', async () => {
   const length = async (windows: number, titlePath?: string[]) => {
     const texts = { ...recorder(), dimensions: 1, embed: async (all: readonly string[]) => all.map(() => unit) };
     const unit = new Float32Array([1]);
@@ -79,14 +79,14 @@ test('the more windows a message has, the shorter their vectors, up to thirty; n
   assert.ok((await length(30, [])) > 0.999);
 });
 
-test('code is embedded whole and by its words', async () => {
+test('embeds code whole and as words', async () => {
   const provider = recorder();
   const [vectors = []] = await embedPassages([{ text: code.repeat(12) }], provider);
   assert.equal(vectors.length, 1);
   assert.ok(provider.asked[0]?.startsWith('python def foo Bar , item list Counts. return len item list'));
 });
 
-test('passages keep their order and their number of vectors', async () => {
+test('passages keep their order and number of vectors', async () => {
   const all = await embedPassages([{ text: 'one' }, { text: sentence.repeat(12) }, { text: '' }], recorder());
   assert.deepEqual(
     all.map((vectors) => vectors.length),
@@ -103,7 +103,7 @@ test('text without sentence ends is one window', async () => {
   );
 });
 
-test('parts are as long as the provider wants them, or the text stays whole', async () => {
+test('parts have the length the provider wants, or the text stays whole', async () => {
   const text = sentence.repeat(24).trim();
   const counts = [100, 400, Number.POSITIVE_INFINITY].map(async (windowUnits) => {
     const [vectors = []] = await embedPassages([{ text }], { ...recorder(), windowUnits });

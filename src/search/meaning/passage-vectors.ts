@@ -6,33 +6,35 @@ import { type EmbeddingProvider, type EmbedOptions, normalised } from '../models
 
 export interface PassageToEmbed {
   text: string;
-  /** Title and headings above the passage, outermost first, embedded with each of its windows. Undefined for a message. */
+  /** Title and headings above the passage, outermost first, embedded with each window. Undefined for a message. */
   titlePath?: readonly string[];
-  /** The previous passage in the same thread: what a short answer refers to. Not for passages of a document. */
+  /** The previous message of the thread, which a short answer refers to. Not for documents. */
   before?: string;
 }
 
-/** Long prose has a vector per window, so that single sentences are found. Under three windows, a text is embedded whole. */
+/**
+ * Long prose has a vector per window, so that single sentences are found. Shorter than three windows, a text is embedded whole.
+ */
 const windowUnits = 200;
 const windowsMin = 3;
 
-/** A message up to this long is also embedded behind the previous one, if that is as short. */
+/** A message up to this long is also embedded after the previous one, if that is as short. */
 const threadUnitsMax = 400;
-/** The weight of the vector that was made behind the previous passage. */
+/** Weight of the vector that includes the previous message. */
 const behindShare = 0.3;
 
-/** Of many windows one is near to any question, so windows of a message are scaled down by their number. */
+/** Among many windows, one is near to any question, so windows of a message are scaled down by their number. */
 const crowdWindowsMax = 30;
 const crowdLoss = 0.03;
 
-/** The weight of a window in its vector; the rest is the mean of the passage, which tells what it is about. */
+/** Weight of a window in its vector; the rest is the passage's mean, which represents its topic. */
 const windowShare = 0.6;
 
 /**
  * Embeds passages so that a question finds the part that answers it:
  * - Long prose has a vector per window, mixed with the mean of all.
  * - Code is embedded whole, as words, with the name of its language.
- * - A short message is embedded alone and behind the one before it; the weighted mean is not normalised.
+ * - A short message is embedded alone and after the previous one; the weighted mean is not normalised.
  * - Messages with many windows have shorter vectors.
  * So ranking is by dot product: an index must not normalise the vectors.
  */
@@ -69,7 +71,7 @@ interface Plan {
   isMessage: boolean;
 }
 
-/** The windows of a passage, and the texts to embed: one for each window, or two for a short passage of a thread. */
+/** The windows of a passage and the texts to embed: one per window, or two for a short message. */
 function planOf({ text, titlePath, before }: PassageToEmbed, units: number): Plan {
   const isMessage = titlePath === undefined;
   const heading = titlePath && titlePath.length > 0 ? `${titlePath.join(' / ')}\n` : '';
@@ -111,13 +113,13 @@ function crowding(windows: number): number {
   return 1 - crowdLoss * Math.log(Math.min(windows, crowdWindowsMax));
 }
 
-/** How near a message is to a question, by its nearest window: how many others it has matters to the order only. */
+/** A message's nearness by its nearest window, without the scaling for many windows, which only affects the order. */
 export function uncrowded(cosine: number, text: string, window: Span): number {
   const windows = Math.round(text.length / Math.max(1, window.end - window.start));
   return Math.min(1, cosine / crowding(Math.max(1, windows)));
 }
 
-/** With so many characters a message counts as if it had all of them. */
+/** At this length a message has the maximum number of windows. */
 export const crowdChars = crowdWindowsMax * windowUnits;
 
 function scaled(vector: Float32Array, scale: number): Float32Array {

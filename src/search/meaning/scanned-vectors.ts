@@ -15,19 +15,19 @@ const loadSize = 2_000;
 
 const vectorsMax = 4_000_000;
 
-/** For the scan. None is started for fewer than 4,096 vectors. */
+/** For the scan. Fewer than 4,096 vectors need no thread. */
 const threads = Math.min(4, availableParallelism());
 
-/** The least number of candidates to score exactly: quantised scores may misplace the tenth. */
+/** Min candidates to score exactly: quantised scores may misplace the tenth. */
 const rescoredMin = 50;
 
-/** Vectors to look at for each owner wanted. A long text has several, and only the nearest counts. */
+/** Vectors to examine per wanted owner. A long text has several, and only the nearest counts. */
 const vectorsPerOwner = 2;
 
-/** Up to this many vectors are all scored exactly: selecting among them would take as long. */
+/** Up to this many vectors are all scored exactly: selecting would take as long. */
 const scoredMax = 400;
 
-/** An in-memory copy of the stored vectors. Other processes may add some, so it is updated before each search. */
+/** An in-memory copy of the stored vectors, updated before each search because other processes may add some. */
 export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsDeps<Filter>): NearestVectors {
   let index: VectorIndex | undefined;
   let lastKey = 0;
@@ -55,7 +55,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     },
   };
 
-  /** Enough vectors for that many owners, and some more, because the order is not exact yet. */
+  /** Enough vectors for that many owners, plus some, because the order is not exact yet. */
   async function candidates(
     known: VectorIndex,
     query: Float32Array,
@@ -69,9 +69,9 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   }
 
   async function update(dimensions: number, given: VectorState): Promise<void> {
-    // A state that is older than what another search has read would look as if the database had gone back in time.
+    // A state older than one already seen would look as if the database had gone back in time.
     const state = given.lastRemoval < lastRemoval ? await vectors.state({ model }) : given;
-    // Too much was removed in the meantime, or the database was replaced by another one.
+    // Too much was removed meanwhile, or the database was replaced.
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {
@@ -89,7 +89,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     for (let block = await read(lastKey); block !== undefined && block.keys.length > 0; ) {
       const { keys, owners, codes, scales, packed } = block;
       const after = keys.at(-1) ?? 0;
-      // The next block is read while this one is added.
+      // Reads the next block while adding this one.
       const next = read(after);
       next.catch(() => {});
       if (block.dimensions === dimensions) known.add({ ids: keys, groups: owners, codes, scales });

@@ -29,7 +29,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** One more process on the database. `onTexts` is called with the texts that it embeds, queries left out. */
+/** Another process on the database. `onTexts` gets the texts it embeds, without queries. */
 function open(onTexts: (texts: readonly string[]) => Promise<void>, vectors = storage.vectors.context) {
   const provider: EmbeddingProvider = {
     name: 'fake',
@@ -55,7 +55,7 @@ async function store(...texts: string[]): Promise<number[]> {
 
 const signal = new AbortController().signal;
 
-test('a search waits for a text that another process embeds, and does not embed it as well', async () => {
+test('waits for a text that another process embeds instead of embedding it too', async () => {
   const [id] = await store('shared');
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const busy = open(async () => {
@@ -64,7 +64,7 @@ test('a search waits for a text that another process embeds, and does not embed 
   });
   busy.wake();
   await begun.promise;
-  // It has looked at what the other one has claimed, more than once.
+  // It has polled the other's lease more than once.
   let looks = 0;
   const { context } = storage.vectors;
   const searching = open(() => assert.fail('embedded twice'), {
@@ -81,22 +81,22 @@ test('a search waits for a text that another process embeds, and does not embed 
   assert.ok(looks >= 3);
 });
 
-test('a search that has waited long enough for another process says that the text is missing', async () => {
+test('after waiting long enough for another process, reports the text as missing', async () => {
   const [id = 0] = await store('elsewhere');
   const alive = 'another process';
   await storage.vectors.context.claim({ model: 'fake', claimant: alive, leaseMs, limit: 10 });
-  const meaning = open(() => assert.fail('it is claimed'));
+  const meaning = open(() => assert.fail('it is leased'));
   const { pending, matches } = await meaning.search({ text: 'x', limit: 5, waitMs: 300, signal });
   assert.deepEqual([pending, matches], [1, []]);
   await meaning.close();
-  // Released, it is embedded here.
+  // Once released, it is embedded here.
   await storage.vectors.context.release({ model: 'fake', claimant: alive });
   const able = open(async () => {});
   const found = await able.search({ text: 'x', limit: 5, waitMs: 600_000, signal });
   assert.deepEqual([found.pending, found.matches.map((match) => match.id)], [0, [id]]);
 });
 
-test('what a process had claimed when it died is embedded by others once its lease has expired', async () => {
+test('texts leased by a dead process are embedded once the lease expires', async () => {
   const texts = await store('one', 'two', 'three');
   const claimant = 'a dead process';
   await storage.vectors.context.claim({ model: 'fake', claimant, leaseMs: -1, limit: 2 });
@@ -106,7 +106,7 @@ test('what a process had claimed when it died is embedded by others once its lea
   assert.deepEqual(matches.map((match) => match.id).sort(), texts.sort());
 });
 
-test('a provider that fails leaves its texts to other processes, and so does a process that closes', async () => {
+test('a failing provider and a closing process leave their texts to others', async () => {
   await store('one', 'two');
   const released = Promise.withResolvers<void>();
   const { context } = storage.vectors;
@@ -140,7 +140,7 @@ test('a provider that fails leaves its texts to other processes, and so does a p
   assert.equal(await free(), 2);
 });
 
-test('the newest are embedded first, and before them those that somebody waits for', async () => {
+test('embeds awaited texts first, then the newest', async () => {
   const [oldest = 0] = await store(...Array.from({ length: 100 }, (_, place) => `text ${place}`));
   const [first, second] = [Promise.withResolvers<readonly string[]>(), Promise.withResolvers<readonly string[]>()];
   const gate = Promise.withResolvers<void>();

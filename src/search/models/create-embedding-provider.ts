@@ -9,18 +9,18 @@ import { createRemoteEmbeddings, type RemoteEmbeddingsConfig } from './remote-em
 
 export interface EmbeddingConfig extends RemoteEmbeddingsConfig {
   provider: 'local' | 'ollama' | 'openai' | 'none';
-  /** Cores that the local model may keep busy. */
+  /** Cores for the local model. */
   threads: number;
 }
 
-/** The settings, and limits that can't be configured. */
+/** The settings, plus limits that can't be configured. */
 export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>): EmbeddingConfig {
   const { openaiKey, threads, ...others } = settings;
   const limits = { timeoutMs: 60_000, queryMs: 20_000, attemptsMax: 4, concurrencyMax: 4 };
   return { ...others, ...limits, openaiKey: openaiKey?.reveal(), threads: modelThreadsOf(threads) };
 }
 
-/** Starts nothing: a model is loaded, or a server asked, with the first text. */
+/** Starts nothing: the first text loads a model or calls a server. */
 export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvider {
   const { provider } = config;
   if (provider === 'none') return noEmbeddings;
@@ -33,13 +33,16 @@ export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvi
   });
 }
 
-/** Search by meaning is switched off. Callers should check the configuration instead of calling it. */
+/** Search by meaning is switched off. Callers should check the configuration first. */
 const noEmbeddings: EmbeddingProvider = {
   name: 'none',
   dimensions: undefined,
   embed: async (texts) => {
     if (texts.length === 0) return [];
-    throw new CarrelError('unavailable', 'Search by meaning is switched off here (EMBEDDING_PROVIDER=none).');
+    throw new CarrelError(
+      'unavailable',
+      'Search by meaning is switched off (EMBEDDING_PROVIDER=none). Use a keyword search, or choose another provider.',
+    );
   },
   close: async () => {},
 };

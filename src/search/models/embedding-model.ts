@@ -5,14 +5,14 @@ import { normalised } from './embedding-provider.ts';
 import { loadTokenizer, tokenisedUnitsMax } from './load-tokenizer.ts';
 import { loadOnnxRuntime, type OnnxDevice, type OnnxRuntimeConfig } from './onnx-runtime.ts';
 
-/** A sentence-transformer on ONNX Runtime. Lives in the embedding worker; loading takes about 0.3 s and 80 MB. */
+/** A sentence-transformer on ONNX Runtime, in the embedding worker. Loading takes about 0.3 s and 80 MB. */
 export interface EmbeddingModel {
   readonly dimensions: number;
   readonly device: OnnxDevice;
   embed(text: string): Promise<Float32Array>;
 }
 
-/** Texts are run one by one: in a batch, a quantised model's vector depends on its neighbours, and it is no faster. */
+/** Runs texts one by one: in a batch, a quantised model's vector depends on its neighbours, and batches are not faster. */
 export async function loadEmbeddingModel(config: OnnxRuntimeConfig): Promise<EmbeddingModel> {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
   const tokenizer = await loadTokenizer(config.modelFolder);
@@ -35,7 +35,7 @@ function wordPieces(tokenizer: Tokenizer, text: string, piecesMax: number): numb
   return ids.length <= piecesMax || end === undefined ? ids : [...ids.slice(0, piecesMax - 1), end];
 }
 
-/** Nothing is padded, so the mean over the attention mask is the mean over all tokens. */
+/** Nothing is padded, so this is the mean over all tokens. */
 function meanOverPieces(states: Float32Array, dimensions: number): Float32Array {
   const mean = new Float32Array(dimensions);
   const pieces = states.length / dimensions;

@@ -1,25 +1,25 @@
-/** Turns texts into vectors whose dot products tell how similar their meanings are. */
+/** Turns texts into vectors whose dot products measure similarity of meaning. */
 export interface EmbeddingProvider {
-  /** Identifies provider and model. Vectors of different names must never be compared. */
+  /** Identifies provider and model. Never compare vectors of different names. */
   readonly name: string;
-  /** The length of the vectors. Unknown for a remote model until its first answer, unless configured. */
+  /** Length of the vectors. Unknown for a remote model until its first answer, unless configured. */
   readonly dimensions: number | undefined;
-  /** What computes them: native code (`cpu`) or `wasm` here, or another machine (`remote`). Unknown until the first use. */
+  /** Native code (`cpu`), `wasm`, or another machine (`remote`). Unknown until the first use. */
   readonly device?: 'cpu' | 'wasm' | 'remote' | undefined;
-  /** About how many characters each part of a long text should have. By default what measured best. */
+  /** Preferred characters per part of a long text. The default measured best. */
   readonly windowUnits?: number;
-  /** One vector of unit length for each text, in the same order. */
+  /** One unit vector per text, in the same order. */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<Float32Array[]>;
   close(): Promise<void>;
 }
 
 export interface EmbedOptions {
   signal?: AbortSignal;
-  /** A query goes before passages that are being ingested, because somebody is waiting for it. */
+  /** A query goes before passages, because somebody is waiting for it. */
   purpose?: 'query' | 'passage';
 }
 
-/** Scales a vector to unit length. A zero vector stays as it is: it is near nothing. */
+/** Scales a vector to unit length. A zero vector stays zero: it is near nothing. */
 export function normalised(vector: Float32Array): Float32Array {
   let squares = 0;
   for (const component of vector) squares += component * component;

@@ -4,19 +4,18 @@ export const embeddingSlice = defineSlice('embedding', 'Search by meaning', {
   provider: choice(['local', 'ollama', 'openai', 'none'], {
     default: 'local',
     env: ['EMBEDDING_PROVIDER'],
-    description:
-      'Where vectors come from: the model in the package, an Ollama or OpenAI-compatible server, or nowhere.',
+    description: 'Where vectors come from: the bundled model (local), an Ollama or OpenAI-compatible server, or none.',
   }),
   model: optionalText({
     env: ['EMBEDDING_MODEL'],
-    description: 'The name of the model on the server. The local model is the one in the package.',
+    description: 'Model name on the server. The local model is the bundled one.',
   }),
   threads: integer({
     default: 0,
     min: 0,
     max: 64,
     env: ['EMBEDDING_THREADS'],
-    description: 'Cores that the local model may keep busy, about 90 MB each. 0: all, up to eight.',
+    description: 'Cores for the local model, about 90 MB each. 0: all, up to eight.',
   }),
   ollamaHost: addressText({
     default: 'http://127.0.0.1:11434',

@@ -1,4 +1,4 @@
-/** Runs the local model on a thread of its own: one call with a text in, its vector out. */
+/** Runs the local model on its own thread: text in, vector out. */
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
@@ -8,13 +8,12 @@ import type { OnnxDevice, OnnxRuntimeConfig } from './onnx-runtime.ts';
 
 export interface EmbeddedText {
   readonly vector: Float32Array;
-  /** That the model runs on. */
   readonly device: OnnxDevice;
 }
 
 const config: OnnxRuntimeConfig = workerData;
 
-/** Of 19: whoever searches goes before whoever embeds. */
+/** Maximum 19. Searching has priority over embedding. */
 const niceness = 5;
 giveWay();
 
@@ -23,7 +22,7 @@ answerCalls<string, EmbeddedText>(async () => {
   return { perform: async (text) => ({ vector: await model.embed(text), device: model.device }) };
 });
 
-/** Linux has a priority for each thread, which goes by the number of the thread. Elsewhere all stays as it is. */
+/** Linux has a priority per thread, set by thread id. Elsewhere nothing changes. */
 function giveWay(): void {
   try {
     const thread = systemThread();

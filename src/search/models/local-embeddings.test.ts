@@ -33,7 +33,7 @@ describe('the local model', () => {
   const provider = createLocalEmbeddings(config);
   after(() => provider.close());
 
-  test('gives unit vectors that are nearer for what means the same', async () => {
+  test('unit vectors are nearer for similar meanings', async () => {
     const [question, answer, other] = await provider.embed([
       'How do I reset my password?',
       'To choose new credentials, open the account page and press "Forgotten".',
@@ -45,13 +45,13 @@ describe('the local model', () => {
     assert.ok(dotProduct(question, answer) > dotProduct(question, other) + 0.02);
   });
 
-  test('gives a text the same vector in whatever company it is embedded', async () => {
+  test('a text has the same vector in any batch', async () => {
     const [alone] = await provider.embed(['a short text']);
     const [, among] = await provider.embed(['word '.repeat(900), 'a short text', '']);
     assert.deepEqual(among, alone);
   });
 
-  test('takes texts of any length and content', async () => {
+  test('accepts texts of any length and content', async () => {
     const vectors = await provider.embed([
       '',
       '\u0000\ud800',
@@ -62,7 +62,7 @@ describe('the local model', () => {
     for (const vector of vectors) assert.ok(vector.every(Number.isFinite));
   });
 
-  test('puts a query before passages that wait', async () => {
+  test('queries go before waiting passages', async () => {
     const order: string[] = [];
     const passages = provider.embed(Array.from({ length: 12 }, (_, index) => `passage number ${index}`));
     const query = provider.embed(['query'], { purpose: 'query' });
@@ -70,13 +70,13 @@ describe('the local model', () => {
     assert.deepEqual(order, ['query', 'passages']);
   });
 
-  test('refuses more texts than may wait, at once and with a time to come back', async () => {
+  test('refuses too many waiting texts at once, with a retry time', async () => {
     const full = provider.embed(Array.from({ length: 100 }, () => 'text'));
     await assert.rejects(provider.embed(['one more']), hasCode('too_many_in_flight'));
     assert.equal((await full).length, 100);
   });
 
-  test('forgets a cancelled call and goes on with the others', async () => {
+  test('drops a cancelled call and continues with the others', async () => {
     const controller = new AbortController();
     const cancelled = provider.embed(
       Array.from({ length: 50 }, () => 'long '.repeat(500)),
@@ -89,14 +89,14 @@ describe('the local model', () => {
     await assert.rejects(provider.embed(['late'], { signal: controller.signal }), hasCode('cancelled'));
   });
 
-  test('can be killed while it works, and starts again when it is asked again', async () => {
+  test('can be killed while working and restarts on demand', async () => {
     const working = provider.embed(['text '.repeat(500)]);
     await Promise.all([assert.rejects(working, hasCode('unavailable')), provider.close()]);
     assert.equal((await provider.embed(['again'])).length, 1);
   });
 });
 
-test('several threads give the vectors of one, in the order of the texts', async () => {
+test('several threads give the same vectors as one, in order', async () => {
   const texts = Array.from({ length: 40 }, (_, index) => `${'word '.repeat(index * 5)}number ${index}`);
   const [one, three] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, threads: 3 })];
   const [expected, found] = await Promise.all([one.embed(texts), three.embed(texts)]);
@@ -104,13 +104,13 @@ test('several threads give the vectors of one, in the order of the texts', async
   await Promise.all([one.close(), three.close()]);
 });
 
-test('a text that takes too long is given up, and its thread ends after its native code, not within', async () => {
+test('gives up a slow text and ends its thread only outside native code', async () => {
   const slow = createLocalEmbeddings({ ...config, textTimeoutMs: 20 });
   await assert.rejects(slow.embed(['text '.repeat(500)]), hasCode('unavailable'));
   await slow.close();
 });
 
-/** A process of its own, which embeds until it is asked for the end, and then prints how many vectors it has. */
+/** A separate process that embeds until told to end, then prints its number of vectors. */
 function startEmbedding(atEnd: string, textTimeoutMs: number) {
   const script = `
     import { createLocalEmbeddings } from './src/search/models/local-embeddings.ts';
@@ -126,12 +126,12 @@ function startEmbedding(atEnd: string, textTimeoutMs: number) {
   return { child, exited: once(child, 'exit'), said: watchText(child.stdout) };
 }
 
-test('a process that ends while native code runs does not crash', async () => {
+test('exiting while native code runs does not crash', async () => {
   const { exited } = startEmbedding(`embedded.catch(() => {}); setTimeout(() => process.exit(0), 50);`, 60_000);
   assert.deepEqual(await exited, [0, null]);
 });
 
-test('the time in which the process is stopped, as on a machine that sleeps, does not count', async () => {
+test('time in which the process is stopped, as during sleep, does not count', async () => {
   const textTimeoutMs = 800;
   const end = `console.log('embedding'); console.log((await embedded).length, 'vectors'); await local.close();`;
   const { child, exited, said } = startEmbedding(end, textTimeoutMs);
@@ -143,18 +143,18 @@ test('the time in which the process is stopped, as on a machine that sleeps, doe
   assert.deepEqual(await exited, [0, null]);
 });
 
-test('a missing model is said so, not crashed on', async () => {
+test('reports a missing model instead of crashing', async () => {
   const missing = createLocalEmbeddings({ ...config, modelFolder: '/nowhere/model' });
   await assert.rejects(missing.embed(['text']), hasCode('unavailable'));
   assert.throws(() => missing.dimensions, hasCode('invalid_config'));
   assert.deepEqual(await missing.embed([]), []);
 });
 
-test('WebAssembly gives the vectors of native code, where that cannot be loaded', async () => {
+test('WebAssembly gives the same vectors if native code cannot be loaded', async () => {
   const [native, wasm] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, device: 'wasm' })];
   const [expected, found] = await Promise.all([native.embed(sentences), wasm.embed(sentences)]);
   assert.deepEqual([native.device, wasm.device], ['cpu', 'wasm']);
-  // Sums of floats in another order now and then round an activation to the next byte, so single texts differ a little.
+  // Float sums in another order sometimes round an activation to the next byte, so single texts differ a little.
   const cosines = expected.map((vector, place) => dotProduct(vector, found[place] ?? new Float32Array()));
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length;
   assert.ok(mean >= 0.999, `mean ${mean}`);
@@ -172,7 +172,7 @@ const sentences = [
   '',
 ];
 
-test('the runtime of the model keeps no record of its use for its maker', async (context) => {
+test("the model's runtime sends no telemetry", async (context) => {
   const folder = makeFolder(context);
   const home = join(folder, 'home');
   mkdirSync(home);
@@ -184,7 +184,7 @@ test('the runtime of the model keeps no record of its use for its maker', async 
     await provider.embed(['a text']);
     await provider.close();`,
   );
-  // An environment of its own: the runtime is silent by itself where a variable names a build server.
+  // A clean environment: the runtime is silent anyway if a variable names a build server.
   await promisify(execFile)(process.execPath, [program], { env: { HOME: home } });
   assert.deepEqual(readdirSync(home), []);
 });

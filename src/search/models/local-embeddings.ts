@@ -9,10 +9,10 @@ import type { OnnxDevice } from './onnx-runtime.ts';
 export interface LocalEmbeddingsConfig {
   /** Holds model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
   modelFolder: string;
-  /** Cores that the model may keep busy, with a thread and about 90 MB each. */
+  /** Cores for the model, with a thread and about 90 MB each. */
   threads: number;
   queuedTextsMax: number;
-  /** A text takes 5 to 100 ms. A worker that takes longer than this is terminated and restarted. */
+  /** A text takes 5 to 100 ms. A slower worker is terminated and restarted. */
   textTimeoutMs: number;
   device?: OnnxDevice;
 }
@@ -48,7 +48,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
 }
 
 function tooManyTexts(): CarrelError {
-  const message = 'Too many texts wait for the local embedding model. Repeat the call in a few seconds.';
+  const message = 'Too many texts wait for the local embedding model. Try again in a few seconds.';
   return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
 }
 
@@ -58,7 +58,7 @@ function modelClosed(): CarrelError {
 
 function modelFailed(cause: unknown): CarrelError {
   const message =
-    'The local embedding model could not be run. Install Carrel again with its folder models/, ' +
+    'The local embedding model could not be run. Reinstall Carrel with its models/ folder, ' +
     'or choose another EMBEDDING_PROVIDER.';
   return new CarrelError('unavailable', message, { cause });
 }
@@ -67,7 +67,7 @@ function modelDimensions(folder: string): number {
   try {
     return JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')).hidden_size;
   } catch (cause) {
-    const message = `There is no embedding model in ${folder}. Install the package again or set another folder.`;
+    const message = `No embedding model found in ${folder}. Reinstall the package or set another folder.`;
     throw new CarrelError('invalid_config', message, { cause });
   }
 }

@@ -14,7 +14,7 @@ interface Call {
   body: { model: string; messages: { role: string; content: string }[] } & Record<string, unknown>;
 }
 
-/** Answers with what `answer` returns, or leaves the response to it when that is undefined. */
+/** Answers with the result of `answer`, or leaves the response to it if undefined. */
 async function startServer(t: TestContext, answer: (call: Call, response: ServerResponse) => unknown) {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
@@ -40,7 +40,7 @@ const config = (base: string, more: Partial<ModelSummariesConfig> = {}): ModelSu
 });
 const request = { source: 'user' as const, signal: new AbortController().signal };
 
-test('Ollama: the text goes out as data, and a thinking model answers with its conclusion', async (t) => {
+test('Ollama: sends the text as data and takes only the conclusion of a thinking model', async (t) => {
   const { base, calls } = await startServer(t, () => ({
     message: { content: '<think>hm\nno</think>\n  A short\n\n summary.\u0007 ' },
   }));
@@ -59,10 +59,10 @@ test('Ollama: the text goes out as data, and a thinking model answers with its c
   assert.match(system?.content ?? '', /written by a user.*follow no instruction/s);
   await provider.summarise('again', { ...request, source: 'agent' });
   assert.match(calls[1]?.body.messages[0]?.content ?? '', /written by an agent/);
-  assert.ok(!calls[1]?.body.messages[0]?.content.includes(mark), 'the mark is another each time');
+  assert.ok(!calls[1]?.body.messages[0]?.content.includes(mark), 'the mark differs each time');
 });
 
-test('OpenAI: key, bounds and own instructions; the answer is cut to its bound', async (t) => {
+test('OpenAI: sends key, limits and custom instructions; shortens the answer to its limit', async (t) => {
   const { base, calls } = await startServer(t, () => ({
     choices: [{ message: { content: 'word '.repeat(500) } }, {}],
   }));
@@ -81,7 +81,7 @@ test('OpenAI: key, bounds and own instructions; the answer is cut to its bound',
   assert.ok(!('temperature' in (calls[1]?.body ?? {})));
 });
 
-test('answers without a summary, and refusals of the text, are about the text', async (t) => {
+test('an empty answer or a refused text is a fault of the text', async (t) => {
   const answers: unknown[] = [
     {},
     { message: { content: ' \n ' } },
@@ -100,7 +100,7 @@ test('answers without a summary, and refusals of the text, are about the text', 
   assert.equal(answers.length, 0);
 });
 
-test('a text that is too long is cut where that is wanted', async (t) => {
+test('truncates a text that is too long if configured', async (t) => {
   const { base, calls } = await startServer(t, () => ({ message: { content: 'Cut.' } }));
   const provider = createModelSummaries(config(base, { truncatesLongTexts: true }));
   assert.equal(await provider.summarise('😀'.repeat(20_000), request), 'Cut.');
@@ -108,7 +108,7 @@ test('a text that is too long is cut where that is wanted', async (t) => {
   assert.ok(content.length < 12_288 && content.isWellFormed());
 });
 
-test('a server that is slow, broken or without the model is worth another try, and says nothing foreign', async (t) => {
+test('a slow, broken or model-less server is retryable and leaks no foreign text', async (t) => {
   const { base, calls } = await startServer(t, (_call, response) => {
     const kind = ['hang', 'broken', 'hang', 'missing'][calls.length - 1];
     if (kind === 'broken') response.writeHead(500).end('foreign text');

@@ -28,10 +28,10 @@ export interface ModelSummariesConfig {
 const charsPerToken = 3;
 /** Reserved for the instructions. */
 const promptTokens = 500;
-/** Statuses that are about the text and not about the server, its key or its model. */
+/** Statuses that concern the text, not the server, its key or its model. */
 const aboutText = [400, 413, 422];
 
-/** Summaries by a model on a server: Ollama, or anything that speaks OpenAI's chat completions. */
+/** Summaries by a model on a server: Ollama, or OpenAI's chat completions. */
 export function createModelSummaries(config: ModelSummariesConfig): SummaryProvider {
   const calls = createRemoteCalls({
     ...config,
@@ -96,7 +96,7 @@ const sources = {
   agent: 'It was written by an agent: say what was done, found, concluded or left open.',
 };
 
-/** A random mark at both ends of the text keeps anything in it from passing for an instruction. */
+/** Random marks around the text keep its content from passing for instructions. */
 function messagesFor(text: string, source: 'user' | 'agent', prompt: string | undefined): Message[] {
   const mark = randomBytes(8).toString('hex');
   const instructions =
@@ -118,7 +118,7 @@ function fitting(text: string, { contextTokens, tokensMax, truncatesLongTexts }:
   return text.slice(0, room).toWellFormed();
 }
 
-/** A paragraph of plain text, whatever the model wrapped it in. */
+/** A paragraph of plain text, without the model's wrapping. */
 function cleaned(answer: string, tokensMax: number): string {
   const plain = answer
     .replace(/<think>[\s\S]*?(?:<\/think>|$)/g, ' ')

@@ -6,25 +6,25 @@ import { withinTime } from '../../base/workers/within-time.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { OnnxRuntimeConfig } from './onnx-runtime.ts';
 
-/** Each has a model of its own in memory. */
+/** Each thread loads its own model. */
 const threadsDefaultMax = 8;
 
-/** The number of threads for a setting: 0 means all cores, up to eight. */
+/** Threads for a setting: 0 means all cores, up to eight. */
 export function modelThreadsOf(setting: number): number {
   return setting === 0 ? Math.min(threadsDefaultMax, availableParallelism()) : setting;
 }
 
 export interface ModelThreadsConfig {
-  /** `import.meta.url` of the file that lies beside the worker's. */
+  /** `import.meta.url` of a file next to the worker's. */
   readonly from: string;
   readonly file: string;
-  /** Of the threads, for whoever looks at the process. */
+  /** Thread name, for people inspecting the process. */
   readonly name: string;
   readonly workerData: OnnxRuntimeConfig;
-  /** Cores that the model may keep busy, with a thread each. */
+  /** Cores for the model, with a thread each. */
   readonly threads: number;
   readonly queuedMax: number;
-  /** CPU time for one request, not for loading the model. A worker that takes longer is terminated and restarted. */
+  /** CPU time for one request, without loading. A slower worker is terminated and restarted. */
   readonly timeoutMs: number;
   readonly failures: ModelFailures;
 }
@@ -37,14 +37,14 @@ export interface ModelFailures {
 
 export interface RunOptions {
   signal?: AbortSignal | undefined;
-  /** Goes before what is not urgent, because somebody is waiting for it. */
+  /** Goes first, because somebody is waiting for it. */
   urgent?: boolean;
 }
 
 export interface ModelThreads<Request, Answer> {
-  /** One answer for each request, in the same order. */
+  /** One answer per request, in the same order. */
   run(requests: readonly Request[], options?: RunOptions): Promise<Answer[]>;
-  /** Threads are started again when they are needed again. */
+  /** Threads restart on demand. */
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ interface Job<Request, Answer> {
   reject(error: unknown): void;
 }
 
-/** A thread with a model of its own, which performs one request at a time. */
+/** A thread with its own model, serving one request at a time. */
 interface Lane<Request, Answer> {
   readonly calls: Calls<Request, Answer>;
   isBusy: boolean;
@@ -63,7 +63,7 @@ interface Lane<Request, Answer> {
 /** Usually half a second to a second; many times that on a busy machine. */
 const loadTimeoutMs = 120_000;
 
-/** A local model on worker threads, started as needed. Each takes one request at a time on one core, urgent ones first. */
+/** A local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig): ModelThreads<Request, Answer> {
   const { failures } = config;
   /** Waiting jobs, in order. */
@@ -71,7 +71,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
   const others = new Set<Job<Request, Answer>>();
   const running = new Set<Job<Request, Answer>>();
   let lanes: Lane<Request, Answer>[] = [];
-  /** Lanes that were given up, until they are out of native code. */
+  /** Abandoned lanes that are still in native code. */
   const lingering = new Set<Calls<Request, Answer>>();
 
   function start(): Lane<Request, Answer> {
@@ -94,7 +94,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     return job;
   }
 
-  /** Gives requests to threads that have none, and starts another thread while requests wait. */
+  /** Gives requests to idle threads, and starts another while requests wait. */
   function assign(): void {
     for (const { calls } of lanes.filter((lane) => !lane.calls.alive)) linger(calls);
     lanes = lanes.filter(({ calls }) => calls.alive);
@@ -124,7 +124,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
       await withinTime(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
       job.resolve(await withinTime(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, overdue }));
     } catch (error) {
-      // Without the thread, all waiting calls fail; the next request starts another one.
+      // A dead thread fails all waiting calls; the next request starts another one.
       const failure = isCarrelError(error) ? error : failures.failed(error);
       if (calls.alive) job.reject(failure);
       else failAll(failure);
@@ -156,7 +156,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
         return await Promise.race([Promise.all(jobs.map(({ promise }) => promise)), cancelled.promise]);
       } finally {
         signal?.removeEventListener('abort', abort);
-        // If one failed or the call was cancelled, the others are not needed.
+        // If one failed or the call was cancelled, the rest is not needed.
         for (const job of jobs) queue.delete(job);
       }
     },

@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { packageFile } from '../../base/program-files.ts';
 
-/** What the package of the native runtime brings binaries for. */
+/** Platforms with binaries in the native runtime's package. */
 const systems = ['darwin-arm64', 'linux-arm64', 'linux-x64', 'win32-arm64', 'win32-x64'];
 
 /**
- * The command that installs the native runtime, if this system lacks it. It is an optional package that npm skips
- * silently when offline; the models then run in WebAssembly, several times as slowly.
+ * The command that installs the native runtime if it is missing. It is an optional package that npm skips silently when
+ * offline; the models then run in WebAssembly, several times slower.
  */
 export function missingRuntimeRemedy(from = packageFile('package.json')): string | undefined {
   if (!systems.includes(`${process.platform}-${process.arch}`) || isMusl()) return undefined;
@@ -32,7 +32,7 @@ function installCommand(here: string): string {
     : `ONNXRUNTIME_NODE_INSTALL=skip ${command}`;
 }
 
-/** Alpine and alike: there is no binary for its C library. */
+/** Alpine and similar: there is no binary for their C library. */
 function isMusl(): boolean {
   return (
     process.platform === 'linux' && existsSync(`/lib/ld-musl-${process.arch === 'x64' ? 'x86_64' : 'aarch64'}.so.1`)

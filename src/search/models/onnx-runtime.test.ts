@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { bundledRerankerFolder } from '../rerank/bundled-reranker.ts';
 import { loadOnnxRuntime } from './onnx-runtime.ts';
 
-/** Reranking takes at most 120 MB: no thread has a copy of the weights. */
+/** Reranking takes at most 120 MB: threads share the weights. */
 test('weights are mapped from their file', { skip: process.platform !== 'linux' }, async () => {
   const modelFolder = bundledRerankerFolder();
   const runtime = await loadOnnxRuntime({ modelFolder, device: 'cpu' });
@@ -13,8 +13,8 @@ test('weights are mapped from their file', { skip: process.platform !== 'linux' 
   assert.ok(readFileSync('/proc/self/maps', 'utf8').includes(join(modelFolder, 'model.onnx.data')));
 });
 
-// Int8 products are rounded differently there.
-test('WebAssembly gives about what native code gives', async () => {
+// WebAssembly rounds int8 products differently.
+test('WebAssembly gives nearly the same results as native code', async () => {
   const modelFolder = bundledRerankerFolder();
   const pieces = [101, 2043, 2515, 1996, 9278, 102, 9278, 2003, 2349, 102];
   const [native, wasm] = await Promise.all(

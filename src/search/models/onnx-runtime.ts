@@ -5,31 +5,31 @@ import { join } from 'node:path';
 import { isBuilt } from '../../base/program-files.ts';
 import { inNativeSection, type NativeSection } from '../../base/workers/native-section.ts';
 
-/** What runs a model: native code, or WebAssembly where that cannot be loaded. */
+/** Runs a model in native code, or in WebAssembly if that cannot be loaded. */
 export interface OnnxRuntime {
   readonly device: OnnxDevice;
-  /** The first output of the model for a tokenised text, row by row. */
+  /** The model's first output for a tokenised text, row by row. */
   run(text: TokenisedText): Promise<Float32Array>;
 }
 
 export interface TokenisedText {
   readonly pieces: readonly number[];
-  /** Which of two texts each piece is of, 0 or 1. Left out for one text. */
+  /** For each piece, which of two texts it belongs to: 0 or 1. Omitted for one text. */
   readonly types?: readonly number[];
 }
 
 export type OnnxDevice = 'cpu' | 'wasm';
 
 export interface OnnxRuntimeConfig {
-  /** Holds model.onnx and, where its weights are apart, model.onnx.data. */
+  /** Contains model.onnx and, if its weights are separate, model.onnx.data. */
   readonly modelFolder: string;
-  /** By default the faster one that can be loaded. */
+  /** By default the fastest that loads. */
   readonly device?: OnnxDevice | undefined;
-  /** Of the thread that runs it. */
+  /** Section of the thread that runs the model. */
   readonly nativeSection?: NativeSection | undefined;
 }
 
-/** The parts that onnxruntime-node and onnxruntime-web have in common. */
+/** What onnxruntime-node and onnxruntime-web have in common. */
 type Onnx = Pick<typeof import('onnxruntime-node'), 'InferenceSession' | 'Tensor'>;
 type Session = Awaited<ReturnType<Onnx['InferenceSession']['create']>>;
 type InferenceOptions = import('onnxruntime-node').InferenceSession.SessionOptions;
@@ -39,23 +39,23 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
   const native = config.device === 'wasm' ? undefined : await inNative(() => loadNative(config.device === 'cpu'));
   if (native === undefined) return loadWasm(config);
   const options: InferenceOptions = {
-    // One core for each thread of ours: they scale better than threads within a run, and none waits busily.
+    // One core per thread of ours: that scales better than threads within a run, and none busy-waits.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // Without it the C library keeps more, and each run takes a tenth longer.
+    // Without it the C library keeps more memory, and runs take a tenth longer.
     enableCpuMemArena: true,
-    // A plan for each length of text takes more memory than it saves.
+    // A plan per text length takes more memory than it saves.
     enableMemPattern: false,
   };
-  // It maps the weights from model.onnx.data, so that threads and processes share one copy.
+  // Maps the weights from model.onnx.data, so that threads and processes share one copy.
   const file = join(config.modelFolder, 'model.onnx');
   const session = await inNative(() => native.InferenceSession.create(file, options));
   return { device: 'cpu', run: (text) => inNative(() => outputOf(session, native, text)) };
 }
 
 async function loadNative(isNeeded: boolean): Promise<Onnx | undefined> {
-  // Named in a variable so that the bundler leaves this optional package, with its native parts, where it is.
+  // In a variable, so that the bundler leaves this optional native package alone.
   const name = 'onnxruntime-node';
   try {
     return await import(name);
@@ -66,7 +66,7 @@ async function loadNative(isNeeded: boolean): Promise<Onnx | undefined> {
   }
 }
 
-/** The same vectors, about seven times as slowly. Everything is read from files: nothing is ever fetched. */
+/** The same vectors, about seven times slower. Everything is read from files: nothing is fetched. */
 async function loadWasm({ modelFolder }: OnnxRuntimeConfig): Promise<OnnxRuntime> {
   const web = await import('onnxruntime-web/wasm');
   web.env.logLevel = 'error';
@@ -82,12 +82,12 @@ async function loadWasm({ modelFolder }: OnnxRuntimeConfig): Promise<OnnxRuntime
   return { device: 'wasm', run: (text) => outputOf(session, web, text) };
 }
 
-/** As model.onnx names it. */
+/** As named in model.onnx. */
 const weightsName = 'model.onnx.data';
 
 const wasmName = 'ort-wasm-simd-threaded.wasm';
 
-/** Built, it lies beside the bundle; the build puts it there. */
+/** The build puts it next to the bundle. */
 function wasmFile(): string | URL {
   if (isBuilt) return new URL(`./${wasmName}`, import.meta.url);
   return createRequire(import.meta.url).resolve(`onnxruntime-web/${wasmName}`);

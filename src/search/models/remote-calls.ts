@@ -10,10 +10,10 @@ export interface RemoteCallsConfig {
   concurrencyMax: number;
   /** The first pause between attempts; each further one is twice as long. */
   backOffMs?: number;
-  /** How long the server is left alone after `failuresMax` calls in a row have failed. */
+  /** How long to skip the server after `failuresMax` failed calls in a row. */
   pauseMs?: number;
   failuresMax?: number;
-  /** For error messages: which server it is, and what still works without it. */
+  /** For error messages: the server's name, and what still works without it. */
   server?: ServerWords;
 }
 
@@ -24,7 +24,7 @@ export interface ServerWords {
 }
 
 export interface RemoteCalls {
-  /** Posts to an address that the operator configured. Answers with the parsed JSON. */
+  /** Posts to a configured address and returns the parsed JSON. */
   post(
     url: string,
     body: unknown,
@@ -35,9 +35,9 @@ export interface RemoteCalls {
 }
 
 export interface PostOptions {
-  /** What was asked for, so that a longer answer is refused. */
+  /** Limits for the answer; a longer one is refused. */
   readonly answer?: { readonly bytesMax: number; readonly elementsMax: number };
-  /** A search waits for it: no pause is made for another attempt. */
+  /** A search waits for it: no pause for another attempt. */
   readonly isUrgent?: boolean;
 }
 
@@ -45,12 +45,12 @@ const usualAnswer = { bytesMax: 1024 * 1024, elementsMax: serviceBounds.elements
 const backOffMsMax = 10_000;
 export const embeddingServer: ServerWords = {
   name: 'The embedding server',
-  withoutIt: 'Search by words keeps working; repeat the call later.',
+  withoutIt: 'Keyword search still works; try again later.',
 };
 
 /**
- * Calls to a server that may be slow or down: bounded and retried. After several failures in a row it is left alone for
- * a while, so that searches fall back to words at once.
+ * Calls to a server that may be slow or down: bounded and retried. After several failures in a row it is skipped for a while,
+ * so that searches fall back to keywords at once.
  */
 export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3, server = embeddingServer } = config;
@@ -106,7 +106,7 @@ function cancelled(cause: unknown): CarrelError {
   return new CarrelError('cancelled', 'The call was cancelled.', { cause });
 }
 
-/** The server answered, but with an error status or with something that can't be used. */
+/** The server answered with an error status or unusable content. */
 export class Refusal extends Error {
   readonly status: number;
   readonly temporary: boolean;
@@ -136,7 +136,7 @@ async function postOnce({ url, body, headers, timeoutMs, signal, bounds }: OneRe
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
-    // A redirect would send the key and the texts to an address that nobody configured.
+    // A redirect would send the key and the texts to an unconfigured address.
     redirect: 'error',
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
   });
@@ -146,7 +146,7 @@ async function postOnce({ url, body, headers, timeoutMs, signal, bounds }: OneRe
   }
   const bytesMax = Math.min(bounds.bytesMax, serviceAnswerBytesMax);
   const parsed = parseMeasured(await readBounded(response, bytesMax), { ...serviceBounds, ...bounds });
-  if (parsed === undefined) throw new Refusal(response.status, null, 'the answer is no JSON, or has too many elements');
+  if (parsed === undefined) throw new Refusal(response.status, null, 'the answer is not JSON or has too many elements');
   return parsed;
 }
 

@@ -16,7 +16,7 @@ interface Call {
 
 type Answer = (call: Call, response: ServerResponse) => unknown;
 
-/** A server that answers with what `answer` returns, or leaves the response to it when that is undefined. */
+/** A server that answers with the result of `answer`, or leaves the response to it if undefined. */
 async function startServer(context: TestContext, answer: Answer): Promise<{ base: string; calls: Call[] }> {
   const calls: Call[] = [];
   const server = createServer(async (request: IncomingMessage, response) => {
@@ -46,7 +46,7 @@ const defaults: EmbeddingConfig = {
 };
 const fast = { timeoutMs: 5_000, attemptsMax: 3, concurrencyMax: 2, backOffMs: 1 };
 
-test('OpenAI: texts, model and key go out; vectors come back in order and at unit length', async (context) => {
+test('OpenAI: sends texts, model and key; returns unit vectors in order', async (context) => {
   const { base, calls } = await startServer(context, ({ body }) => ({
     data: body.input.map((input: string, index: number) => ({ index, embedding: [input.length, 0] })).reverse(),
   }));
@@ -68,7 +68,7 @@ test('OpenAI: texts, model and key go out; vectors come back in order and at uni
   });
 });
 
-test('Ollama: many texts go out in several requests', async (context) => {
+test('Ollama: splits many texts into several requests', async (context) => {
   const { base, calls } = await startServer(context, ({ body }) => ({
     embeddings: body.input.map((input: string) => [Number(input), 1]),
   }));
@@ -87,7 +87,7 @@ test('Ollama: many texts go out in several requests', async (context) => {
   });
 });
 
-test('an answer that is not what was asked for is refused', async (context) => {
+test('rejects an answer that does not match the request', async (context) => {
   const answers: unknown[] = [
     { embeddings: [[1, 2]] },
     { embeddings: [] },
@@ -102,7 +102,7 @@ test('an answer that is not what was asked for is refused', async (context) => {
   while (answers.length > 0) await assert.rejects(provider.embed(['text']), unavailable);
 });
 
-test('busy and broken servers are asked again, a refusal is not', async (context) => {
+test('retries busy and broken servers, not refusals', async (context) => {
   const codes = [429, 503, 200, 401];
   const { base, calls } = await startServer(context, (_call, response) => {
     const code = codes.shift() ?? 500;
@@ -119,7 +119,7 @@ test('busy and broken servers are asked again, a refusal is not', async (context
   assert.equal(calls.length, 4);
 });
 
-test('a server that keeps failing is left alone for a while, then tried once', async (context) => {
+test('skips a server that keeps failing, then tries it once', async (context) => {
   let broken = true;
   const { base, calls } = await startServer(context, (_call, response) =>
     broken ? status(response, 500) : { fine: true },
@@ -137,7 +137,7 @@ test('a server that keeps failing is left alone for a while, then tried once', a
   assert.equal(calls.length, 3);
 });
 
-test('no more requests at a time than allowed', async (context) => {
+test('limits concurrent requests', async (context) => {
   let open = 0;
   let most = 0;
   const held: (() => void)[] = [];
@@ -155,7 +155,7 @@ test('no more requests at a time than allowed', async (context) => {
   assert.equal(most, 2);
 });
 
-test('a server that does not answer in time, redirects, or is not there, fails cleanly', async (context) => {
+test('fails cleanly if a server is too slow, redirects or is down', async (context) => {
   const silent = await startServer(context, () => undefined);
   const once = { ...fast, attemptsMax: 1 };
   await assert.rejects(createRemoteCalls({ ...once, timeoutMs: 50 }).post(silent.base, {}, {}, undefined), unavailable);
@@ -168,7 +168,7 @@ test('a server that does not answer in time, redirects, or is not there, fails c
   await assert.rejects(createRemoteCalls(once).post('http://127.0.0.1:1', {}, {}, undefined), unavailable);
 });
 
-test('contract §3: a search is told in time that a server says nothing, the next one at once, until it is heard of', async (context) => {
+test('contract §3: a search does not wait long for a silent server, the next one not at all until it answers', async (context) => {
   const held: ServerResponse[] = [];
   const { base, calls } = await startServer(context, (_call, response) => void held.push(response));
   const config: EmbeddingConfig = { ...defaults, provider: 'ollama', ollamaHost: base, queryMs: 100 };
@@ -177,7 +177,7 @@ test('contract §3: a search is told in time that a server says nothing, the nex
   await assert.rejects(query(), unavailable);
   await assert.rejects(query(), unavailable);
   assert.equal(calls.length, 1);
-  // Its model was being loaded: the request went on, and its answer is a word.
+  // It was loading its model: the request continued, and its answer shows the server is alive.
   const passage = provider.embed(['text'], { purpose: 'passage' });
   while (held.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
   for (const response of held.splice(0)) response.end(JSON.stringify({ embeddings: [[1, 0]] }));
@@ -188,7 +188,7 @@ test('contract §3: a search is told in time that a server says nothing, the nex
   assert.deepEqual(await answered, [new Float32Array([0, 1])]);
 });
 
-test('contract §2: a call that waits for its turn is cancelled at once, and takes no turn', async (context) => {
+test('contract §2: cancelling a queued call takes effect at once and frees its place', async (context) => {
   const held: ServerResponse[] = [];
   const { base, calls } = await startServer(context, (_call, response) => void held.push(response));
   const remote = createRemoteCalls({ ...fast, concurrencyMax: 1 });
@@ -220,7 +220,7 @@ test('a cancelled call ends at once and does not count as a failure', async (con
   await assert.rejects(next, (error) => isCarrelError(error) && error.code === 'cancelled');
 });
 
-test('with no provider nothing is embedded, and the message says which setting did it', async () => {
+test('without a provider nothing is embedded, and the message names the setting', async () => {
   const provider = createEmbeddingProvider({ ...defaults, provider: 'none' });
   assert.deepEqual(await provider.embed([]), []);
   await assert.rejects(

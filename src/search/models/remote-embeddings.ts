@@ -11,30 +11,30 @@ export interface RemoteEmbeddingsConfig {
   openaiKey?: string | undefined;
   /** Timeout of one request. */
   timeoutMs: number;
-  /** How long a search waits for the vector of its query. */
+  /** How long a search waits for its query vector. */
   queryMs: number;
   attemptsMax: number;
   concurrencyMax: number;
 }
 
-/** Keeps a request within the limits of servers (OpenAI: 2,048 texts, 300,000 tokens). */
+/** Keeps a request within servers' limits (OpenAI: 2,048 texts, 300,000 tokens). */
 const textsPerRequestMax = 64;
 
-/** Max dimensions of a vector, and bytes of one number as text. */
+/** Max dimensions of a vector, and bytes per number as text. */
 const [dimensionsMax, numberBytes] = [8_192, 32];
 
-/** The longest answer to a request with so many texts. */
+/** Limits of an answer for this many texts. */
 function answerTo(texts: number) {
   const elementsMax = 1000 + texts * (dimensionsMax + 100);
   return { bytesMax: 64 * 1024 + texts * dimensionsMax * numberBytes, elementsMax };
 }
 
-/** After a search has waited in vain, the next ones don't wait for this long, unless the server answers somebody. */
+/** After a search waited without result, the next ones skip the server for this long, unless it answers meanwhile. */
 const silenceMs = 30_000;
 
 const vectorSchema = z.array(z.number()).min(1);
 
-/** Vectors from an Ollama server, or from any server that speaks OpenAI's POST /embeddings. */
+/** Vectors from an Ollama server, or any server with OpenAI's POST /embeddings. */
 export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: RemoteEmbeddingsConfig): EmbeddingProvider {
   const { model, url, headers, bodyOf, answerSchema } = kind === 'ollama' ? ollama(config) : openai(config);
   const { queryMs } = config;
@@ -72,7 +72,7 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
     return (await Promise.all(requests)).flat();
   }
 
-  /** Fails if the answer takes too long. The request goes on: the server may be loading its model. */
+  /** Fails if the answer takes too long. The request continues: the server may be loading its model. */
   async function embedInTime(texts: readonly string[], signal: AbortSignal | undefined): Promise<Float32Array[]> {
     const leftMs = silentUntil - performance.now();
     if (leftMs > 0) throw unavailable(embeddingServer, new Error('silent'), leftMs);
@@ -105,7 +105,7 @@ interface Server {
   readonly url: string;
   readonly headers: Record<string, string>;
   bodyOf(texts: readonly string[]): object;
-  /** The vectors in the answer, in the order of the texts. */
+  /** The vectors of the answer, in the order of the texts. */
   readonly answerSchema: z.ZodType<number[][]>;
 }
 
@@ -127,7 +127,7 @@ function openai({ model = 'text-embedding-3-small', openaiBase, openaiKey }: Rem
     bodyOf: (input) => ({ model, input, encoding_format: 'float' }),
     answerSchema: z
       .object({ data: z.array(z.object({ index: z.int(), embedding: vectorSchema })) })
-      // The order of the answer is not guaranteed, but each item has its index.
+      // The answer may be unordered, but each item has its index.
       .transform(({ data }) => data.sort((left, right) => left.index - right.index).map(({ embedding }) => embedding)),
   };
 }

@@ -1,11 +1,11 @@
 export interface SummaryProvider {
   readonly name: 'extractive' | 'ollama' | 'openai';
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   readonly model: string | undefined;
-  /** Runs locally and fast, so that a read may wait for it. */
+  /** Local and fast, so that a read may wait for it. */
   readonly isLocal: boolean;
   readonly concurrencyMax: number;
-  /** Undefined if there is nothing to summarise. Throws `UnusableText` if trying again is useless. */
+  /** Undefined if there is nothing to summarise. Throws `UnusableText` if retrying is useless. */
   summarise(text: string, request: { source: 'user' | 'agent'; signal: AbortSignal }): Promise<string | undefined>;
 }
 

@@ -3,44 +3,44 @@ import type { CorrectedWord } from '../../words/ranking/word-index.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { WordMatch } from './fusion.ts';
 
-/** What is searched. Both legs filter before they rank. */
+/** The searched texts. Both legs filter before they rank. */
 export interface SearchCorpus {
   find(text: string, depth: number, signal?: AbortSignal): Promise<Found>;
 }
 
 export interface Found {
-  /** The best first. Far down a long list the share may be 0: found, but not scored. */
+  /** Best first. Far down a long list the share may be 0: found, but not scored. */
   readonly words: readonly WordMatch[];
   readonly failure: CarrelError | undefined;
-  /** What the words were searched for instead of misspelt ones, the likeliest first. */
+  /** Replacements for misspelt words, likeliest first. */
   readonly corrected?: readonly CorrectedWord[];
   complete(): Promise<Completed>;
 }
 
 export interface Completed {
-  /** With their terms. Passages without any of the terms may be left out. Undefined if words are not searched. */
+  /** With their terms. Passages without any of the terms may be omitted. Undefined if words are not searched. */
   readonly words: readonly WordMatch[] | undefined;
-  /** Undefined if search by meaning was not asked, or failed. */
+  /** Undefined if search by meaning was not requested, or failed. */
   readonly meaning: CompletedMeaning | undefined;
 }
 
 export interface CompletedMeaning {
   readonly listed: readonly MeaningMatch[];
-  /** What the words found. Passages that are not embedded yet are left out. */
+  /** Scores of what the words found. Passages without vectors are omitted. */
   readonly more: readonly MeaningMatch[];
-  /** How much of the nearest matches is program code, from 0 to 1. */
+  /** Share of program code among the nearest matches, from 0 to 1. */
   readonly codeShare: number;
   readonly pending: number;
   readonly span: number | undefined;
 }
 
-/** A cancelled call must end, but a provider that is down or busy must not fail the search by words. */
+/** A cancelled call must end, but an unavailable provider must not fail the keyword search. */
 export function failureOf(error: unknown): CarrelError {
   if (isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind)) return error;
   throw error;
 }
 
-/** The ids that were found and are not known yet, each once. */
+/** The ids that were found but not scored yet, each once. */
 export function missing(found: readonly { id: number }[], known: readonly { id: number }[]): number[] {
   const ids = new Set(found.map(({ id }) => id));
   for (const { id } of known) ids.delete(id);

@@ -1,11 +1,11 @@
 import type { Reranker } from '../rerank/reranker.ts';
 import { type Evidence, threeDigits } from './relevance.ts';
 
-/** The evidence for a hit as shares, each 0 to 1, for whoever wants to see it. What is not known is left out. */
+/** The evidence for a hit as shares from 0 to 1, for display. Unknown values are omitted. */
 export interface EvidenceShares {
   readonly words?: number;
   readonly meaning?: number;
-  /** How relevant the hit would be by what the reranking model says alone. */
+  /** The relevance by the reranking model alone. */
   readonly reranker?: number;
 }
 

@@ -6,7 +6,7 @@ const settings: FusionSettings = { order: 'weighted', rrfK: 60, span: 0.25, code
 
 const window = { start: 0, end: 10 };
 
-/** The ranks are those within the legs. */
+/** Ranks are within the legs. */
 function candidate(
   id: number,
   share: number | undefined,
@@ -20,12 +20,12 @@ function candidate(
   };
 }
 
-/** Passages that match the words of a query all alike, or hardly at all. */
+/** Passages that all match the words equally, or hardly. */
 function crowd(share: number): Candidate[] {
   return Array.from({ length: 60 }, (_, index) => candidate(100 + index, share, 0.7));
 }
 
-test('words decide where they tell passages apart, meaning where they do not', () => {
+test('words decide if they separate passages, meaning if they do not', () => {
   const pair = [candidate(1, 0.5, 0.8), candidate(2, 0.3, 0.85)];
   assert.equal(fuse([...pair, ...crowd(0.02)], settings)[0]?.id, 1);
   assert.equal(fuse([...pair, ...crowd(0.3)], settings)[0]?.id, 2);
@@ -40,7 +40,7 @@ test('meaning weighs more among passages of code', () => {
   assert.ok(Math.abs(program - prose - 0.35) < 1e-9);
 });
 
-test('what lies beyond the span is still in the order of its distance', () => {
+test('past the span, passages are still ordered by distance', () => {
   const far = fuse(
     [candidate(1, undefined, 0.9), candidate(2, undefined, 0.1), candidate(3, undefined, 0.3)],
     settings,
@@ -51,7 +51,7 @@ test('what lies beyond the span is still in the order of its distance', () => {
   );
 });
 
-test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
+test('scores are between 0 and 1, and ties are ordered by id', () => {
   const fused = fuse([candidate(9, 1, undefined), candidate(3, 1, undefined), candidate(5, 0, 0.1)], settings);
   assert.deepEqual(
     fused.map(({ id, rank }) => [id, rank]),
@@ -65,7 +65,7 @@ test('scores lie between 0 and 1, and equal ones are ordered by id', () => {
   assert.equal(fused[0]?.score, fused[1]?.score);
 });
 
-test('a passage that repeats one further up is set back behind what says something else', () => {
+test('a repeated passage ranks after different ones', () => {
   const candidates = [candidate(1, 0.6, 0.9), candidate(2, 0.6, 0.9), candidate(3, 0.5, 0.85), candidate(4, 0.6, 0.89)];
   const fused = fuse(candidates, settings);
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('a passage that repeats one further up is set back behind what says somethi
   assert.ok(byRank.every(({ explanation }) => explanation.copyOf === undefined));
 });
 
-test('meaning weighs more if the best passage has little of the words, or few have any', () => {
+test('meaning weighs more if the best passage has few of the words, or few passages have any', () => {
   const weight = (share: number, others: Candidate[]) =>
     fuse([candidate(1, share, 0.8), ...others], settings)[0]?.explanation.meaning?.weight ?? 0;
   const many = [...crowd(0), ...Array.from({ length: 100 }, (_, index) => candidate(200 + index, 1e-9, 0.7))];
@@ -102,10 +102,10 @@ test('the order of the candidates does not matter', () => {
   assert.deepEqual(fuse(candidates.toReversed(), settings), fuse(candidates, settings));
 });
 
-test('a passage that is not embedded yet stands where its words let expect it', () => {
+test('a passage without vectors ranks where its words suggest', () => {
   const embedded = [candidate(1, 0.5, 0.85), candidate(2, 0.1, 0.9), candidate(3, undefined, 0.8)];
   const ids = (fused: readonly { id: number }[]) => fused.map(({ id }) => id);
-  // The best words count as the nearest meaning, and half of them as half as near.
+  // The best words count as the nearest meaning, half of them as half as near.
   const best = fuse([...embedded, candidate(4, 0.6, undefined)], settings);
   assert.equal(best[0]?.id, 4);
   const { words, meaning, assumedNearness } = best[0]?.explanation ?? {};
@@ -115,13 +115,13 @@ test('a passage that is not embedded yet stands where its words let expect it', 
   const middling = fuse([...embedded, candidate(4, 0.25, undefined)], settings);
   assert.equal(middling.find(({ id }) => id === 4)?.explanation.assumedNearness, 0.5);
   assert.equal(ids(middling).indexOf(4), 2);
-  // Among themselves they keep the order of their words, and without any vectors nothing is assumed.
+  // Among themselves they keep the order of their words; without any vectors nothing is assumed.
   const many = fuse([candidate(1, 0.05, 0.9), candidate(5, 0.4, undefined), candidate(4, 0.6, undefined)], settings);
   assert.deepEqual(ids(many).slice(0, 2), [4, 5]);
   assert.equal(fuse([candidate(4, 0.6, undefined)], settings)[0]?.explanation.assumedNearness, undefined);
 });
 
-test('one leg alone keeps its own order', () => {
+test('a single leg keeps its own order', () => {
   const words = fuse([candidate(1, 0.2, undefined), candidate(2, 0.6, undefined)], settings);
   assert.deepEqual(
     words.map(({ id, score }) => [id, score]),
@@ -139,7 +139,7 @@ test('one leg alone keeps its own order', () => {
   assert.equal(meaning[0]?.explanation.words, undefined);
 });
 
-test('RRF is 1 / (k + rank), summed over the legs, and stands in every answer', () => {
+test('RRF is 1 / (k + rank), summed over the legs, and is in every answer', () => {
   const candidates = [
     candidate(1, 0.5, 0.7, [1, 3]),
     candidate(2, 0.4, 0.9, [2, 1]),
@@ -155,7 +155,7 @@ test('RRF is 1 / (k + rank), summed over the legs, and stands in every answer', 
   for (const { id, score } of fused) assert.equal(weighted.get(id), score);
 });
 
-test('the explanation says which leg, which rank, which terms, which part', () => {
+test('the explanation has leg, rank, terms and part', () => {
   const terms = [
     { term: 'fox', share: 0.4 },
     { term: 'red', share: 0.1 },
@@ -174,7 +174,7 @@ test('the explanation says which leg, which rank, which terms, which part', () =
   assert.ok(Math.abs((first?.score ?? 0) - sum) < 1e-12);
 });
 
-test('a model whose distances are not known gets its span from the query', () => {
+test('estimates the span of an unmeasured model from the query', () => {
   const narrow = fuse([candidate(1, 0.3, 0.5), candidate(2, 0.3, 0.2)], { ...settings, span: undefined });
   assert.equal(narrow[0]?.id, 1);
   assert.ok((narrow[1]?.explanation.meaning?.nearness ?? 0) > 0.7);

@@ -3,24 +3,24 @@ import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 /** A match found by words. */
 export interface WordMatch {
   id: number;
-  /** BM25 as a share of the highest possible score for the query: 0 to 1. */
+  /** BM25 as a share of the query's highest possible score: 0 to 1. */
   share: number;
-  /** How much of the query's words the passage has, each by its rarity: 1 with every word. Not known far down a list. */
+  /** How much of the query's words the passage has, weighted by rarity: 1 with every word. Unknown far down a list. */
   coverage?: number | undefined;
-  /** The terms of the query in the passage. Only for matches that are shown: it costs reading them. */
+  /** The query's terms in the passage. Only for displayed matches, because it needs a read. */
   terms?: readonly TermShare[];
 }
 
 export interface TermShare {
   /** As in the query: a stem, a "phrase" or a prefix*. */
   term: string;
-  /** What it adds to the passage's share. */
+  /** Its part of the passage's share. */
   share: number;
-  /** The words of the passage that are near to a misspelt one, which no passage has. */
+  /** For a misspelt word that no passage has: the similar words in the passage. */
   near?: readonly string[];
 }
 
-/** A passage that at least one leg found, with the scores of both. */
+/** A passage found by at least one leg, with the scores of both. */
 export interface Candidate {
   id: number;
   words: (WordMatch & Listed) | undefined;
@@ -36,9 +36,9 @@ export interface FusionSettings {
   order: 'weighted' | 'rrf';
   /** The constant of reciprocal rank fusion (RRF): rank r counts 1 / (rrfK + r). */
   rrfK: number;
-  /** Cosines this far below the best count nothing. Undefined if it is not known for the model; see `spanOf`. */
+  /** Cosines this far below the best count nothing. Undefined if unknown for the model; see `spanOf`. */
   span: number | undefined;
-  /** How much of the nearest matches is program code, from 0 to 1. */
+  /** Share of program code among the nearest matches, from 0 to 1. */
   codeShare: number;
 }
 
@@ -46,12 +46,12 @@ export interface FusedMatch {
   id: number;
   /** Position in the fused order, from 1. */
   rank: number;
-  /** What is sorted by: the weighted sum (0 to 1) or the RRF score. */
+  /** The sort key: the weighted sum (0 to 1) or the RRF score. */
   score: number;
   explanation: RankExplanation;
 }
 
-/** Why a passage ranks where it does. Ranks are those within a leg, from 1, and absent if the leg did not list it. */
+/** Why a passage has its rank. Ranks are within a leg, from 1, and absent if the leg did not list it. */
 export interface RankExplanation {
   words?: { rank?: number; share: number; weight: number; terms?: readonly TermShare[] };
   meaning?: {
@@ -61,17 +61,17 @@ export interface RankExplanation {
     weight: number;
     window: MeaningMatch['window'];
   };
-  /** Used as nearness for a passage that is not embedded yet: its share divided by the highest share. */
+  /** Nearness assumed for a passage without vectors: its share divided by the highest share. */
   assumedNearness?: number;
   rrf: number;
-  /** The higher-ranked passage that has the same text; see `copyShare`. */
+  /** The higher-ranked passage with the same text; see `copyShare`. */
   copyOf?: number;
 }
 
-/** Candidates from each leg. With fewer than 50, the weights could not be determined. */
+/** Candidates from each leg. The weights need at least 50. */
 export const legCandidates = 100;
 
-/** Chosen on the dev splits of four sets; docs/decisions/0016-ranking-settings.md says what each is worth. */
+/** Tuned on the dev splits of four sets; see docs/decisions/0016-ranking-settings.md. */
 const meaningWeightBase = 0.3;
 const meaningWeightPerFlatness = 0.6;
 const meaningWeightForCode = 0.35;
@@ -82,12 +82,12 @@ const meaningWeightMin = 0.05;
 const meaningWeightMax = 0.95;
 const flatnessRank = 50;
 
-/** Factor on the score of a passage that repeats a higher-ranked one: versions of a document must not fill the page. */
+/** Factor on the score of a repeated passage: versions of a document must not fill the page. */
 const copyShare = 0.5;
 
 /**
- * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank (RRF), which ranks worse.
- * Meaning weighs more if the words hardly distinguish passages, if few passages have them, and for code.
+ * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank (RRF), which ranks worse. Meaning weighs
+ * more if the words hardly separate passages, if few passages have them, and for code.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
@@ -98,7 +98,7 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
 
   const fused = candidates.map(({ id, words, meaning }) => {
     const share = words?.share ?? 0;
-    // A passage that is not embedded yet must not sink: the best match by words counts as the nearest.
+    // A passage without vectors must not sink: the best match by words counts as the nearest.
     const nearness = meaning ? Math.max(0, 1 - (best - meaning.cosine) / span) : share / (shares[0] || 1);
     const rrf = reciprocal(words?.rank, settings.rrfK) + reciprocal(meaning?.rank, settings.rrfK);
     const sum = (1 - weight) * share + weight * nearness;
@@ -124,12 +124,12 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
   return fused;
 }
 
-/** Beyond the span nearness is 0 for all, so the cosine breaks ties. */
+/** Past the span nearness is 0 for all, so the cosine breaks ties. */
 function byScore(left: FusedMatch, right: FusedMatch): number {
   return right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id;
 }
 
-/** Two passages get exactly the same scores from both legs only if they have the same text. */
+/** Only passages with the same text get exactly the same scores from both legs. */
 function setBackCopies(ordered: readonly FusedMatch[]): void {
   const firsts = new Map<string, number>();
   for (const match of ordered) {
@@ -149,7 +149,7 @@ function cosineOf({ explanation }: FusedMatch): number {
   return explanation.meaning?.cosine ?? -1;
 }
 
-/** Lowest when one passage clearly matches the words best, highest when many match about equally or hardly any does. */
+/** Lowest if one passage clearly matches the words best, highest if many match about equally or hardly any does. */
 function meaningWeight(sharesDown: readonly number[], codeShare: number): number {
   const best = sharesDown[0] ?? 1;
   const flatness = (sharesDown[flatnessRank - 1] ?? 0) / best;
@@ -163,7 +163,7 @@ function meaningWeight(sharesDown: readonly number[], codeShare: number): number
   return Math.min(meaningWeightMax, Math.max(meaningWeightMin, weight));
 }
 
-/** The span for models that nobody has measured, estimated from the query's own cosines. */
+/** The span for unmeasured models, estimated from the query's own cosines. */
 function spanOf(cosinesDown: readonly number[]): number {
   const last = cosinesDown[Math.min(cosinesDown.length, flatnessRank) - 1] ?? 0;
   return Math.max(3.6 * ((cosinesDown[0] ?? 0) - last), 1e-6);

@@ -13,7 +13,7 @@ interface Legs {
   meaning: MeaningLeg;
 }
 
-/** A small corpus as a table: share of the words and cosine by id. Each leg lists only what is above its bar. */
+/** A small corpus as a table: word share and cosine by id. Each leg lists only rows above its threshold. */
 function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [number, number] = [0, 0]): Legs {
   const ids = Object.keys(rows).map(Number);
   const word = (id: number): WordMatch => ({ id, share: rows[id]?.[0] ?? 0, terms: [] });
@@ -46,7 +46,7 @@ function corpus(rows: Record<number, [share: number, cosine: number]>, bar: [num
 
 const joined = (legs: Parameters<typeof createLegCorpus>[0]) => ({ corpus: createLegCorpus(legs) });
 
-test('with a phrase in quotes, only what the words found is shown', async () => {
+test('with a quoted phrase, shows only what the words found', async () => {
   const legs = corpus({ 1: [0.6, 0.4], 2: [0, 0.9], 3: [0.5, 0.85] }, [0.1, 0.3]);
   const ids = async (text: string, { words, meaning }: Partial<Legs>) =>
     (await searchHybrid({ text, limit: 10 }, settings, joined({ words, meaning }))).matches
@@ -54,10 +54,10 @@ test('with a phrase in quotes, only what the words found is shown', async () => 
       .toSorted();
   assert.deepEqual(await ids('parental leave', legs), [1, 2, 3]);
   assert.deepEqual(await ids('"parental leave"', legs), [1, 3]);
-  assert.deepEqual(await ids('"parental leave"', { meaning: legs.meaning }), [1, 2, 3], 'where words are not searched');
+  assert.deepEqual(await ids('"parental leave"', { meaning: legs.meaning }), [1, 2, 3], 'without a word search');
 });
 
-test('misspelt words are searched for as they were meant, by meaning too', async () => {
+test('corrects misspelt words, for search by meaning too', async () => {
   const legs = corpus({ 1: [0.6, 0.4] });
   const asked: string[] = [];
   const meaning = {
@@ -83,7 +83,7 @@ test('misspelt words are searched for as they were meant, by meaning too', async
   assert.deepEqual([asked, matches.length], [[text, 'parental leave, parental'], 1]);
 });
 
-test('what one leg found is scored by the other too', async () => {
+test('each leg scores what the other found', async () => {
   const rows: Record<number, [number, number]> = { 1: [0.6, 0.4], 2: [0.1, 0.9], 3: [0.5, 0.85] };
   const whole = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(corpus(rows)));
   const parts = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(corpus(rows, [0.4, 0.8])));
@@ -113,7 +113,7 @@ test('pages neither overlap nor leave gaps', async () => {
   assert.equal(pages[1]?.matches[0]?.rank, 11);
 });
 
-test('without the meaning the words answer, and the answer says degraded (contract: embedding provider down)', async () => {
+test('without meaning the words answer, and the answer says degraded (contract: embedding provider down)', async () => {
   const deps = corpus({ 1: [0.6, 0.4], 2: [0.1, 0.9] });
   deps.meaning.search = async () => {
     throw new CarrelError('unavailable', 'The embedding server does not answer.');
@@ -127,7 +127,7 @@ test('without the meaning the words answer, and the answer says degraded (contra
   assert.equal(result.listed.meaning, undefined);
 });
 
-test('a cancelled call and a mistake of ours are not taken for a provider that is down', async () => {
+test('does not take a cancelled call or our own bug for an unavailable provider', async () => {
   for (const failure of [new CarrelError('cancelled', 'The call was cancelled.'), new TypeError('broken')]) {
     const deps = corpus({ 1: [0.6, 0.4] });
     deps.meaning.search = () => Promise.reject(failure);
@@ -136,7 +136,7 @@ test('a cancelled call and a mistake of ours are not taken for a provider that i
   assert.equal(isCarrelError(new TypeError('broken')), false);
 });
 
-test('what the words found without a score is scored like what the meaning found', async () => {
+test('scores unscored word matches like those of meaning', async () => {
   const deps = corpus({ 1: [0.6, 0.4], 2: [0.5, 0.3], 3: [0.1, 0.9] });
   deps.words.search = async () => [
     { id: 1, share: 0.6 },
@@ -147,7 +147,7 @@ test('what the words found without a score is scored like what the meaning found
   assert.deepEqual([second?.explanation.words?.share, second?.explanation.words?.rank], [0.5, 2]);
 });
 
-test('one leg may be missing, and code moves the weight to the meaning', async () => {
+test('a leg may be missing, and code shifts the weight to meaning', async () => {
   const deps = corpus({ 1: [0.6, 0.8], 2: [0.1, 0.9] });
   const order = async (given: Parameters<typeof createLegCorpus>[0]) =>
     (await searchHybrid({ text: 'q', limit: 10 }, settings, joined(given))).matches.map(({ id }) => id);

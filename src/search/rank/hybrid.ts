@@ -13,9 +13,9 @@ export interface HybridQuery {
   text: string;
   limit: number;
   offset?: number;
-  /** How many candidates to take from each leg, whichever page is asked for; 100 by default. Bounds what paging can reach. */
+  /** Candidates per leg, the same for every page; 100 by default. Limits how far paging reaches. */
   depth?: number;
-  /** What to leave out; nothing by default. */
+  /** What to omit; nothing by default. */
   cut?: Cut | undefined;
   signal?: AbortSignal;
 }
@@ -24,14 +24,14 @@ export type HybridSettings = Pick<FusionSettings, 'order' | 'rrfK'>;
 
 export interface HybridDeps {
   corpus: SearchCorpus;
-  /** Undefined: matches have no relevance, and their order is that of the fusion. */
+  /** Undefined: matches have no relevance and keep the fused order. */
   judging?: JudgeDeps | undefined;
 }
 
 export interface HybridMatch extends FusedMatch {
   relevance?: number;
   evidence?: Evidence;
-  /** The part of its text that the reranking model read, if it read any. */
+  /** The part of its text that the reranking model read, if any. */
   range?: readonly [start: number, end: number] | undefined;
   replaces?: number | undefined;
   replacedBy?: number | undefined;
@@ -39,25 +39,25 @@ export interface HybridMatch extends FusedMatch {
 
 export interface HybridResult {
   matches: HybridMatch[];
-  /** Candidates that were ranked and not left out: what paging can reach. Those not looked at yet count, too. */
+  /** Ranked candidates that paging can reach, without omitted ones; includes those not examined yet. */
   ranked: number;
   candidates: number;
-  /** Matches that would be on the page if nothing were left out. */
+  /** Matches that would be on the page if nothing were omitted. */
   omitted: number;
   reranking?: RerankingState;
-  /** What each leg listed, in its order. `meaning` is undefined if that leg was not asked or failed. */
+  /** Each leg's list, in its order. `meaning` is undefined if that leg was not used or failed. */
   listed: { words: readonly WordMatch[]; meaning: readonly MeaningMatch[] | undefined };
   pending: number;
-  /** Why search by meaning failed. The order is then that of the words alone. */
+  /** Why search by meaning failed. The order is then by words alone. */
   failure?: CarrelError;
 }
 
 /**
- * 1. Find: the best of both legs. If search by meaning is unavailable, the words continue alone. If a word was misspelt, again
- *    with the likeliest one.
- * 2. Complete: each leg scores what the other found; the nearest passages tell whether code is searched.
+ * 1. Find the best of both legs. If search by meaning is unavailable, the words continue alone. If a word was misspelt, search
+ * again with the likeliest correction.
+ * 2. Complete: each leg scores what the other found; the nearest passages show whether code is searched.
  * 3. Fuse: normalise, weight, add up and sort (fusion.ts).
- * 4. Judge: rerank the best, show what replaces others first and leave out what is weak, if asked (judging.ts).
+ * 4. Judge: rerank the best, put newer statements before those they replace, and omit weak hits if requested (judging.ts).
  * 5. Take the page. The order does not depend on it, so pages neither overlap nor leave gaps.
  */
 export async function searchHybrid(
@@ -68,7 +68,7 @@ export async function searchHybrid(
   const { text, signal, depth = legCandidates, offset = 0 } = query;
   const { words: byWords, failure, corrected = [], complete } = await deps.corpus.find(text, depth, signal);
   const meant = withWords(text, corrected);
-  // The models should not read misspelt words.
+  // The models must not read misspelt words.
   if (meant !== text) return searchHybrid({ ...query, text: meant }, settings, deps);
 
   const { words: weighed, meaning: nearest } = await complete();
@@ -76,7 +76,7 @@ export async function searchHybrid(
   const meaning = nearest && isExact ? among(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
   const near = meaning?.listed ?? [];
   const scored = byWords.filter(({ share }) => share > 0);
-  // What stands far down the list of words alone stays in its order.
+  // The tail of the word list keeps its order.
   const unscored = new Set(missing(meaning ? [...near, ...byWords] : [], scored));
   const moreWords = weighed?.filter(({ id }) => unscored.has(id)) ?? [];
 
@@ -103,13 +103,13 @@ export async function searchHybrid(
   };
 }
 
-/** Of what is near, only what has the words in quotes. */
+/** Keeps only near matches that have the quoted words. */
 function among(meaning: CompletedMeaning, ids: ReadonlySet<number>): CompletedMeaning {
   const isIn = ({ id }: MeaningMatch) => ids.has(id);
   return { ...meaning, listed: meaning.listed.filter(isIn), more: meaning.more.filter(isIn) };
 }
 
-/** The text with the likeliest words in place of misspelt ones. */
+/** The text with corrected words. */
 function withWords(text: string, corrected: readonly CorrectedWord[]): string {
   const meant = new Map(corrected.map(({ word, terms: [likeliest = word] }) => [word, likeliest]));
   if (meant.size === 0) return text;
@@ -127,14 +127,14 @@ interface FusedHit extends RankedHit {
   readonly match: FusedMatch;
 }
 
-/** Cosines of models that nobody has measured tell nothing about relevance. */
+/** Cosines of unmeasured models say nothing about relevance. */
 function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCosines: boolean): FusedHit {
   const { id, score, explanation } = match;
   const { cosine, window } = explanation.meaning ?? {};
   return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
 }
 
-/** A hit that neither leg found: it replaces one that was. */
+/** A hit that neither leg found: it replaces one that was found. */
 function unfound(id: number, { score }: FusedHit): FusedHit {
   return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
 }
@@ -159,7 +159,7 @@ async function judgedPage(
   return { page, kept: hits.length, unseen: 0, omitted: 0, reranking: { state: 'off' } };
 }
 
-/** What a leg listed, and its scores for passages that it did not list or listed without a score. */
+/** A leg's list, and its scores for passages that it did not list or did not score. */
 interface LegMatches<Match> {
   readonly listed: readonly Match[];
   readonly more: readonly Match[];
@@ -176,7 +176,7 @@ function ranked<Match extends { id: number }>({ listed, more }: LegMatches<Match
   return new Map([...listed, ...more].map((match) => [match.id, { ...match, rank: ranks.get(match.id) }]));
 }
 
-/** Matches keep the shares by which they were listed. */
+/** Matches keep their original shares. */
 function withTerms(listed: readonly WordMatch[], weighed: readonly WordMatch[] = []): WordMatch[] {
   const terms = new Map(weighed.map((match) => [match.id, match.terms]));
   return listed.map((match) => {

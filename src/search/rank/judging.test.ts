@@ -5,7 +5,7 @@ import type { RerankingProvider } from '../rerank/reranker.ts';
 import { createReranker, type RerankerDeps } from '../rerank/reranker.ts';
 import { type JudgeDeps, type JudgeRequest, judgePage, type RankedHit } from './judging.ts';
 
-/** A hit's text is its logit, and long. */
+/** A hit's text is its logit, padded to be long. */
 function provider(score?: RerankingProvider['score']): RerankingProvider & { scored: string[] } {
   const scored: string[] = [];
   return {
@@ -51,7 +51,7 @@ const asked = { text: 'which animals live in forests', limit: 10, offset: 0 } sa
 const rows = (count: number, logit: (id: number) => number): Row[] =>
   Array.from({ length: count }, (_, id) => ({ logit: logit(id) }));
 
-test('the order is the same whichever page is asked for, and a page costs no more than it needs', async () => {
+test('the order is the same for every page, and a page costs no more than it needs', async () => {
   const model = provider();
   const { hits, deps } = corpus(
     rows(90, (id) => (id * 37) % 91),
@@ -75,11 +75,11 @@ test('the order is the same whichever page is asked for, and a page costs no mor
   assert.deepEqual(
     whole.slice(50),
     hits.slice(50).map(({ id }) => id),
-    'what is not reranked keeps its order',
+    'hits that are not reranked keep their order',
   );
 });
 
-test('of short texts fifty are read at once', async () => {
+test('reads fifty short texts at once', async () => {
   for (const [chars, read] of [
     [300, 50],
     [301, 20],
@@ -95,7 +95,7 @@ test('of short texts fifty are read at once', async () => {
   }
 });
 
-test('weak hits are left out and counted, but never one with every word of the query', async () => {
+test('omits and counts weak hits, but never one with every word of the query', async () => {
   const all = rows(30, () => -9)
     .with(7, { logit: -9, words: 1 })
     .with(9, { logit: 5 })
@@ -117,7 +117,7 @@ test('weak hits are left out and counted, but never one with every word of the q
   );
 });
 
-test('a query of one or two words keeps hits with any of them, and those that are near', async () => {
+test('a query of one or two words keeps hits with any of them, and near ones', async () => {
   const all = rows(6, () => -9).with(2, { logit: -9, words: 0.1 });
   const { hits, deps } = corpus(all, provider());
   const near = hits.map((hit) => ({ ...hit, cosine: hit.id === 4 ? 0.9 : 0.1, window: { start: 0, end: 1 } }));
@@ -130,7 +130,7 @@ test('a query of one or two words keeps hits with any of them, and those that ar
   assert.deepEqual(await shown('how does one cook okra'), []);
 });
 
-test('where everything is weak, the model is not asked further', async () => {
+test('stops asking the model when everything is weak', async () => {
   const model = provider();
   const { hits, deps } = corpus(
     rows(100, () => -9),
@@ -140,13 +140,13 @@ test('where everything is weak, the model is not asked further', async () => {
   assert.deepEqual([page.length, omitted, model.scored.length], [0, 10, 20]);
 });
 
-test('a model that fails or is off leaves the order as it is, and the answer says so', async () => {
+test('a failing or disabled model leaves the order as it is, and the answer says so', async () => {
   const failing = provider(() =>
     Promise.reject(new CarrelError('unavailable', 'The reranking server does not answer.')),
   );
   for (const [of, state] of [
     [failing, { state: 'failed', reason: 'The reranking server does not answer.' }],
-    [undefined, { state: 'off', reason: 'Reranking is switched off here.' }],
+    [undefined, { state: 'off', reason: 'Reranking is switched off (ENABLE_RERANKING, RERANKING_PROVIDER).' }],
   ] as const) {
     const { hits, deps } = corpus(
       rows(40, (id) => id),
@@ -163,7 +163,7 @@ test('a model that fails or is off leaves the order as it is, and the answer say
   assert.equal(failing.scored.length, 20, 'it is not asked again for the same search');
 });
 
-test('what the model did not reach in time comes behind what it did, in its own order', async () => {
+test('hits that the model did not reach in time come after the others, in their order', async () => {
   const { hits, deps } = corpus(
     rows(20, (id) => id),
     provider(async (_, passages) => passages.map((passage, place) => (place < 3 ? Number(passage) : undefined))),
@@ -176,7 +176,7 @@ test('what the model did not reach in time comes behind what it did, in its own 
   assert.equal(reranking.state, 'applied');
 });
 
-test('a call that is cancelled, and a fault of our own, end the search', async () => {
+test('a cancelled call and our own bugs end the search', async () => {
   for (const error of [new CarrelError('cancelled', 'cancelled'), new TypeError('a fault')]) {
     const { hits, deps } = corpus(
       rows(5, () => 0),
@@ -186,7 +186,7 @@ test('a call that is cancelled, and a fault of our own, end the search', async (
   }
 });
 
-test('hits that were deleted meanwhile have no text: they stay, without a logit', async () => {
+test('hits deleted meanwhile stay, without text or logit', async () => {
   const { hits, deps } = corpus(
     rows(3, (id) => id),
     provider(),
@@ -208,7 +208,7 @@ test('hits that were deleted meanwhile have no text: they stay, without a logit'
 });
 
 /** The vectors of a message with many windows are scaled down, so that it does not hide short ones: passage-vectors.ts. */
-test('a long message is as near as its nearest window, and without the model its text is read no further than needed', async () => {
+test('a long message is as near as its nearest window, and without the model only as much text is read as needed', async () => {
   const { deps } = corpus([], undefined);
   const read: (number | undefined)[] = [];
   const judged = async (isMessage: boolean, hit: Omit<RankedHit, 'id' | 'score'>) => {

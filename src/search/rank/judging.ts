@@ -8,12 +8,12 @@ import { comparedMax, newerFirst, type Replacements } from './replacements.ts';
 
 export interface RankedHit {
   readonly id: number;
-  /** What it is ranked by, higher is better: 0 to 1. */
+  /** The sort key, higher is better: 0 to 1. */
   readonly score: number;
   readonly cosine?: number | undefined;
-  /** How much of the query's words it has, where that is known. */
+  /** How much of the query's words it has, if known. */
   readonly coverage?: number | undefined;
-  /** The part that is nearest to the query. */
+  /** The part nearest to the query. */
   readonly window?: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -21,9 +21,9 @@ export interface JudgedHit<Hit> {
   readonly hit: Hit;
   readonly relevance: number;
   readonly evidence: Evidence;
-  /** The part of its text that the model read, if it read any. */
+  /** The part of its text that the model read, if any. */
   readonly range?: TextPart['range'] | undefined;
-  /** The older one whose place it takes; the newer one that takes its own. */
+  /** The older hit that it replaces; the newer one that replaces it. */
   readonly replaces?: number | undefined;
   readonly replacedBy?: number | undefined;
 }
@@ -33,41 +33,44 @@ export interface JudgeRequest {
   readonly limit: number;
   readonly offset: number;
   readonly cut?: Cut | undefined;
-  /** Hits in front of the given ones, which are not looked at; none by default. */
+  /** Hits before the given ones, which are skipped; none by default. */
   readonly before?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Everything that is weak, except hits with every word of the query, or any of a keyword query; or whatever is below a relevance. */
+/** Omits weak hits, except those with every query word, or any word of a keyword query; or all below a relevance. */
 export type Cut = 'weak' | { readonly below: number };
 
 export interface JudgeDeps {
   readonly reranker: Reranker;
-  /** What the model should read of these hits, or so many characters of each if it is not to. Deleted ones are left out. */
+  /**
+   * What the model should read of these hits, or at most `charsMax` characters of each if there is no model. Deleted ones are
+   * omitted.
+   */
   texts(ids: readonly number[], signal?: AbortSignal, charsMax?: number): Promise<ReadonlyMap<number, TextToJudge>>;
-  /** The best part of each text; for callers whose texts are so long that this thread must not look for it. */
+  /** The best part of each text, for callers whose texts are too long for this thread. */
   parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
-  /** Tells the coverage of hits where it is not known. Undefined if there are no words to search by. */
+  /** Gives the coverage of hits if unknown. Undefined without words to search by. */
   readonly words: Pick<WordLeg, 'score'> | undefined;
-  /** Which of these hits were replaced. Undefined where nothing is. */
+  /** Which of these hits were replaced. Undefined if nothing can be. */
   replacements?(ids: readonly number[], signal?: AbortSignal): Promise<Replacements>;
 }
 
 export interface TextToJudge {
   readonly text: string;
-  /** What is read in front of every part of it: title and headings, or the end of what was said before. */
+  /** Prefix for every part: title and headings, or the end of the previous message. */
   readonly lead?: string | undefined;
-  /** Rather than a part of a document; see passage-vectors.ts. */
+  /** Rather than part of a document; see passage-vectors.ts. */
   readonly isMessage?: boolean;
 }
 
 export interface JudgedPage<Hit> {
   readonly page: readonly JudgedHit<Hit>[];
-  /** Hits that were not left out, on this page or not, as far as they were looked at. */
+  /** Hits that were not omitted, on this page or not, among those examined. */
   readonly kept: number;
-  /** Behind those that were looked at. */
+  /** Hits after those examined. */
   readonly unseen: number;
-  /** Hits that would be on this page if none were left out. */
+  /** Hits that would be on this page if none were omitted. */
   readonly omitted: number;
   readonly reranking: RerankingState;
 }
@@ -81,26 +84,26 @@ const blockEnds = { short: [50], long: [20, 50] } as const;
 /** Mean characters of short texts. */
 const shortChars = 300;
 
-/** So many of the best are reranked at most. */
+/** Max hits reranked. */
 export const rerankedMax = 50;
 
-/** What of a list to fetch for a page, so that the best can be reranked whichever page is asked for. */
+/** How much of a list to fetch, so that the best can be reranked for any page. */
 export function reachOf({ limit, offset }: { limit: number; offset: number }): { limit: number; offset: number } {
   return offset < rerankedMax ? { limit: Math.max(rerankedMax, offset + limit), offset: 0 } : { limit, offset };
 }
 
-/** Few enough for one question about their words. */
+/** Few enough for one word query. */
 const unrerankedBlock = 400;
 
-/** Words of a query that is a keyword, not a question. */
+/** Up to this many words, a query is keywords, not a question. */
 const keywordsMax = 2;
 
-/** With every word, rounding apart. */
+/** With every word, allowing for rounding. */
 const everyWord = 1 - 1e-9;
 
 /**
- * Reranks, judges, drops weak hits and takes the page. Without reranking, the order stays and other evidence judges. A hit
- * that replaces another comes before it and is as relevant. `unfound`: makes a hit of one that was not among those given.
+ * Reranks, judges, drops weak hits and takes the page. Without reranking, the order stays and other evidence judges. A hit that
+ * replaces another comes before it and is as relevant. `unfound` creates a hit that was not among the given ones.
  */
 export async function judgePage<Hit extends RankedHit>(
   request: JudgeRequest,
@@ -110,7 +113,7 @@ export async function judgePage<Hit extends RankedHit>(
 ): Promise<JudgedPage<Hit>> {
   const { text, limit, offset, cut, before = 0, signal } = request;
   const { reranker } = deps;
-  // A bare word is no question: the model knows little of what would answer it.
+  // The model can't judge a bare keyword: it is not a question.
   const isKeywords = tellingWords(text) <= keywordsMax || quotedIn(text).phrases.length > 0;
   const compared = before === 0 ? given.slice(0, comparedMax).map(({ id }) => id) : [];
   const replacements = compared.length === 0 ? undefined : await deps.replacements?.(compared, signal);
@@ -124,7 +127,7 @@ export async function judgePage<Hit extends RankedHit>(
   while (seen < ranked.length && kept.length < offset + limit) {
     const end = ends.find((each) => each > before + seen) ?? Number.POSITIVE_INFINITY;
     const block = ranked.slice(seen, Math.min(end - before, seen + unrerankedBlock));
-    // Where the model found the whole best block weak, what is behind it is no better.
+    // If the model found the whole best block weak, the rest will not be better.
     const isHopeless = cut === 'weak' && seen > 0 && kept.length === 0 && reranking.state === 'applied';
     const isReranked = end !== Number.POSITIVE_INFINITY && reranking.state === 'applied' && !isHopeless;
     const [coverage, { texts, scored }] = await Promise.all([
@@ -178,7 +181,7 @@ export async function judgePage<Hit extends RankedHit>(
     return !isKeywords || reranker.judge({ ...others, words, logit: undefined, lead: undefined }).isWeak;
   }
 
-  /** What was not reached within the time comes behind what was. Without any logits the order stays as it is. */
+  /** Hits that were not reached in time come last. Without any logits the order stays. */
   function orderOf({ hit, evidence: { logit } }: Pick<JudgedHit<Hit>, 'hit' | 'evidence'>): number {
     return logit === undefined ? hit.score - unscoredLoss : hit.score + reranker.weight * logit;
   }
@@ -188,14 +191,14 @@ export async function judgePage<Hit extends RankedHit>(
     for (const { id, coverage } of block) if (coverage !== undefined) known.set(id, coverage);
     if (deps.words === undefined) return known;
     const unknown = block.filter(({ id }) => !known.has(id)).map(({ id }) => id);
-    // Hits without any of the words are left out of the answer.
+    // The answer omits hits without any of the words.
     for (const id of unknown) known.set(id, 0);
     const told = unknown.length === 0 ? [] : await deps.words.score(text, unknown, signal);
     for (const { id, coverage } of told) known.set(id, coverage ?? 0);
     return known;
   }
 
-  /** Without the model only lengths are needed, and only where there is a nearness to judge by. */
+  /** Without the model only lengths are needed, and only if there is a nearness to judge by. */
   async function readingOf(block: readonly Hit[], isReranked: boolean) {
     const read = block.filter(({ cosine }) => isReranked || cosine !== undefined).map(({ id }) => id);
     const texts = isReranked ? await textsOf(read) : await shortTexts(read);
@@ -260,7 +263,7 @@ function cosineOf({ cosine, window }: RankedHit, told: TextToJudge | undefined):
 /** More than any score and logit add up to. */
 const unscoredLoss = 1_000;
 
-/** Hits that are more relevant than the one above share their mean with it, so that relevance never rises down the list. */
+/** Hits more relevant than the one above share its mean, so that relevance never rises down the list. */
 export function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling = 1): Hit[] {
   const pools: { sum: number; count: number }[] = [];
   for (const { relevance } of ordered) {

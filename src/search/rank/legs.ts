@@ -11,32 +11,32 @@ import type { WordMatch } from './fusion.ts';
 
 /** Search by words, over the passages that pass the caller's filter. Both legs filter before they rank. */
 export interface WordLeg {
-  /** The best first. Far down a long list the share may be 0: found, but not scored. */
+  /** Best first. Far down a long list the share may be 0: found, but not scored. */
   search(text: string, limit: number, signal?: AbortSignal): Promise<readonly WordMatch[]>;
-  /** Scores given passages, with terms. Passages without any of the terms may be left out. */
+  /** Scores given passages, with terms. Passages without any of the terms may be omitted. */
   score(text: string, ids: readonly number[], signal?: AbortSignal): Promise<readonly WordMatch[]>;
 }
 
 export interface MeaningLeg {
   search(text: string, limit: number, signal?: AbortSignal): Promise<MeaningFound>;
-  /** Scores passages that the other leg found. Passages that are not embedded yet are left out. */
+  /** Scores passages that the other leg found. Passages without vectors are omitted. */
   score(found: MeaningFound, ids: readonly number[], signal?: AbortSignal): Promise<readonly MeaningMatch[]>;
-  /** How much of the nearest matches is program code, from 0 to 1. */
+  /** Share of program code among the nearest matches, from 0 to 1. */
   codeShare(found: MeaningFound, signal?: AbortSignal): Promise<number>;
 }
 
-/** Of `text`, with the nearest first. */
+/** The answer for `text`, nearest first. */
 interface MeaningFound extends Pick<MeaningAnswer, 'vector' | 'pending'> {
   readonly text: string;
   readonly matches: readonly MeaningMatch[];
   readonly span: number | undefined;
 }
 
-/** A corpus whose legs are searched separately. If one is undefined, the other one decides alone. */
+/** A corpus whose legs are searched separately. If one is undefined, the other decides alone. */
 export function createLegCorpus(legs: {
   readonly words: WordLeg | undefined;
   readonly meaning: MeaningLeg | undefined;
-  /** See Found; asked after a search. */
+  /** See Found; called after a search. */
   readonly corrected?: () => readonly CorrectedWord[];
 }): SearchCorpus {
   const { words: wordLeg, meaning: meaningLeg, corrected = () => [] } = legs;
@@ -96,7 +96,7 @@ export function createWordLeg(source: WordSource): WordLeg {
   };
 }
 
-/** Scores passages that were found in another way. */
+/** Scores passages that were found otherwise. */
 export function createWordScores(
   weigh: Weigh,
   parse: (text: string) => WordQuery = plainQuery,
@@ -111,7 +111,7 @@ export function matchesOf(hits: readonly WordHit[], scoreMax: number): WordMatch
   return hits.map(({ id, score, coverage }) => ({ id, share: shareOf(score, scoreMax), coverage }));
 }
 
-/** Passages that were weighed, with their terms. */
+/** Scored passages with their terms. */
 export function wordMatches({ weighed, scoreMax }: WeighedWords): WordMatch[] {
   return weighed.map(({ key, score, terms }) => {
     const shares = terms.map(({ term, score: own, near }) => ({
@@ -133,7 +133,7 @@ interface MeaningSource<Filter> {
   readonly filter: Filter | undefined;
   /** See `MeaningRequest`. */
   readonly waitMs?: number | undefined;
-  /** The texts of these passages, in any order; deleted ones are left out. */
+  /** The texts of these passages, in any order, without deleted ones. */
   texts(ids: readonly number[], signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -157,7 +157,7 @@ export function createMeaningLeg<Filter>({ meaning, filter, waitMs, texts }: Mea
   };
 }
 
-/** The nearest passages, which stand for the rest when code is looked for. */
+/** The nearest passages, a sample for detecting code. */
 export function codeSample(matches: readonly MeaningMatch[]): number[] {
   return matches.slice(0, 10).map(({ id }) => id);
 }

@@ -17,21 +17,21 @@ const at = (id: number, text: string, replaces?: number): Stated => ({
 });
 const isReplaced = ({ older, newer }: Case) => findReplacements([at(1, older), at(2, newer)]).replacedBy.get(1) === 2;
 
-test('tells nine of ten texts that replace another, and takes hardly any other for one', () => {
+test('recognises nine of ten replacements and almost no false ones', () => {
   const missed = pairs.filter((each) => !isReplaced(each));
   const wrong = traps.filter(isReplaced);
   assert.ok(missed.length <= pairs.length / 10, JSON.stringify(missed, null, 1));
   assert.ok(wrong.length <= traps.length / 20, JSON.stringify(wrong, null, 1));
 });
 
-test('time decides which one replaces, and a long text replaces nothing unless it says so outright', () => {
+test('time decides which text replaces, and a long text replaces only if it says so', () => {
   const [older = '', newer = ''] = [pairs[0]?.older, pairs[0]?.newer];
   assert.deepEqual([...findReplacements([at(1, newer), at(2, older)]).replacedBy], []);
   assert.deepEqual([...findReplacements([at(1, older), at(2, newer + ' word'.repeat(300))]).replacedBy], []);
   assert.deepEqual([...findReplacements([at(1, older), at(2, 'Make it more.', 1)]).replacedBy], [[1, 2]]);
 });
 
-test('of a chain the last one is current, and a circle ends', () => {
+test('the last of a chain is current, and a cycle ends', () => {
   const chain = findReplacements([at(1, 'First.'), at(2, 'Second.', 1), at(3, 'Third.', 2)]);
   assert.deepEqual(Object.fromEntries(chain.replacedBy), { 1: 3, 2: 3 });
   assert.deepEqual(Object.fromEntries(chain.replaces), { 2: 1, 3: 2 });
@@ -43,7 +43,7 @@ test('of a chain the last one is current, and a circle ends', () => {
   );
 });
 
-test('a newer one comes right before the older, and those between move down', () => {
+test('a newer hit comes right before the older, and those between move down', () => {
   const { newer } = findReplacements([
     at(1, 'The launch is on 6 May.'),
     at(2, 'Lunch is at noon.'),
@@ -53,7 +53,7 @@ test('a newer one comes right before the older, and those between move down', ()
   assert.deepEqual(
     newerFirst([2, 1, 3, 4], Number, newer, (hit) => hit),
     [2, 4, 1, 3],
-    'a statement with another value stays where it is',
+    'a statement with another value stays in place',
   );
   assert.deepEqual(
     newerFirst([4, 3, 2, 1], Number, newer, (hit) => hit),
@@ -63,7 +63,7 @@ test('a newer one comes right before the older, and those between move down', ()
   assert.deepEqual([...told.replacedBy], [], 'the texts do not say that anything changed');
 });
 
-test('a hit that was not found is made where it belongs', () => {
+test('inserts a hit that was not found where it belongs', () => {
   const { newer } = findReplacements([at(1, 'First.'), at(9, 'Second.', 1)]);
   assert.deepEqual(
     newerFirst([5, 1], Number, newer, (hit, _, id) => hit ?? id),

@@ -4,29 +4,27 @@ import { replaces, type Statements, statementsOf } from './statement.ts';
 export interface Stated {
   readonly id: number;
   readonly text: string;
-  /** ISO 8601. Of equal times, the higher id is newer. */
+  /** ISO 8601. At equal times, the higher id is newer. */
   readonly time: string;
-  /** The one that it says outright to replace. */
+  /** The text that it explicitly replaces. */
   readonly replaces?: number | undefined;
 }
 
 export interface Replacements {
-  /** Those to show in front of an older one, newest first. */
+  /** Hits to show before an older one, newest first. */
   readonly newer: ReadonlyMap<number, readonly number[]>;
-  /** What took its place: of a chain, the last. */
+  /** What replaced it; the last of a chain. */
   readonly replacedBy: ReadonlyMap<number, number>;
   readonly replaces: ReadonlyMap<number, number>;
 }
 
-/** So many of the best are compared with one another, whichever page is asked for. */
+/** Max hits compared with one another, the same for every page. */
 export const comparedMax = 50;
 
-/** Longer texts state many things, and replace others only if they say so outright. */
+/** Longer texts state many things and replace others only explicitly. */
 const unitsMax = 1_000;
 
-/**
- * Which texts replace others: those that say so outright, and those that report a change of the same subject.
- */
+/** Which texts replace others: explicitly, or by reporting a change of the same subject. */
 export function findReplacements(stated: readonly Stated[]): Replacements {
   const texts = stated.toSorted(newestFirst).map((each) => ({ ...each, statements: statementsIn(each.text) }));
   const newer = new Map<number, number[]>();
@@ -61,7 +59,7 @@ function add(lists: Map<number, number[]>, key: number, value: number): void {
   lists.set(key, [...(lists.get(key) ?? []), value]);
 }
 
-/** The end of a chain. Two that replace one another make a circle, which is gone through once. */
+/** The end of a chain. A cycle is followed once. */
 function lastOf(id: number, direct: ReadonlyMap<number, number>): number {
   const seen = new Set([id]);
   let last = id;
@@ -72,7 +70,7 @@ function lastOf(id: number, direct: ReadonlyMap<number, number>): number {
   return last;
 }
 
-/** Moves newer ones right in front of the older ones. `lifted`: the newer one as it stands there; undefined leaves it out. */
+/** Moves newer hits right before the older ones. `lifted`: the newer hit in its new place; undefined omits it. */
 export function newerFirst<Hit>(
   hits: readonly Hit[],
   idOf: (hit: Hit) => number,

@@ -13,26 +13,26 @@ const [verbs, plans] = [reported, planned].map((words) => words.trim().split(/\s
 /** Words that report a change. */
 export const changeWords: ReadonlySet<string> = new Set(`${reported} ${planned}`.trim().split(/\s+/));
 
-/** What says that something is otherwise than before. */
+/** Signs that something differs from before. */
 const signs = [
-  // Of time: what holds today did not hold before.
+  // Time: what holds now did not hold before.
   'now|nowadays|no longer|no more|any ?more|any longer|from (?:this|next|now|today|tomorrow|\\p{L}+day|january|february|march|april|may|june|july|august|september|october|november|december)|these days|used to|instead|rather than',
   'as of|since|effective|going forward|starting|until further notice|formerly|previously',
   '(?:with|in|from) (?:the )?(?:new |latest |next )?(?:version|release|patch|update)',
   '(?:is|are) (?:history|gone|out|over|dead|obsolete|outdated)|went from|(?:up|down) (?:from|to)',
-  // Of an error.
+  // Error.
   'correction|revision|corrigendum|erratum|actually|scratch that|disregard|(?:was|were|is) wrong|mistaken',
   String.raw`change of \p{L}+|changed my mind`,
   String.raw`update(?=\s*(?::|$)|\s+(?:to|on)\b)|decided against|updated(?=\s+(?:to|from)\b)|(?:I|we) set`,
   "(?:is|are|am|['’]re|['’]m) (?:now )?(?:moving|switching|changing|dropping|replacing|migrating|retiring)",
   `(?:agreed|decided|going|wants?) to (?:${plans})`,
-  // "A changed text" reports no change; "takes place" and "took part" report no change, "takes over" does.
+  // "A changed text", "takes place" and "took part" report no change; "takes over" does.
   String.raw`(?<!\ban?\s)(?:${verbs})(?!\s+(?:place|part|care)\b)`,
 ];
 const changed = new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${signs.join('|')})(?![\p{L}\p{N}])`, 'iu');
 
 const forms = `(?:change|move|update|updated|switch|replace|${verbs})`;
-/** What says of a clause that nothing has changed, or that something was added. */
+/** Marks a clause as unchanged or as an addition. */
 const unchanged = new RegExp(
   [
     String.raw`\b(?:not|never|nobody|no one|n['’]t|nothing|without|should|could|would|might|must|may)\s+(?:\p{L}+\s+){0,4}?${forms}\p{L}*`,
@@ -42,15 +42,15 @@ const unchanged = new RegExp(
   ].join('|'),
   'iu',
 );
-/** What says of a sentence that nothing was decided, or that it adds something. */
+/** Marks a sentence as undecided or as an addition. */
 const undecided =
   /\b(?:if|whether|maybe|perhaps|propos\p{L}+|suggest\p{L}*|consider(?:s|ed|ing)?|discuss\p{L}*)\b|,?\s+too\s*[.!]?\s*$|\?\s*$/iu;
 
 const quoted = /"[^"]*"|“[^”]*”|«[^»]*»|`[^`]*`/gu;
-/** Dots inside names and numbers end none. */
+/** Dots inside names and numbers do not end a sentence. */
 export const sentence = /[^.!?;\n]+(?:[.](?=\S)[^.!?;\n]*)*[.!?;]?/gu;
 const clauseEnd = /[,:;](?=\s)|\s[-–—]\s|\b(?:and|so|but|because|after|when|that)\b/u;
-/** Of "the price was cut" or "the list is now shared", what the price and the list are: the subject was changed. */
+/** "The price was cut", "the list is now shared": the subject was changed. */
 const passive = new RegExp(
   String.raw`(?<![\p{L}\p{N}])(?:is|are|was|were|(?:has|have|had) been|gets?|got)\s+(?:\p{L}+\s+)?(?:now|updated|${verbs})(?![\p{L}\p{N}])`,
   'iu',
@@ -62,8 +62,8 @@ const renewed = /\bnew\s+(\p{L}+)/iu;
 const former = /\b(?:old|former|previous)\b/i;
 
 /**
- * For each report of a change in a sentence, the words in front of "was changed": its subject. Empty where the subject does
- * what is said ("Daniel takes over …"). Quotes, questions, plans and additions report none.
+ * For each reported change in a sentence, the words before "was changed": its subject. Empty if the subject acts ("Daniel takes
+ * over …"). Quotes, questions, plans and additions report none.
  */
 export function changedThings(text: string): string[] {
   if (!changed.test(text) && !renewed.test(text)) return [];

@@ -3,27 +3,27 @@ import { stemOf } from '../../words/language.ts';
 import { questionWords } from '../../words/question-words.ts';
 import { changedThings, changeWords, sentence } from './says-changed.ts';
 
-/** A text in words that tell what it is about: without values, times and words that any statement has. */
+/** The topical words of a text: without values, times and words that any statement has. */
 export interface Statement {
   readonly words: ReadonlySet<string>;
-  /** Names among them: of what is spoken of, or of what is said of it. */
+  /** Names among them: the subject, or part of what is said about it. */
   readonly names: ReadonlySet<string>;
   readonly numbers: ReadonlySet<string>;
   readonly hasTime: boolean;
-  /** The first words side by side. */
+  /** The first adjacent words. */
   readonly lead: readonly string[];
-  /** What is in front of its verb or colon, if that is found. */
+  /** The words before its verb or colon, if found. */
   readonly subject: Subject | undefined;
-  /** By word, those right in front of it, those right behind, and names or numbers right behind. */
+  /** Per word: the words right before it, right after it, and names or numbers right after it. */
   readonly before: Neighbours;
   readonly after: Neighbours;
-  /** Words that somewhere have none in front. */
+  /** Words that at least once have none before them. */
   readonly bare: ReadonlySet<string>;
   readonly namesAfter: Neighbours;
   readonly isPreference: boolean;
-  /** It tells what happened once, which stays true. */
+  /** Reports a single event, which stays true. */
   readonly isEvent: boolean;
-  /** It speaks of "I" or "me"; of "he" or "she". */
+  /** Says "I" or "me"; "he" or "she". */
   readonly isOfMe: boolean;
   readonly isOfOthers: boolean;
   /** What it calls "my". */
@@ -34,35 +34,35 @@ export interface Statement {
 export interface Statements {
   /** Its first sentence, and all of it if it is short. */
   readonly stated: readonly Statement[];
-  /** One for each sentence that reports a change, with the sentences beside it. */
+  /** One per sentence that reports a change, with the adjacent sentences. */
   readonly reports: readonly Report[];
 }
 
 interface Report {
   readonly statement: Statement;
-  /** What was changed, or undefined if that is not told. */
+  /** What was changed; undefined if not said. */
   readonly changed: readonly (string | undefined)[];
 }
 
 type Neighbours = ReadonlyMap<string, ReadonlySet<string>>;
 
 interface Subject {
-  /** Words side by side. */
+  /** Adjacent words. */
   readonly runs: readonly (readonly string[])[];
   readonly numbers: readonly string[];
   /** Names and owners: "the office in Oslo", "John's number". */
   readonly names: readonly string[];
-  /** It ends at "is" or a colon, not at a verb that may be a noun. */
+  /** Ends at "is" or a colon, not at a verb that may be a noun. */
   readonly isSure: boolean;
 }
 
 interface Token {
   readonly term: string;
-  /** Its stem, if it tells what the text is about. */
+  /** Its stem, if topical. */
   readonly word: string | undefined;
-  /** Nothing but a space or a joining sign is between it and the token before. */
+  /** Only a space or a joining sign separates it from the previous token. */
   readonly isBeside: boolean;
-  /** Of what is between them. */
+  /** A colon separates it from the previous token. */
   readonly isAfterColon: boolean;
   readonly isAfterSentence: boolean;
   readonly isName: boolean;
@@ -89,7 +89,7 @@ const values = new Set([
     second third last next half each per time percent euro dollar pound eur usd kb mb gb tb ms degree`),
 ]);
 
-/** Words that say how something is said, done by anything or done to anything. */
+/** Words about how something is said, or that apply to anything. */
 const general =
   listOf(`decision decide decided update updated change changed correction note info fyi reminder agreed agree new
   old now longer instead anymore again please use used using get got gets take taken make made have keep kept set need want
@@ -110,11 +110,11 @@ const sentenceStart = /(?:^|[.!?:;\n]\s*)$/;
 /** Names of machines, addresses and versions: acme.test, eu-central-1, B12. */
 const joined = /\p{L}[.@_]\p{L}|\p{L}-\p{N}|\p{L}\p{N}/u;
 const capital = /^(?:\p{Lu}\p{Ll}|(?!I$)\p{Lu}$|\p{N})/u;
-/** "Mel: Hey!", as chats are written down; not "Correction: Mel …". */
+/** "Mel: Hey!", as in chat logs; not "Correction: Mel …". */
 const speaker = /^\s*(?!(?:Correction|Update|Decision|Change):)\p{Lu}\p{Ll}+:\s+(?=\p{Lu})/u;
 const number = /^\p{N}/u;
 
-/** Longer texts are conversation or prose: nothing in them is the one statement that another replaces. */
+/** Longer texts are conversation or prose, not a single statement that another replaces. */
 const sentencesMax = 4;
 
 export function statementsOf(given: string): Statements {
@@ -199,7 +199,7 @@ function tokensOf(text: string): Token[] {
   return tokens;
 }
 
-/** The whole of what is written without spaces. */
+/** The whole token between spaces. */
 function chunkAround(text: string, start: number, end: number): string {
   const head = /\S*$/.exec(text.slice(Math.max(0, start - 40), start))?.[0] ?? '';
   return head + (/^\S*/.exec(text.slice(start, end + 40))?.[0] ?? '');
@@ -211,7 +211,7 @@ function subjectWord(term: string): string | undefined {
   return tells && ![term, stem].some((form) => values.has(form) || general.has(form)) ? stem : undefined;
 }
 
-/** Behind a pronoun stands a verb. */
+/** A pronoun is followed by a verb. */
 function isSubjectWord(tokens: readonly Token[], place: number): boolean {
   return tokens[place]?.word !== undefined && !pronoun.test(tokens[place - 1]?.term ?? '');
 }
@@ -238,7 +238,7 @@ function subjectOf(tokens: readonly Token[]): Subject | undefined {
   return { runs, numbers, names, isSure: isAfterColon || auxiliary.test(term) };
 }
 
-/** At "is" or alike, behind a colon, or at a verb such as "runs", unless it is a noun in front of a verb. */
+/** At "is" or similar, after a colon, or at a verb such as "runs", unless it is a noun before a verb. */
 function endsSubject(tokens: readonly Token[], place: number): boolean {
   const [token, next] = [tokens[place], tokens[place + 1]];
   if (token === undefined || token.isAfterColon || auxiliary.test(token.term)) return true;
@@ -253,11 +253,11 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
   return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
 }
 
-/** Of the words of the shorter statement both must have more than this part, and of the older one's words this part. */
+/** Both statements must share more than this part of the shorter one's words, and this part of the older one's. */
 const sharedMin = 0.5;
 const coveredMin = 0.4;
 
-/** Whether a newer text says that what an older one states has changed. */
+/** Whether a newer text reports a change of what an older one states. */
 export function replaces(newer: Statements, older: Statements): boolean {
   return newer.reports.some(({ statement, changed }) =>
     older.stated.some(
@@ -268,8 +268,8 @@ export function replaces(newer: Statements, older: Statements): boolean {
 }
 
 /**
- * The newer text has what the older one is about and most of its words, and names nothing otherwise: not the "rate limit"
- * instead of the "upload limit", not the office in another city.
+ * The newer text has the older one's subject and most of its words, and no conflicting name: not "rate limit" instead of
+ * "upload limit", not an office in another city.
  */
 function areOneSubject(older: Statement, newer: Statement): boolean {
   if (older.isEvent) return false;
@@ -291,12 +291,12 @@ function areOneSubject(older: Statement, newer: Statement): boolean {
   return newer.bare.has(first) || ![...(newer.before.get(first) ?? [])].some((word) => !older.words.has(word));
 }
 
-/** Of a subject of one word many things are told: only a time replaces a time. */
+/** A subject of one word is too broad: only a time replaces a time. */
 function haveAlikeValues(older: Statement, newer: Statement): boolean {
   return older.hasTime ? newer.hasTime : older.numbers.size > 0 && newer.numbers.size > 0;
 }
 
-/** "The kickoff meeting" is named by "the kickoff" and by "the meeting", but not by "the kickoff agenda". */
+/** "The kickoff" and "the meeting" both name "the kickoff meeting"; "the kickoff agenda" does not. */
 function isNamedIn(run: readonly string[], { words, after }: Statement): boolean {
   if (words.has(run.at(-1) ?? '')) return true;
   return run.some((word) => words.has(word) && after.get(word) === undefined);
@@ -307,12 +307,12 @@ function isOfAnother(older: Statement, newer: Statement): boolean {
   return newer.isOfOthers || newer.mine.some((word) => !older.words.has(word));
 }
 
-/** Names that the other one does not have are what is said, not what it is said of. */
+/** Names that the other text lacks belong to the statement, not to its subject. */
 function subjectSize({ words, names }: Statement, other: Statement): number {
   return Math.max(1, [...words].filter((word) => !names.has(word) || other.words.has(word)).length);
 }
 
-/** Both have neighbours there, and neither text knows those of the other. */
+/** Both have neighbours there, and neither text has the other's. */
 function differ(
   left: ReadonlySet<string> | undefined,
   right: ReadonlySet<string> | undefined,

@@ -4,7 +4,7 @@ import { plainQuery } from '../../words/word-query.ts';
 /** About 256 word pieces of English, which is what the model reads. */
 const unitsMax = 1_100;
 
-/** A text, and where in it the passage is that is nearest to the query. */
+/** A text, and its passage nearest to the query. */
 export interface Windowed {
   readonly text: string;
   readonly window?: { readonly start: number; readonly end: number } | undefined;
@@ -12,11 +12,11 @@ export interface Windowed {
 
 export interface TextPart {
   readonly text: string;
-  /** Where it stands in the whole text, in UTF-16 units. */
+  /** Its position in the whole text, in UTF-16 units. */
   readonly range: readonly [start: number, end: number];
 }
 
-/** Of a long text, the part that a model should read: around its nearest window, or around the words of the query. */
+/** The part of a long text that a model should read: around its nearest window, or around the query's words. */
 export function bestPart({ text, window }: Windowed, query: string): TextPart {
   if (text.length <= unitsMax) return { text, range: [0, text.length] };
   const length = window ? window.end - window.start : 0;

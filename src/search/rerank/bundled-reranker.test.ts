@@ -6,7 +6,7 @@ const settings = { enabled: 'auto', provider: 'local', url: undefined, model: un
 const reranker = openReranker({ ...settings, threads: 1, budgetMs: 60_000 });
 after(() => reranker.close());
 
-test('the model in the package puts the answer before passages that share more words with the question', async () => {
+test('ranks the answer before passages that share more words with the question', async () => {
   const query = 'When does the rent have to be paid?';
   const { state, logits } = await reranker.score(query, [
     'We have paid for the tent that we rent when it rains.',
@@ -20,7 +20,7 @@ test('the model in the package puts the answer before passages that share more w
   assert.equal(reranker.judge({ logit: answer, lead: 3, words: 0.3, cosine: 0.85, length: 200 }).isWeak, false);
 });
 
-test('a provider that is switched off opens nothing, and one without an address is refused', async () => {
+test('a disabled provider opens nothing, and one without an address is rejected', async () => {
   assert.equal(openReranker({ ...settings, enabled: 'false', threads: 1, budgetMs: 50 }).provider, undefined);
   assert.equal(openReranker({ ...settings, provider: 'none', threads: 1, budgetMs: 50 }).provider, undefined);
   assert.throws(() => openReranker({ ...settings, provider: 'http', threads: 1, budgetMs: 50 }), /RERANKING_URL/);

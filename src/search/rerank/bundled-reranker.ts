@@ -19,13 +19,13 @@ export interface RerankerFacts {
   readonly passagePiecesMax: number;
   readonly tokenizerFolder: string;
   readonly weight: number;
-  /** Undefined for a model that was not trained to read an answer behind its question. */
+  /** Undefined for a model that was not trained to read an answer after its question. */
   readonly before: ReadBefore | undefined;
-  /** Undefined for a model that nobody has calibrated. */
+  /** Undefined for an uncalibrated model. */
   readonly calibration: Calibration | undefined;
 }
 
-/** Behind anything but a question, a message is read as well alone: notes of a team lose by it. */
+/** Only questions help as context: team notes rank worse with it. */
 const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);
@@ -59,12 +59,16 @@ export function readRerankerFacts(folder: string): RerankerFacts {
   };
 }
 
-/** Of a folder with somebody else's model, everything is as usual. */
+/** A folder with another model uses the defaults. */
 function readFacts(folder: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new CarrelError('invalid_config', `model.json in ${folder} can't be read.`, { cause: error });
+    throw new CarrelError(
+      'invalid_config',
+      `model.json in ${folder} can't be read. Reinstall the package, or check RERANKING_MODEL.`,
+      { cause: error },
+    );
   }
 }

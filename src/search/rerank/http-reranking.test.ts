@@ -16,7 +16,7 @@ interface Call {
 
 type Answer = (call: Call, response: ServerResponse) => unknown;
 
-/** A server that answers with what `answer` returns, or leaves the response to it when that is undefined. */
+/** A server that answers with the result of `answer`, or leaves the response to it if undefined. */
 async function startServer(context: TestContext, answer: Answer): Promise<{ base: string; calls: Call[] }> {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
@@ -54,7 +54,7 @@ const unavailable = (error: unknown) => isCarrelError(error) && error.code === '
 const lengths = (passages: readonly string[] = []) =>
   passages.map((passage, index) => ({ index, passage })).toSorted((a, b) => b.passage.length - a.passage.length);
 
-test('Text Embeddings Inference: texts go out, raw scores come back in any order', async (context) => {
+test('Text Embeddings Inference: sends texts, accepts raw scores in any order', async (context) => {
   const { base, calls } = await startServer(context, ({ body }, response) =>
     body.texts === undefined
       ? status(response, 422)
@@ -73,7 +73,7 @@ test('Text Embeddings Inference: texts go out, raw scores come back in any order
   );
 });
 
-test('Cohere and Jina: model and key go out; probabilities come back and become logits', async (context) => {
+test('Cohere and Jina: sends model and key; probabilities become logits', async (context) => {
   const { base, calls } = await startServer(context, ({ body }) => ({
     id: 'x',
     results: lengths(body.documents).map(({ index }) => ({ index, relevance_score: [0.5, 1, 0][index], document: {} })),
@@ -90,7 +90,7 @@ test('Cohere and Jina: model and key go out; probabilities come back and become 
   });
 });
 
-test('llama.cpp and vLLM: scores outside 0 to 1 are logits, then and from then on', async (context) => {
+test('llama.cpp and vLLM: scores outside 0 to 1 are logits for good', async (context) => {
   const { base, calls } = await startServer(context, ({ body }) => ({
     model: 'm',
     usage: {},
@@ -103,12 +103,12 @@ test('llama.cpp and vLLM: scores outside 0 to 1 are logits, then and from then o
   assert.deepEqual(
     calls.map(({ body }) => body.documents),
     [['-7.5', '0.25'], ['0.75']],
-    'what is known is not asked again',
+    'does not ask again for known pairs',
   );
   assert.equal(calls[0]?.url, '/v1/rerank');
 });
 
-test('answers that are malformed, too few, too many or of other passages fail, and say what was wrong', async (context) => {
+test('malformed, missing, surplus or foreign scores fail and say what was wrong', async (context) => {
   const answers: unknown[] = [
     { results: 'none' },
     { results: [{ index: 0, relevance_score: null }] },
@@ -129,7 +129,7 @@ test('answers that are malformed, too few, too many or of other passages fail, a
   }
 });
 
-test('a busy server is asked again; one that refuses, redirects or is silent fails, without its words or the key', async (context) => {
+test('retries a busy server; refusals, redirects and silence fail without foreign text or the key', async (context) => {
   let busy = 1;
   const { base, calls } = await startServer(context, ({ url, body }, response) => {
     if (url?.startsWith('/busy') && busy-- > 0) return status(response, 503);
@@ -154,7 +154,7 @@ test('a busy server is asked again; one that refuses, redirects or is silent fai
   assert.ok(calls.every(({ url }) => !url?.includes('elsewhere')));
 });
 
-test('a call that is cancelled ends the request', async (context) => {
+test('cancelling the call ends the request', async (context) => {
   const controller = new AbortController();
   const { base } = await startServer(context, () => {
     controller.abort();

@@ -25,18 +25,18 @@ const answerSchema = z.union([
     .transform(({ results }) => results.map(({ index, relevance_score: score }) => ({ index, score }))),
 ]);
 
-/** Statuses of a server that did not understand the request, as it may be of the other kind. */
+/** Statuses of a server that may expect the other request shape. */
 const notUnderstood = [400, 404, 405, 415, 422];
 
-/** Far below 1 and above 0, so that a probability has a logit. */
+/** Keeps probabilities away from 0 and 1, so that each has a logit. */
 const probabilityMin = 1e-6;
 
-/** A model behind HTTP: POST …/rerank. The first request tells which of two shapes it takes; probabilities become logits. */
+/** A model behind HTTP: POST …/rerank. The first request finds out which of two shapes it takes; probabilities become logits. */
 export function createHttpReranking(config: HttpRerankingConfig): RerankingProvider {
   const { model, apiKey } = config;
   const calls = createRemoteCalls({
     ...config,
-    server: { name: 'The reranking server', withoutIt: 'Searches keep working, in the order without reranking.' },
+    server: { name: 'The reranking server', withoutIt: 'Searches still work, in the order without reranking.' },
   });
   const url = addressOf(config.url);
   const headers: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
@@ -81,7 +81,7 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
     return Array.from({ length: count }, (_, index) => scores.get(index) ?? 0);
   }
 
-  /** A server that has once given a score outside 0 to 1 gives logits. */
+  /** A server that ever gave a score outside 0 to 1 gives logits. */
   function logitsOf(scores: readonly number[]): number[] {
     givesLogits ||= scores.some((score) => score < 0 || score > 1);
     return givesLogits ? [...scores] : scores.map(logitOfProbability);
@@ -96,7 +96,7 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
   };
 }
 
-/** `…/rerank` as it is; to any other address it is added. */
+/** Appends /rerank unless the address ends with it. */
 function addressOf(configured: string): string {
   const url = new URL(configured);
   if (!/\/rerank\/?$/.test(url.pathname)) url.pathname = `${url.pathname.replace(/\/+$/, '')}/rerank`;

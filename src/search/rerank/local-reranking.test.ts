@@ -25,7 +25,7 @@ describe('a local cross-encoder', () => {
   const provider = createLocalReranking(config);
   after(() => provider.close());
 
-  test('gives a logit for each passage, in their order, and says what it runs on', async () => {
+  test('gives a logit per passage, in order, and reports its device', async () => {
     const passages = ['the rent is due', 'when is the rent due', 'nothing of it'];
     assert.deepEqual(await provider.score('when is rent due', passages), [1, 2, -2]);
     assert.equal(provider.name, 'local:overlap');
@@ -37,7 +37,7 @@ describe('a local cross-encoder', () => {
     assert.equal(many, 64 * 6 - 2);
   });
 
-  test('takes texts of any length and content', async () => {
+  test('accepts texts of any length and content', async () => {
     const odd = ['', '\u0000\ud800', 'x'.repeat(1_000_000), '[SEP] [MASK] 漢字 🦊', ' '.repeat(5000)];
     for (const query of odd) {
       const logits = await provider.score(query, odd);
@@ -55,7 +55,7 @@ describe('a local cross-encoder', () => {
     );
   });
 
-  test('does not hold up the thread that serves', async () => {
+  test('does not block the serving thread', async () => {
     let turns = 0;
     const turning = setInterval(() => {
       turns += 1;
@@ -66,7 +66,7 @@ describe('a local cross-encoder', () => {
     assert.ok(turns > 1, `${turns} turns`);
   });
 
-  test('ends with the call that asked, and goes on for the others', async () => {
+  test('a cancelled call ends alone', async () => {
     const controller = new AbortController();
     const cancelled = provider.score(
       'to be cancelled',
@@ -79,21 +79,21 @@ describe('a local cross-encoder', () => {
     assert.deepEqual(await kept, [-1]);
   });
 
-  test('refuses more pairs than may wait, with a time to come back', async () => {
+  test('refuses too many waiting pairs, with a retry time', async () => {
     const many = (word: string) => Array.from({ length: 150 }, (_, index) => `${word} ${index}`);
     const full = provider.score('full', many('full'));
     await assert.rejects(provider.score('more', many('more')), hasCode('too_many_in_flight'));
     assert.equal((await full).length, 150);
   });
 
-  test('can be killed while it scores, and starts again when it is asked again', async () => {
+  test('can be killed while scoring and restarts on demand', async () => {
     const working = provider.score('killed', ['text '.repeat(250), 'another']);
     await Promise.all([assert.rejects(working, hasCode('unavailable')), provider.close()]);
     assert.deepEqual(await provider.score('killed', ['not killed']), [-1]);
   });
 });
 
-test('what is not reached within the time has no logit, and what is known already costs no time', async () => {
+test('pairs past the time limit have no logit, and known ones cost no time', async () => {
   const provider = createLocalReranking({ ...config, threads: 1, budgetMs: 0 });
   const passages = Array.from({ length: 60 }, (_, index) => `${'passage '.repeat(250)}${index}`);
   const known = (logits: readonly (number | undefined)[]) => logits.filter((logit) => logit !== undefined).length;
@@ -106,7 +106,7 @@ test('what is not reached within the time has no logit, and what is known alread
   await provider.close();
 });
 
-test('a missing model and one that is no cross-encoder are said so', async () => {
+test('reports a missing model and one that is not a cross-encoder', async () => {
   const missing = createLocalReranking({ ...config, modelFolder: '/nowhere/model' });
   await assert.rejects(missing.score('text', ['text']), hasCode('unavailable'));
   const broken = writeOverlapModel(join(folder, 'broken'));
@@ -116,7 +116,7 @@ test('a missing model and one that is no cross-encoder are said so', async () =>
   await Promise.all([missing.close(), other.close()]);
 });
 
-test('WebAssembly gives the logits of native code, where that cannot be loaded', async () => {
+test('WebAssembly gives the same logits if native code cannot be loaded', async () => {
   const provider = createLocalReranking({ ...config, threads: 1, device: 'wasm' });
   assert.deepEqual(await provider.score('when is rent due', ['the rent is due', 'nothing of it']), [1, -2]);
   assert.equal(provider.device, 'wasm');

@@ -7,21 +7,21 @@ import type { RerankingProvider } from './reranker.ts';
 import type { RerankingModelConfig } from './reranking-model.ts';
 import type { Pair, ScoredPair } from './reranking-worker.ts';
 
-/** The model's folder holds model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
+/** The model's folder contains model.onnx, config.json, tokenizer.json and tokenizer_config.json. */
 export interface LocalRerankingConfig extends RerankingModelConfig {
-  /** Cores that the model may keep busy, with a thread each. */
+  /** Cores for the model, with a thread each. */
   readonly threads: number;
   readonly queuedPairsMax: number;
-  /** A pair takes 2 to 50 ms. A worker that takes longer than this is terminated and restarted. */
+  /** A pair takes 2 to 50 ms. A slower worker is terminated and restarted. */
   readonly pairTimeoutMs: number;
-  /** CPU time for one call. Loading the model does not count. */
+  /** CPU time for one call, without loading the model. */
   readonly budgetMs: number;
 }
 
-/** On a busy machine CPU time passes slowly: a call ends after so many times its budget, too. */
+/** CPU time passes slowly on a busy machine, so a call also ends after this many times its budget of wall time. */
 const patience = 2;
 
-/** A local model on threads of its own, loaded when it is first needed. */
+/** A local model on its own threads, loaded on first use. */
 export function createLocalReranking(config: LocalRerankingConfig): RerankingProvider {
   const { modelFolder, budgetMs } = config;
   const threads = createModelThreads<Pair, ScoredPair>({
@@ -41,8 +41,8 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
     passages: readonly string[],
     signal?: AbortSignal,
   ): Promise<(number | undefined)[]> {
-    // A thread would only find out the same.
-    if (!existsSync(join(modelFolder, 'model.onnx'))) throw modelFailed(new Error('there is no model.onnx'));
+    // Fails early; a thread would fail the same way.
+    if (!existsSync(join(modelFolder, 'model.onnx'))) throw modelFailed(new Error('model.onnx is missing'));
     const budget = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     let spentMs = 0;
@@ -58,7 +58,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
         return scored.logit;
       } catch (error) {
         if (budget.signal.aborted && !signal?.aborted && isCarrelError(error) && error.code === 'cancelled') return;
-        // The others of this call are not worth the time any more.
+        // The rest of this call is over budget.
         budget.abort();
         throw error;
       }
@@ -82,7 +82,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
 }
 
 function tooManyPairs(): CarrelError {
-  const message = 'Too many searches wait for the local reranking model. Repeat the call in a few seconds.';
+  const message = 'Too many searches wait for the local reranking model. Try again in a few seconds.';
   return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
 }
 
@@ -92,7 +92,7 @@ function modelClosed(): CarrelError {
 
 function modelFailed(cause: unknown): CarrelError {
   const message =
-    'The local reranking model could not be run. Install Carrel again with its folder models/, ' +
+    'The local reranking model could not be run. Reinstall Carrel with its models/ folder, ' +
     'or choose another RERANKING_PROVIDER.';
   return new CarrelError('unavailable', message, { cause });
 }

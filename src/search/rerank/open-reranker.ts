@@ -13,10 +13,10 @@ export type RerankingSettings = SliceValues<typeof rerankingSlice>;
 /** A server may be far away. */
 const serverTimeoutMs = 2_000;
 
-/** A model of which nothing is known is taken at its word. */
+/** An uncalibrated model is taken at its word. */
 const cutOfOthers = 0.05;
 
-/** Starts nothing: a model is loaded, or a server asked, with the first search. */
+/** Starts nothing: the first search loads a model or calls a server. */
 export function openReranker(settings: RerankingSettings, onScored?: OnScored): Reranker {
   if (!reranks(settings)) return unrankedReranker();
   const bundled = readRerankerFacts(bundledRerankerFolder());
@@ -62,7 +62,7 @@ export function reranks({ enabled, provider }: RerankingSettings): boolean {
   return enabled !== 'false' && provider !== 'none';
 }
 
-/** Its logits are those of a probability; without them, everything is as with our own. */
+/** Takes its logits as probabilities; without logits, uses our own calibration. */
 function ofOtherModel(calibration: Calibration): Calibration {
   const own = calibration.filter(({ features }) => !features.includes('doubt'));
   return [{ features: ['logit'], intercept: 0, weights: [1], cut: cutOfOthers }, ...own];

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { isCarrelError } from '../../base/errors.ts';
 import { type Calibration, type Evidence, judge, type Verdict } from '../rank/relevance.ts';
 
-/** Reads a question and a passage together and tells how relevant the passage is. */
+/** Reads a question and a passage together and scores the relevance. */
 export interface RerankingProvider {
   /** Identifies provider and model. */
   readonly name: string;
-  /** What computes: native code (`cpu`) or `wasm` here, or another machine (`remote`). Unknown until the first use. */
+  /** Native code (`cpu`), `wasm`, or another machine (`remote`). Unknown until the first use. */
   readonly device: 'cpu' | 'wasm' | 'remote' | undefined;
-  /** A logit per passage, in the same order: higher is more relevant; undefined if not reached within the time. */
+  /** A logit per passage, in the same order: higher is more relevant; undefined if not reached in time. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<(number | undefined)[]>;
   close(): Promise<void>;
 }
@@ -19,34 +19,34 @@ export interface RerankingState {
   readonly reason?: string;
 }
 
-/** Said in an answer where its order is not the model's. */
+/** Reported in an answer whose order is not the model's. */
 export function rerankingField(reranking: RerankingState | undefined): { reranking?: RerankingState } {
   return reranking === undefined || reranking.state === 'applied' ? {} : { reranking };
 }
 
 export interface Scored {
   readonly state: RerankingState;
-  /** In the order of the passages; undefined where there is none. */
+  /** In the order of the passages; undefined if there is none. */
   readonly logits: readonly (number | undefined)[];
 }
 
-/** Judges how relevant hits are. Without a model, by their words and their nearness. */
+/** Judges the relevance of hits; without a model, by their words and nearness. */
 export interface Reranker {
   readonly provider: RerankingProvider | undefined;
-  /** How much a logit counts beside the fused score. */
+  /** Weight of a logit relative to the fused score. */
   readonly weight: number;
-  /** How it reads a short answer behind its question; undefined if it can't. */
+  /** How it reads a short answer after its question; undefined if it can't. */
   readonly before: ReadBefore | undefined;
-  /** A model that fails fails no search. */
+  /** A failing model does not fail the search. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
   judge(evidence: Evidence): Verdict;
   close(): Promise<void>;
 }
 
 export interface ReadBefore {
-  /** Neither message may be longer. */
+  /** Max length of either message. */
   readonly charsMax: number;
-  /** What to read in front of a message; undefined if it is better read alone. */
+  /** What to read before a message; undefined if it is better read alone. */
   leadOf(before: string): string | undefined;
 }
 
@@ -55,19 +55,22 @@ export interface RerankerDeps {
   readonly weight: number;
   readonly before?: ReadBefore | undefined;
   readonly calibration: Calibration;
-  /** Told of each scoring, for the metrics. */
+  /** Called after each scoring, for metrics. */
   readonly onScored?: OnScored | undefined;
 }
 
 export type OnScored = (scoring: { state: RerankingState['state']; candidates: number; ms: number }) => void;
 
-export const rerankingOff: RerankingState = { state: 'off', reason: 'Reranking is switched off here.' };
+export const rerankingOff: RerankingState = {
+  state: 'off',
+  reason: 'Reranking is switched off (ENABLE_RERANKING, RERANKING_PROVIDER).',
+};
 
 /** Max cached logits, about 100 bytes each; the oldest go first. */
 const logitsMax = 20_000;
 
 export function createReranker({ provider, weight, before, calibration, onScored }: RerankerDeps): Reranker {
-  /** By query and passage. A model always gives the same logit, so nothing goes stale. */
+  /** By query and passage. A model's logits are constant, so nothing goes stale. */
   const cache = new Map<string, number>();
 
   async function logitsOf(model: RerankingProvider, query: string, passages: readonly string[], signal?: AbortSignal) {
@@ -91,7 +94,7 @@ export function createReranker({ provider, weight, before, calibration, onScored
     try {
       return { state: { state: 'applied' }, logits: await logitsOf(provider, query, passages, signal) };
     } catch (error) {
-      // A cancelled call must end, but a model that is down or busy must not fail the search.
+      // A cancelled call must end, but an unavailable model must not fail the search.
       const isOurs = isCarrelError(error) && ['upstream', 'limit', 'timeout'].includes(error.kind);
       if (!isOurs) throw error;
       return { state: { state: 'failed', reason: error.message }, logits: [] };

@@ -9,7 +9,7 @@ import {
   type TokenisedText,
 } from '../models/onnx-runtime.ts';
 
-/** A cross-encoder on ONNX Runtime. Lives in the reranking worker. */
+/** A cross-encoder on ONNX Runtime, in the reranking worker. */
 export interface RerankingModel {
   readonly device: OnnxDevice;
   score(query: string, passage: string): Promise<number>;
@@ -21,7 +21,7 @@ export interface RerankingModelConfig extends OnnxRuntimeConfig {
   readonly tokenizerFolder?: string | undefined;
 }
 
-/** Pairs are run one by one: in a batch, a quantised model's logit depends on its neighbours, and it is no faster. */
+/** Runs pairs one by one: in a batch, a quantised model's logit depends on its neighbours, and batches are not faster. */
 export async function loadRerankingModel(config: RerankingModelConfig): Promise<RerankingModel> {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
   const tokenizer = await loadTokenizer(config.tokenizerFolder ?? config.modelFolder);
@@ -33,7 +33,7 @@ export async function loadRerankingModel(config: RerankingModelConfig): Promise<
   return {
     device: runtime.device,
     async score(query, passage) {
-      // The passages of one search come one after another.
+      // The passages of one search arrive consecutively.
       if (known?.query !== query) {
         known = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryPiecesMax, room)) };
       }
@@ -44,12 +44,12 @@ export async function loadRerankingModel(config: RerankingModelConfig): Promise<
   };
 }
 
-/** The special pieces around a pair, which differ from one kind of model to another. */
+/** The special pieces around a pair, which differ by model. */
 interface PairTemplate {
   readonly first: readonly number[];
   readonly between: readonly number[];
   readonly last: readonly number[];
-  /** The types of the second text and of what stands between and behind. */
+  /** Token types of the second text, and of the pieces between and after. */
   readonly types: { between: number; second: number };
 }
 
@@ -91,7 +91,7 @@ function plainPieces(tokenizer: Tokenizer, text: string): number[] {
   return tokenizer.encode(text.slice(0, tokenisedUnitsMax), { add_special_tokens: false }).ids;
 }
 
-/** One number, or one for "irrelevant" and one for "relevant". */
+/** One number, or one each for "irrelevant" and "relevant". */
 function logitOf(output: Float32Array): number {
   const [first = Number.NaN, second] = output;
   const logit = second === undefined ? first : second - first;

@@ -5,18 +5,19 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
   enabled: automatic({
     env: ['ENABLE_RERANKING'],
     description:
-      'Whether a model that reads question and passage together orders the best results of a search. auto: when there is a provider.',
+      'Whether a model that reads question and passage together reorders the best results of a search. auto: if there is a provider.',
   }),
   provider: choice(['local', 'http', 'none'], {
     default: 'local',
     env: ['RERANKING_PROVIDER'],
-    description: 'Which model reranks: the one in the package, one on a server with a /rerank, or none.',
+    description:
+      'Which model reranks: the bundled one (local), one on a server with a /rerank endpoint (http), or none.',
   }),
   url: httpUrl({
     default: undefined,
     env: ['RERANKING_URL'],
     description:
-      'The address of the server: Text Embeddings Inference, Cohere, Jina, llama.cpp, vLLM or alike. /rerank is added unless the path ends in it.',
+      'The address of the server: Text Embeddings Inference, Cohere, Jina, llama.cpp, vLLM or similar. /rerank is appended unless the path ends with it.',
   }),
   model: optionalText({
     env: ['RERANKING_MODEL'],
@@ -30,7 +31,7 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
     min: 0,
     max: 64,
     env: ['RERANKING_THREADS', 'EMBEDDING_THREADS'],
-    description: 'Cores that the local model may keep busy. 0: all, up to eight.',
+    description: 'Cores for the local model. 0: all, up to eight.',
   }),
   budgetMs: integer({
     default: 500,
@@ -38,6 +39,6 @@ export const rerankingSlice = defineSlice('reranking', 'Reranking', {
     max: 60_000,
     env: ['RERANKING_BUDGET_MS'],
     description:
-      'CPU time that the local model may take for a search, in milliseconds; it waits at most twice as long. What was not read comes last, in its order. A server gets at least two seconds.',
+      'CPU time of the local model per search, in milliseconds; it waits at most twice as long. Unread results come last, in their order. A server gets at least two seconds.',
   }),
 });

@@ -1,4 +1,4 @@
-/** Runs the local cross-encoder on a thread of its own: one call with a question and a passage in, a logit out. */
+/** Runs the local cross-encoder on its own thread: question and passage in, logit out. */
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
 import type { OnnxDevice } from '../models/onnx-runtime.ts';
@@ -12,7 +12,6 @@ export interface Pair {
 export interface ScoredPair {
   readonly logit: number;
   readonly device: OnnxDevice;
-  /** CPU time that it took. */
   readonly cpuMs: number;
 }
 
@@ -29,7 +28,7 @@ answerCalls<Pair, ScoredPair>(async () => {
   };
 });
 
-/** Of this thread; before Node 23.9 of the whole process, which is not less. */
+/** CPU time of this thread; before Node 23.9 of the whole process, which is never less. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage?.() ?? process.cpuUsage();
   return (user + system) / 1000;

@@ -9,7 +9,7 @@ import { scanKernelBase64 } from './scan-kernel-bytes.ts';
 import { type ScanTask, scanBlocks } from './scanner.ts';
 import { blockRows, createMemory, openSegment, segmentLayout } from './segment.ts';
 
-test('the embedded bytes are the assembled source', async () => {
+test('the embedded bytes match the assembled source', async () => {
   const source = readFileSync(new URL('./scan-kernel.wat', import.meta.url), 'utf8');
   assert.equal(scanKernelBase64, Buffer.from(await assembleKernel(source)).toString('base64'));
 });
@@ -22,7 +22,7 @@ for (const dimensions of [1, 15, 16, 31, 100, 384, 1024]) {
     for (const [row, { codes, scale }] of rows.entries())
       segment.writeRows(row, { codes, scales: [scale], groups: [row] });
     const query = quantise(randomUnitVector(dimensions, random)).codes;
-    // Words of the mask with all, several, one and no bits; the last word is not full.
+    // Mask words with all, several, one and no bits; the last word is partial.
     const isAllowed = (row: number) => row < 64 || (row < 1_000 && row % 3 === 0) || row % 97 === 0 || row > 4_440;
     const wanted = rows.map((_, row) => row).filter(isAllowed);
     const allowed = createIdSet(wanted).pages;
@@ -48,7 +48,7 @@ for (const dimensions of [1, 15, 16, 31, 100, 384, 1024]) {
   });
 }
 
-test('of equal scores the lower rows are kept', () => {
+test('keeps the lower rows among equal scores', () => {
   const segment = newSegment(16);
   const codes = new Int8Array(16).fill(1);
   for (let row = 0; row < 1000; row += 1) segment.writeRows(row, { codes, scales: [1], groups: [row] });

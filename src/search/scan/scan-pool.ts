@@ -7,7 +7,7 @@ import { blockRows, type Segment, type SegmentLayout } from './segment.ts';
 
 export type ScanWork =
   | { kind: 'segment'; memory: WebAssembly.Memory }
-  /** `next` is the number of the first block that nobody has taken, in shared memory. */
+  /** `next`: number of the first free block, in shared memory. */
   | { kind: 'search'; task: ScanTask; next: Int32Array };
 
 export interface ScanWorkerData {
@@ -25,16 +25,16 @@ export interface ScanPool {
   close(): Promise<void>;
 }
 
-/** Up to here the scan is done at once: it takes a tenth of a millisecond, and asking another thread takes as long. */
+/** Up to this many blocks are scanned directly: that takes a tenth of a millisecond, as long as asking a thread. */
 const blocksAtOnce = 1;
 
-/** More than these find nothing to do: the memory is the bound. Segments have scratches for so many. */
+/** More threads do not help: memory is the bottleneck. Segments have scratch space for this many. */
 const threadsMax = 4;
 
-/** A thread's answer to a segment is nothing, and to a search its part. */
+/** A thread answers a segment with nothing, and a search with its part. */
 type Lane = Calls<ScanWork, ScanPart | undefined>;
 
-/** Threads that share each query: whichever is free takes the next block. They start with the first query that needs them. */
+/** Threads that share each query: each idle one takes the next block. Started by the first query that needs them. */
 export function createScanPool(layout: SegmentLayout, threads: number): ScanPool {
   const segments: Segment[] = [];
   const lanes: (Lane | undefined)[] = Array.from({ length: Math.min(threads, threadsMax) });
@@ -67,7 +67,7 @@ export function createScanPool(layout: SegmentLayout, threads: number): ScanPool
         blocksLeft -= part.blocks;
         if (blocksLeft === 0) resolve(parts);
       };
-      // A thread that dies may have taken blocks with it: then the search fails.
+      // A dead thread may have taken blocks with it: then the search fails.
       for (const lane of lanes.slice(0, blocks).map((_, place) => laneAt(place))) {
         lane.call({ kind: 'search', task, next }).then(take, reject);
       }
@@ -97,7 +97,7 @@ function give(lane: Lane, { memory }: Segment): void {
 }
 
 function lost(cause: unknown): CarrelError {
-  return new CarrelError('unavailable', 'The search by meaning stopped unexpectedly. Repeat the call.', { cause });
+  return new CarrelError('unavailable', 'The search by meaning stopped unexpectedly. Try again.', { cause });
 }
 
 function counter(): () => number {

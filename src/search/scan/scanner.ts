@@ -7,7 +7,7 @@ export interface ScanTask {
   readonly query: Int8Array;
   readonly limit: number;
   readonly rowsUsed: number;
-  /** The groups that pass the filter; without it all live rows are scored. */
+  /** The groups that pass the filter; undefined: all live rows. */
   readonly allowed: IdPages | undefined;
 }
 
@@ -16,18 +16,18 @@ export interface ScoredRow {
   readonly score: number;
 }
 
-/** The best rows that one thread found. Their scores lack the scale of the query. */
+/** The best rows of one thread. Their scores lack the query's scale. */
 export interface ScanPart {
   readonly blocks: number;
   readonly best: readonly ScoredRow[];
 }
 
-/** Everything is kept until there is a threshold, so the first scan is of a few rows. */
+/** Everything is kept until there is a threshold, so the first scan covers few rows. */
 const firstWords = 8;
 
 const blocksPerSegment = segmentRows / blockRows;
 
-/** Scans blocks until `take` returns the number of one that does not exist. The numbers must ascend. */
+/** Scans blocks until `take` returns a number past the last. Numbers must ascend. */
 export function scanBlocks(segments: readonly Segment[], task: ScanTask, take: () => number): ScanPart {
   const allowed = task.allowed && idSetOf(task.allowed);
   let best: ScoredRow[] = [];
@@ -61,12 +61,12 @@ export function scanBlocks(segments: readonly Segment[], task: ScanTask, take: (
   return { blocks, best: bestOf(best, task.limit) };
 }
 
-/** Best first. Of equal scores the lower row wins. */
+/** Best first. The lower row wins ties. */
 export function bestOf(rows: readonly ScoredRow[], limit: number): ScoredRow[] {
   return rows.toSorted((left, right) => right.score - left.score || left.row - right.row).slice(0, limit);
 }
 
-/** The filter is applied before anything is scored: a filtered search ranks only what it may return. */
+/** Filters before scoring: a filtered search ranks only what it may return. */
 function fillMask({ live, groups, mask }: Segment, firstRow: number, rows: number, allowed: IdSet | undefined): void {
   const alive = live.subarray(firstRow / 32, Math.ceil((firstRow + rows) / 32));
   if (allowed === undefined) {

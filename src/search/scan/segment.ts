@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { scanKernelBase64 } from './scan-kernel-bytes.ts';
 
-/** Rows that the kernel scores in one call, at most. */
+/** Max rows per kernel call. */
 export const blockRows = 4096;
 
 /** Untouched pages of a segment take no memory, so a small index stays small. */
 export const segmentRows = 65_536;
 
-/** Threads that may scan a segment at the same time, each with a scratch of its own. The first one is the writer's. */
+/** Threads that may scan a segment at once, each with its own scratch space. The first belongs to the writer. */
 const scannersMax = 5;
 
-/** Byte offsets in the memory of a segment. All are multiples of 16. */
+/** Byte offsets in a segment's memory, all multiples of 16. */
 export interface SegmentLayout {
   readonly dimensions: number;
-  /** Bytes per row of codes: the dimensions, rounded up to what the kernel reads in one step. */
+  /** Bytes per row of codes: the dimensions, rounded up to the kernel's step. */
   readonly stride: number;
   readonly scales: number;
-  /** What a filter selects by: eight bytes per row. */
+  /** Filter keys: eight bytes per row. */
   readonly groups: number;
-  /** A bit per row that holds a vector. Set after the row was written, cleared before it is reused. */
+  /** A bit per row with a vector. Set after the row is written, cleared before it is reused. */
   readonly live: number;
   readonly scratches: number;
   readonly scratchBytes: number;
@@ -36,19 +36,19 @@ export function segmentLayout(dimensions: number): SegmentLayout {
   return { dimensions, stride, scales, groups, live, scratches, scratchBytes, bytes };
 }
 
-/** A segment as one thread sees it. All threads share the memory; only one writes rows. */
+/** One thread's view of a segment. All threads share the memory; only one writes. */
 export interface Segment {
   readonly memory: WebAssembly.Memory;
   readonly groups: Float64Array;
   readonly live: Int32Array;
-  /** The query of the next scans, and the rows of the block that they score, a bit each. */
+  /** The query of the next scans, and a bitmask of the block's rows to score. */
   readonly query: Int16Array;
   readonly mask: Int32Array;
   readonly rows: Uint32Array;
   readonly scores: Float32Array;
-  /** Scores the masked rows of words `word` to `wordEnd`, counted from `firstRow`; returns how many are above the threshold. */
+  /** Scores the masked rows of words `word` to `wordEnd`, counted from `firstRow`; returns how many exceed the threshold. */
   scan(firstRow: number, word: number, wordEnd: number, threshold: number): number;
-  /** Consecutive rows. The codes are concatenated. */
+  /** Consecutive rows with concatenated codes. */
   writeRows(row: number, rows: SegmentRows): void;
   clearRow(row: number): void;
 }

@@ -8,7 +8,7 @@ import { createVectorIndex, type VectorSearchOptions } from './vector-index.ts';
 
 const dimensions = 384;
 
-/** As a search uses it: what the scan finds is scored by the vectors that are stored. */
+/** As in a search: the stored vectors score what the scan finds. */
 function createIndex(stored: Map<number, Float32Array>, vectorsMax = 200_000, length = dimensions) {
   const index = createVectorIndex({ dimensions: length, threads: 2, vectorsMax });
   return {
@@ -54,7 +54,7 @@ describe('an index over two segments', () => {
   before(() => {
     for (let id = 0; id < 70_000; id++) {
       const centre = centres[id % centres.length] ?? new Float32Array(dimensions);
-      // Most of the second segment is left as noise-free copies of few vectors: building 70,000 would take long.
+      // Most of the second segment copies a few vectors: building 70,000 would take long.
       const vector = id < 12_000 || id >= 69_000 ? nearVector(centre, 0.6, random) : centre;
       stored.set(id, vector);
       index.set(id, vector, id);
@@ -62,7 +62,7 @@ describe('an index over two segments', () => {
   });
   after(() => index.close());
 
-  test('finds what an exact search finds: recall@10 is at least 0.99 (issue: search core, meaning)', async () => {
+  test('recall@10 is at least 0.99 of an exact search (issue: search core, meaning)', async () => {
     const sample = new Map([...stored].filter(([id]) => id < 12_000 || id >= 69_000));
     const groups = [...sample.keys()];
     let found = 0;
@@ -83,7 +83,7 @@ describe('an index over two segments', () => {
     assert.ok(Math.abs((first?.score ?? 0) - 1) < 1e-5);
   });
 
-  test('a filter leaves room for as many results as were asked for, however rare they are', async () => {
+  test('a filter still gives as many results as requested, however rare they are', async () => {
     const query = stored.get(5) ?? new Float32Array(dimensions);
     const far = new Set([11, 4_012, 69_913]);
     const matches = await index.search(query, { limit: 10, groups: createIdSet(far) });
@@ -95,7 +95,7 @@ describe('an index over two segments', () => {
     assert.deepEqual(await index.search(query, { limit: 10, groups: createIdSet([70_000]) }), []);
   });
 
-  test('equal scores come in the order of their ids, in every page', async () => {
+  test('ties are ordered by id, on every page', async () => {
     const query = centres[1] ?? new Float32Array(dimensions);
     const groups = new Set([40_401, 12_001, 20_001, 60_001]);
     const matches = await index.search(query, { limit: 4, groups: createIdSet(groups) });
@@ -108,9 +108,9 @@ describe('an index over two segments', () => {
   });
 });
 
-test('vectors that lie close together and have one large component are told apart (issue: search core, meaning)', async () => {
+test('separates vectors that are close together and have one large component (issue: search core, meaning)', async () => {
   const random = randomNumbers(17);
-  // As models give them: all share a direction, so that cosines are above 0.7, and one component has a third of the length.
+  // Like a model's: all share a direction, so that cosines exceed 0.7, and one component has a third of the length.
   const shared = randomUnitVector(dimensions, random);
   shared[7] = 0.6;
   const centres = Array.from({ length: 50 }, () => nearVector(shared, 0.5, random));
@@ -129,7 +129,7 @@ test('vectors that lie close together and have one large component are told apar
   assert.ok(found / (queries * 10) >= 0.99, `recall@10 ${found / (queries * 10)}`);
 });
 
-test('a search sees every write that was made before it', async () => {
+test('a search sees every earlier write', async () => {
   const random = randomNumbers(1);
   const [first, second] = [randomUnitVector(dimensions, random), randomUnitVector(dimensions, random)];
   const stored = new Map([[1, first]]);
@@ -168,7 +168,7 @@ test('a search sees every write that was made before it', async () => {
   await index.close();
 });
 
-test('the memory is bounded', async () => {
+test('bounds the memory', async () => {
   const vector = randomUnitVector(dimensions, randomNumbers(3));
   const index = createIndex(new Map(), 1);
   index.set(1, vector);
@@ -180,11 +180,11 @@ test('the memory is bounded', async () => {
   assert.ok(index.bytes < 26_500_000);
 });
 
-test('an index can be searched again after it was closed', async () => {
+test('an index can be searched again after close', async () => {
   const vector = randomUnitVector(dimensions, randomNumbers(3));
   const index = createIndex(new Map([[1, vector]]));
   index.set(1, vector);
-  // So many that other threads are asked.
+  // Enough to use other threads.
   const ids = Array.from({ length: 10_000 }, (_, place) => place + 2);
   index.add({
     ids,
@@ -198,7 +198,7 @@ test('an index can be searched again after it was closed', async () => {
   await index.close();
 });
 
-test('many vectors at once are the same as one after the other, whatever rows are free', async () => {
+test('adding many vectors at once equals adding them one by one, whichever rows are free', async () => {
   const random = randomNumbers(5);
   const vectors = Array.from({ length: 300 }, () => randomUnitVector(40, random));
   const stored = new Map(vectors.map((vector, id) => [id, vector]));
@@ -217,7 +217,7 @@ test('many vectors at once are the same as one after the other, whatever rows ar
   for (const [id, vector] of vectors.entries()) {
     assert.equal((await index.search(vector, { limit: 1 }))[0]?.id, id);
   }
-  // What was there already has kept its group.
+  // Existing vectors kept their group.
   assert.deepEqual(index.idsOf(createIdSet([7]), 10)?.toSorted(), [107, 157, 207, 257, 57, 7].toSorted());
   index.delete(157);
   assert.deepEqual(index.idsOf(createIdSet([7, 299]), 10)?.toSorted(), [107, 207, 257, 299, 57, 7].toSorted());

@@ -7,15 +7,15 @@ import { createMemory, openSegment, type Segment, segmentLayout, segmentRows } f
 
 export interface VectorIndexConfig {
   dimensions: number;
-  /** Worker threads for the scan, four at most. Up to 4,096 vectors are scanned without any. */
+  /** Worker threads for the scan, at most four. Up to 4,096 vectors need none. */
   threads: number;
-  /** Limits the memory: 396 bytes for a vector of 384 dimensions, and about 50 for its id. */
+  /** Limits the memory: 396 bytes for a vector of 384 dimensions, plus about 50 for its id. */
   vectorsMax: number;
 }
 
 export interface VectorSearchOptions {
   limit: number;
-  /** Only vectors of these groups, such as the texts that they are of. */
+  /** Only vectors of these groups, such as the texts they belong to. */
   groups?: IdSet | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface VectorCandidate {
   score: number;
 }
 
-/** Vectors that were stored with their codes, which saves the quantising when an index is loaded. */
+/** Vectors stored with their codes, which saves quantising when an index is loaded. */
 export interface QuantisedVectors {
   readonly ids: ArrayLike<number>;
   readonly groups: Float64Array;
@@ -33,16 +33,16 @@ export interface QuantisedVectors {
   readonly scales: Float32Array;
 }
 
-/** An in-memory copy of the stored vectors, quantised to bytes, that is scanned completely for each query. */
+/** An in-memory copy of the stored vectors, quantised to bytes and scanned completely per query. */
 export interface VectorIndex {
   readonly size: number;
   readonly bytes: number;
-  /** Known ids are skipped. Searches that begin after this call see the vectors. */
+  /** Skips known ids. Later searches see the vectors. */
   add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
-  /** The ids of all vectors of some groups, if neither are more than `max`. */
+  /** The ids of all vectors of some groups, if neither exceed `max`. */
   idsOf(groups: IdSet, max: number): number[] | undefined;
-  /** What the scan finds, best first. Whoever wants the exact order scores some more of them exactly. */
+  /** The scan's results, best first. For the exact order, score some more of them exactly. */
   candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
   close(): Promise<void>;
 }
@@ -57,13 +57,13 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   const freeRows: number[] = [];
   let rowsUsed = 0;
 
-  /** Rows that follow one another in a segment, as many as are wanted or there is room for. */
+  /** Consecutive rows in a segment, as many as wanted or available. */
   function takeRows(wanted: number): { row: number; count: number } {
     const free = freeRows.pop();
     if (free !== undefined) return { row: free, count: 1 };
     const row = rowsUsed;
     if (row >= config.vectorsMax) {
-      const message = `The index of meanings is full (${config.vectorsMax} vectors). Raise its limit or use PostgreSQL.`;
+      const message = `The vector index is full (${config.vectorsMax} vectors). Raise its limit or use PostgreSQL (STORAGE_BACKEND=postgresql).`;
       throw new CarrelError('unavailable', message);
     }
     if (row >= segments.length * segmentRows) {
@@ -103,7 +103,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   function remove(id: number): boolean {
     const row = rowOfId.get(id);
     if (row === undefined) return false;
-    // Hidden first: a scan that runs now must not take what comes next for the old id.
+    // Hidden first: a running scan must not take the next content for the old id.
     segmentOf(row).clearRow(row % segmentRows);
     rowOfId.delete(id);
     idOfRow[row] = -1;
@@ -125,7 +125,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
     assert.equal(query.length, config.dimensions, 'a query of another model');
     if (rowOfId.size === 0) return [];
     const rows = await pool.scan({ query: quantise(query), limit, rowsUsed, allowed: groups?.pages });
-    // A row may have been given to another id while the scan ran, so the filter is asked once more.
+    // A row may have been reassigned during the scan, so the filter is checked again.
     return rows
       .map(({ row, score }) => ({ id: idOfRow[row] ?? -1, group: groupOf(row), score }))
       .filter(({ id, group }) => id >= 0 && (!groups || groups.has(group)));

@@ -1,4 +1,4 @@
-/** Scans the segments that it was given, for the blocks that no other thread has taken. */
+/** Scans its segments, in blocks that no other thread has taken. */
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
 import type { ScanWork, ScanWorkerData } from './scan-pool.ts';

@@ -1,4 +1,4 @@
-/** Node has WebAssembly, but its types live in TypeScript's DOM library, which a server must not see. */
+/** Node has WebAssembly, but its types are in TypeScript's DOM library, which a server must not see. */
 declare namespace WebAssembly {
   type Module = object;
   const Module: new (bytes: Uint8Array) => Module;
