@@ -32,6 +32,18 @@ const otherResult = await build({ ...options, entryPoints: [...others, ...packag
 const inputs = [...wholeResults, otherResult].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 writeNotices(bundledPackages(inputs));
 for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'assets'), { recursive: true });
+await build({
+  entryPoints: [
+    { in: 'src/console/client/console.ts', out: 'console' },
+    { in: 'src/console/styles/console.css', out: 'console' },
+  ],
+  outdir: 'dist/assets',
+  bundle: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+});
 
 writeFileSync('dist/sharing.json', JSON.stringify(sharingFacts()));
 writeFileSync('dist/main.js', escaped(readFileSync('dist/main.js', 'utf8')));

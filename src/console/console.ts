@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BoundedMap } from '../base/bounded-map.ts';
 import { isCarrelError } from '../base/errors.ts';
@@ -8,11 +7,12 @@ import { fullRights, type Principal, rightsKey } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { parseForm } from '../http/form.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
+import { assetsVersion, sendAsset, sendHtml } from './assets.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
 import { fieldValue, html } from './html.ts';
 import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
-import { problem } from './pages/parts.ts';
+import { button, card, emptyState, field, linkButton, pageHeader, problem } from './parts/parts.ts';
 import { type About, actions, isOpenTo, type Room, type RoomDeps, rooms, type ShownConfig } from './rooms.ts';
 import { createSignIns, splitBase } from './sign-in.ts';
 
@@ -55,12 +55,6 @@ export interface Console {
   handle(request: IncomingMessage, response: ServerResponse, entrance: Entrance): Promise<boolean>;
 }
 
-const assets: ReadonlyMap<string, string> = new Map([
-  ['console.css', 'text/css; charset=utf-8'],
-  ['console.js', 'text/javascript; charset=utf-8'],
-  ['icon.svg', 'image/svg+xml'],
-]);
-
 const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
@@ -96,23 +90,22 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     version,
     isReadOnly: config.isReadOnly || principal?.rights.readOnly === true,
     canSignOut,
+    assetsVersion: assetsVersion(),
   });
 
-  const send = (
+  const send = async (
+    request: IncomingMessage,
     response: ServerResponse,
     page: Page,
     current: string,
     known: Known,
     headers: Record<string, string> = {},
-  ): void => {
+  ): Promise<void> => {
     if (page.location !== undefined) {
       respondEmpty(response, 303, { ...securityHeaders, location: `${known.base}${page.location}` });
     } else {
-      respondText(response, page.status ?? 200, renderPage(page, shellOf(current, known)), {
-        ...securityHeaders,
-        ...headers,
-        'content-type': 'text/html; charset=utf-8',
-      });
+      const markup = renderPage(page, shellOf(current, known));
+      await sendHtml(page.status ?? 200, markup, request, response, { ...securityHeaders, ...headers });
     }
   };
 
@@ -122,13 +115,16 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const method = request.method ?? '';
       if (url === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
       const { base, rest: path } = splitBase(url.pathname);
-      if (path.startsWith('/console/') && method !== 'POST') return sendAsset(path.slice('/console/'.length), response);
+      if (path.startsWith('/console/') && method !== 'POST') {
+        return sendAsset(path.slice('/console/'.length), request, response, securityHeaders);
+      }
       const room = rooms.findLast(
         (each) => path === each.path || (each.path !== '/' && path.startsWith(`${each.path}/`)),
       );
       const action = method === 'POST' ? actions[path] : undefined;
       const isSign = path === '/sign-in' || (method === 'POST' && path === '/sign-out');
-      if (room === undefined && action === undefined && !isSign) return false;
+      const isLost = room === undefined && action === undefined && !isSign;
+      if (isLost && !wantsPage(request, path)) return false;
 
       const gone = new AbortController();
       response.on('close', () => gone.abort());
@@ -142,14 +138,15 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const current = room?.path ?? '/';
       if (access === undefined && path !== '/sign-in') {
         const next = method === 'GET' ? `${path}${url.search}` : '/';
-        send(response, { ...signInPage(undefined, next), status: 401 }, current, nobody, {
+        await send(request, response, { ...signInPage(undefined, next), status: 401 }, current, nobody, {
           'www-authenticate': 'Bearer',
           ...(method === 'POST' ? { connection: 'close' } : {}),
         });
         return true;
       }
       if (method === 'POST' && !isOwnForm(request)) {
-        send(
+        await send(
+          request,
           response,
           { title: 'Refused', status: 403, body: problem('This form was not sent by a page of this console.') },
           current,
@@ -164,7 +161,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (path === '/sign-in') {
         // Somebody who reloads the page that said that the token was wrong.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
-        else signIn(await entrance.checkToken(form.get('token') ?? ''), form.get('next') ?? '/', request, response);
+        else
+          await signIn(await entrance.checkToken(form.get('token') ?? ''), form.get('next') ?? '/', request, response);
         return true;
       }
       if (path === '/sign-out') {
@@ -185,10 +183,11 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         mcpUrl: `${origin}${config.mcpPath}`,
         needsToken: principal !== undefined,
       };
-      const page = isOpenTo(room as Room, principal)
-        ? await pageOf(room as Room, method, visit, about, gone.signal)
-        : notFound();
-      send(response, page, current, known);
+      const page =
+        room !== undefined && isOpenTo(room, principal)
+          ? await pageOf(room, method, visit, about, gone.signal)
+          : notFound();
+      await send(request, response, page, current, known);
       return true;
     },
   };
@@ -203,12 +202,13 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       return room.showOne === undefined ? notFound() : await room.showOne(visit);
     } catch (error) {
       if (isCarrelError(error)) {
-        return { title: 'Not possible', status: error.kind === 'not_found' ? 404 : 400, body: problem(error.message) };
+        const isMissing = error.kind === 'not_found';
+        return failed(isMissing ? 'Not found' : 'Request failed', isMissing ? 404 : 400, error.message);
       }
       if (signal.aborted) return notFound();
       const incident = deps.log.incident('a page of the console failed', error, { page: room.path });
       const message = `Internal error. The log has the details under incident ${incident}.`;
-      return { title: 'Internal error', status: 500, body: problem(message) };
+      return failed('Internal error', 500, message);
     }
   }
 
@@ -223,7 +223,12 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     return principal !== undefined && (await entrance.isValid(principal)) ? principal : undefined;
   }
 
-  function signIn(checked: TokenCheck, next: string, request: IncomingMessage, response: ServerResponse): void {
+  async function signIn(
+    checked: TokenCheck,
+    next: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
     const path = isOwnPath(next) ? next : '/';
     if (typeof checked === 'object') {
       const { principal } = checked;
@@ -236,7 +241,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       return;
     }
     const message = checked === 'wrong' ? 'Invalid token.' : 'Too many invalid tokens. Try again in a minute.';
-    send(response, { ...signInPage(message, path), status: checked === 'wrong' ? 401 : 429 }, '/', nobody, {
+    const page = { ...signInPage(message, path), status: checked === 'wrong' ? 401 : 429 };
+    await send(request, response, page, '/', nobody, {
       'www-authenticate': 'Bearer',
     });
   }
@@ -260,16 +266,42 @@ const nobody: Known = {
 
 /** `next`: the page to go to then. */
 function signInPage(message: string | undefined, next: string): Page {
+  const attributes = { autofocus: true, autocomplete: 'current-password' };
   return {
     title: 'Sign in',
-    body: html`<h1>Sign in</h1>${message !== undefined && problem(message)}
-<form method="post" action="/sign-in" class="sign-in"><input type="hidden" name="next" value="${fieldValue(next)}"><label>Token <input type="password" name="token" required autofocus autocomplete="current-password"></label><button>Sign in</button></form>
-<p>It is the token that clients send to this server: CARREL_AUTH_TOKEN, or one made by carrel token add.</p>`,
+    layout: 'bare',
+    body: card(
+      html`<p class="brand"><img src="/console/icon.svg?${assetsVersion()}" alt="">Carrel</p><h1>Sign in</h1>
+${message !== undefined && problem(message)}
+<form class="change sign-in" method="post" action="/sign-in"><input type="hidden" name="next" value="${fieldValue(next)}">${field({ label: 'Token', name: 'token', type: 'password', isRequired: true, attributes })}${button('Sign in', { kind: 'primary' })}</form>
+<p class="meta">The token that clients send to this server: <code>CARREL_AUTH_TOKEN</code>, or one made with <code>carrel token add</code>.</p>`,
+    ),
   };
 }
 
+function failed(title: string, status: number, message: string): Page {
+  return { title, status, body: html`${pageHeader({ title })}${problem(message)}` };
+}
+
 function notFound(): Page {
-  return { title: 'Not there', status: 404, body: problem('There is no page at this address.') };
+  return {
+    title: 'Not found',
+    status: 404,
+    body: html`<h1 class="visually-hidden">Not found</h1>${emptyState({
+      icon: 'search',
+      title: 'Not found',
+      text: 'There is no page at this address.',
+      actions: linkButton('/', 'Go to search', { icon: 'arrow-right' }),
+    })}`,
+  };
+}
+
+/** Addresses for programs, which stay what they are when a person opens them. */
+const programPaths = /^\/(?:health|metrics|\.well-known\/.*)$/;
+
+/** Whether a person should see that there is no such page; programs get an answer of theirs. */
+function wantsPage({ method, headers }: IncomingMessage, path: string): boolean {
+  return method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '') && !programPaths.test(path);
 }
 
 /**
@@ -329,16 +361,6 @@ async function answerScript(work: Promise<Record<string, unknown>>, response: Se
     const message = isCarrelError(error) ? error.message : 'Internal error.';
     respondJson(response, 400, { message }, securityHeaders);
   }
-}
-
-function sendAsset(name: string, response: ServerResponse): boolean {
-  const type = assets.get(name);
-  if (type === undefined) return false;
-  respondText(response, 200, readFileSync(new URL(`./assets/${name}`, import.meta.url), 'utf8'), {
-    ...securityHeaders,
-    'content-type': type,
-  });
-  return true;
 }
 
 function decodeURIComponentSafely(text: string): string {

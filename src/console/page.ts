@@ -1,61 +1,111 @@
 import { Html, html } from './html.ts';
+import type { IconName } from './parts/icon-shapes.ts';
+import { icon, notice } from './parts/parts.ts';
 
 export interface Page {
   title: string;
   body: Html;
   status?: number;
+  /** What was just done, by `toast`. */
+  toast?: Html | undefined;
+  /** `wide` uses the whole width; `bare` has no menu. */
+  layout?: 'wide' | 'bare';
   /** Where to go instead of showing anything, after a change. */
   location?: string;
 }
 
+export interface MenuEntry {
+  path: string;
+  name: string;
+  icon: IconName;
+  group: 'knowledge' | 'server';
+  /** One of the four in the bar at the bottom of a phone. */
+  isOnBar?: boolean;
+}
+
 export interface Shell {
   /** The pages that this server has, in the order of the menu. */
-  menu: readonly { path: string; name: string }[];
+  menu: readonly MenuEntry[];
   current: string;
   /** The secret path of the visitor's session, which links and forms keep; empty where there is none. */
   base: string;
   version: string;
   isReadOnly: boolean;
   canSignOut: boolean;
+  /** Changes with the assets, so that browsers can keep them. */
+  assetsVersion: string;
 }
 
 /** The whole document of a page. */
-export function renderPage({ title, body }: Page, shell: Shell): string {
-  const { menu, current, base, version, isReadOnly, canSignOut } = shell;
-  const links = menu.map(
-    ({ path, name }) =>
-      html`<li><a href="${path}"${path === current ? new Html(' aria-current="page"') : ''}>${name}</a></li>`,
-  );
-  const page = html`<!doctype html>
+export function renderPage(page: Page, shell: Shell): string {
+  const { title, body, toast, layout } = page;
+  const { base, isReadOnly, assetsVersion } = shell;
+  const isBare = layout === 'bare';
+  const whole = html`<!doctype html>
 <html lang="en" data-base="${base}">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="light dark">
 <title>${title} · Carrel</title>
-<link rel="stylesheet" href="/console/console.css">
-<link rel="icon" href="/console/icon.svg" type="image/svg+xml">
-<script type="module" src="/console/console.js"></script>
+<link rel="stylesheet" href="/console/console.css?${assetsVersion}">
+<link rel="icon" href="/console/icon.svg?${assetsVersion}" type="image/svg+xml">
+<script type="module" src="/console/console.js?${assetsVersion}"></script>
 </head>
 <body>
-<a class="skip" href="#main">Skip to content</a>
-<header>
-<a class="brand" href="/">Carrel</a>
-<nav aria-label="Pages"><ul>${links}</ul></nav>
-${canSignOut && html`<form method="post" action="/sign-out"><button class="plain">Sign out</button></form>`}
-</header>
-<main id="main" tabindex="-1">
-${isReadOnly && html`<p class="note" role="note">Read-only: this server shows everything and changes nothing.</p>`}
+${!isBare && html`<a class="skip" href="#main">Skip to content</a>`}
+<div class="${isBare ? 'bare-shell' : 'shell'}">
+${!isBare && sidebar(shell)}
+<main id="main" tabindex="-1"${layout && html` class="${layout}"`}>
+${isReadOnly && !isBare && notice('Read-only: this server shows everything and changes nothing.')}
 ${body}
 </main>
-<footer>Carrel ${version} · <kbd>/</kbd> search · <kbd>j</kbd> <kbd>k</kbd> next, previous · <kbd>?</kbd> keys</footer>
+${!isBare && bottomBar(shell)}
+</div>
+${toast}
 </body>
 </html>
 `;
-  return withBase(page, base);
+  return withBase(whole, base);
 }
 
 /** Links and forms of a session stay below its path. Text can't look like one: its quotation marks are escaped. */
 function withBase({ markup }: Html, base: string): string {
   return base === '' ? markup : markup.replace(/ (href|action|formaction|src)="\/(?!console\/|\/)/g, ` $1="${base}/`);
+}
+
+const groupNames = { knowledge: 'Knowledge', server: 'Server' };
+
+function sidebar({ menu, current, version, canSignOut, assetsVersion }: Shell): Html {
+  return html`<div class="sidebar">
+<a class="brand" href="/"><img src="/console/icon.svg?${assetsVersion}" alt="">Carrel</a>
+<nav class="stack" aria-label="Pages">${groups(menu, current)}</nav>
+<div class="sidebar-foot">${canSignOut && signOut()}<span><kbd>?</kbd> keys · ${version}</span></div>
+</div>`;
+}
+
+function groups(menu: readonly MenuEntry[], current: string): Html[] {
+  return (['knowledge', 'server'] as const).map((group) => {
+    const entries = menu.filter((each) => each.group === group);
+    if (entries.length === 0) return html``;
+    return html`<div class="nav-group"><h2>${groupNames[group]}</h2>${entries.map((entry) => link(entry, current, 'nav-link'))}</div>`;
+  });
+}
+
+function link({ path, name, icon: sign }: MenuEntry, current: string, className?: string): Html {
+  return html`<a${className !== undefined && html` class="${className}"`} href="${path}"${path === current && new Html(' aria-current="page"')}>${icon(sign)}${name}</a>`;
+}
+
+function signOut(): Html {
+  return html`<form method="post" action="/sign-out"><button class="nav-link">${icon('log-out')}Sign out</button></form>`;
+}
+
+/** For phones: four pages, and the others in a sheet that opens without script. */
+function bottomBar({ menu, current, canSignOut }: Shell): Html {
+  if (menu.length === 0) return html``;
+  const direct = menu.filter(({ isOnBar }) => isOnBar);
+  const isElsewhere = direct.every(({ path }) => path !== current);
+  return html`<nav class="bottom-bar" aria-label="Main pages">${direct.map((entry) => link(entry, current))}
+<button popovertarget="more"${isElsewhere && new Html(' aria-current="page"')}>${icon('ellipsis')}More</button></nav>
+<div id="more" class="sheet" popover><nav class="stack" aria-label="All pages">${groups(menu, current)}</nav>${canSignOut && signOut()}</div>`;
 }

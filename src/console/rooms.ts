@@ -3,7 +3,7 @@ import type { Activity } from './activity.ts';
 import type { Clients } from './clients.ts';
 import type { Visit } from './console-tools.ts';
 import type { Pace } from './pace.ts';
-import type { Page } from './page.ts';
+import type { MenuEntry, Page } from './page.ts';
 import { activityPage } from './pages/activity.ts';
 import { changeDocument, documentPage, documentsPage } from './pages/documents.ts';
 import { finishUpload, jobsPage, startUpload } from './pages/jobs.ts';
@@ -13,9 +13,7 @@ import { searchPage } from './pages/search.ts';
 import { type ConnectSnippet, connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
 
 /** A part of the console, with its place in the menu. */
-export interface Room {
-  path: string;
-  name: string;
+export interface Room extends MenuEntry {
   /** The tool without which there is nothing to show. */
   needs?: string;
   /** Tells about the server as a whole, so not for those who may see only a part. */
@@ -49,19 +47,42 @@ export interface About extends RoomDeps {
 }
 
 export const rooms: readonly Room[] = [
-  { path: '/', name: 'Search', needs: 'kb_search', show: searchPage },
+  {
+    path: '/',
+    name: 'Search',
+    icon: 'search',
+    group: 'knowledge',
+    isOnBar: true,
+    needs: 'kb_search',
+    show: searchPage,
+  },
   {
     path: '/documents',
     name: 'Documents',
+    icon: 'file-text',
+    group: 'knowledge',
+    isOnBar: true,
     needs: 'kb_list',
     show: documentsPage,
     showOne: documentPage,
     change: changeDocument,
   },
-  { path: '/notes', name: 'Notes', needs: 'list_notes', show: notesPage, showOne: notePage, change: changeNote },
+  {
+    path: '/notes',
+    name: 'Notes',
+    icon: 'notebook-pen',
+    group: 'knowledge',
+    needs: 'list_notes',
+    show: notesPage,
+    showOne: notePage,
+    change: changeNote,
+  },
   {
     path: '/memories',
     name: 'Memories',
+    icon: 'brain',
+    group: 'knowledge',
+    isOnBar: true,
     needs: 'list_threads',
     show: memoriesPage,
     showOne: entryPage,
@@ -70,25 +91,34 @@ export const rooms: readonly Room[] = [
   {
     path: '/jobs',
     name: 'Files',
+    icon: 'upload',
+    group: 'knowledge',
+    isOnBar: true,
     needs: 'kb_jobs',
     show: (visit, { pace }) => jobsPage(visit, pace, Date.now()),
   },
-  { path: '/sources', name: 'Sources', show: sourcesPage },
+  { path: '/sources', name: 'Sources', icon: 'database', group: 'server', show: sourcesPage },
   {
     path: '/activity',
     name: 'Activity',
+    icon: 'activity',
+    group: 'server',
     isWhole: true,
     show: (_, { activity, clients }) => activityPage(activity, clients, Date.now()),
   },
   {
     path: '/connect',
     name: 'Connect',
+    icon: 'plug',
+    group: 'server',
     show: async (_, { needsToken, mcpUrl, snippets }) =>
       connectPage(mcpUrl, needsToken, await snippets(mcpUrl, needsToken)),
   },
   {
     path: '/settings',
     name: 'Settings',
+    icon: 'settings',
+    group: 'server',
     isWhole: true,
     show: (_, { config }) => settingsPage(config.settings, config.dataDir),
   },

@@ -2,7 +2,7 @@ import type { Activity, Interval } from '../activity.ts';
 import type { Clients, ConsoleClient } from '../clients.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { bytes, time } from './parts.ts';
+import { badge, bytes, duration, emptyState, number, pageHeader, table, time } from '../parts/parts.ts';
 import { plot } from './plot.ts';
 
 /** Who is connected and what they called: how much over the last day, and the latest calls one by one. */
@@ -13,8 +13,8 @@ export function activityPage(activity: Activity, clients: Clients, now: number):
   const isSampled = intervals.some(({ queue }) => queue !== undefined);
   return {
     title: 'Activity',
-    body: html`<h1>Activity</h1>
-<div id="activity" data-refresh="5000">
+    body: html`${pageHeader({ title: 'Activity' })}
+<div id="activity" class="stack" data-refresh="5000">
 <div class="plots">
 ${plot(
   'Calls in ten minutes',
@@ -45,22 +45,83 @@ ${plot(
 <h2>Clients</h2>
 ${clientTable(clients.list())}
 <h2>By tool</h2>
-<table><thead><tr><th scope="col">Tool</th><th scope="col">Calls</th><th scope="col">Failed</th><th scope="col">Mean ms</th><th scope="col">Tokens</th></tr></thead>
-<tbody>${activity.byTool().map(({ tool, calls, failures, msMean, tokens }) => html`<tr><td>${tool}</td><td>${calls}</td><td>${failures}</td><td>${msMean.toFixed(1)}</td><td>${tokens}</td></tr>`)}</tbody></table>
+${table({
+  caption: 'Calls by tool',
+  columns: [
+    { label: 'Tool' },
+    { label: 'Calls', isNumber: true },
+    { label: 'Failed', isNumber: true },
+    { label: 'Mean time', isNumber: true },
+    { label: 'Tokens', isNumber: true },
+  ],
+  rows: activity
+    .byTool()
+    .map(({ tool, calls, failures, msMean, tokens }) => [
+      tool,
+      number(calls),
+      number(failures),
+      duration(msMean),
+      number(tokens),
+    ]),
+})}
 <h2>Latest calls</h2>
-<table><thead><tr><th scope="col">Time</th><th scope="col">Tool</th><th scope="col">Client</th><th scope="col">ms</th><th scope="col">Tokens</th><th scope="col">Outcome</th></tr></thead>
-<tbody>${activity.latest().map(({ at, tool, caller, client, ms, tokens, outcome }) => html`<tr tabindex="0"><td>${moment(at)}</td><td>${tool}</td><td>${client === '' ? caller : `${client}, ${caller}`}</td><td>${ms.toFixed(1)}</td><td>${tokens}</td><td class="state-${outcome === 'ok' ? 'good' : 'bad'}">${outcome}</td></tr>`)}</tbody></table>
+${table({
+  caption: 'Latest calls',
+  columns: [
+    { label: 'Tool' },
+    { label: 'Client' },
+    { label: 'Result' },
+    { label: 'Took', isNumber: true },
+    { label: 'Tokens', isNumber: true },
+    { label: 'When', isWhole: true },
+  ],
+  rows: activity
+    .latest()
+    .map(({ at, tool, caller, client, ms, tokens, outcome }) => [
+      tool,
+      client === '' ? caller : `${client}, ${caller}`,
+      badge(outcome, outcome === 'ok' ? 'good' : 'bad'),
+      duration(ms),
+      number(tokens),
+      moment(at),
+    ]),
+})}
 </div>`,
   };
 }
 
 function clientTable(clients: readonly ConsoleClient[]): Html {
-  if (clients.length === 0) return html`<p class="summary">None has connected since this server started.</p>`;
-  return html`<table id="clients"><thead><tr><th scope="col">Client</th><th scope="col">From</th><th scope="col">State</th><th scope="col">Since</th><th scope="col">Calls</th><th scope="col">Last</th><th scope="col">Called</th></tr></thead>
-<tbody>${clients.map(
-    ({ name, version, transport, caller, since, connections, calls, failures, lastAt, tools }) =>
-      html`<tr tabindex="0"><td>${name} ${version}</td><td>${caller}, ${transport}</td><td class="whole ${connections > 0 ? 'state-good' : ''}">${connections > 0 ? (connections === 1 ? 'connected' : `connected ${connections} times`) : 'not connected'}</td><td>${moment(since)}</td><td>${calls}${failures > 0 && `, ${failures} failed`}</td><td>${moment(lastAt)}</td><td>${tools.join(', ')}</td></tr>`,
-  )}</tbody></table>`;
+  if (clients.length === 0) {
+    return emptyState({
+      icon: 'plug',
+      title: 'No clients yet',
+      text: 'Clients that connect to this server appear here.',
+    });
+  }
+  return table({
+    id: 'clients',
+    caption: 'Clients',
+    columns: [
+      { label: 'Client' },
+      { label: 'From' },
+      { label: 'State', isWhole: true },
+      { label: 'Since', isWhole: true },
+      { label: 'Calls', isNumber: true },
+      { label: 'Last', isWhole: true },
+      { label: 'Called' },
+    ],
+    rows: clients.map(({ name, version, transport, caller, since, connections, calls, failures, lastAt, tools }) => [
+      `${name} ${version}`,
+      `${caller}, ${transport}`,
+      connections > 0
+        ? badge(connections === 1 ? 'connected' : `connected ${connections} times`, 'good')
+        : badge('not connected'),
+      moment(since),
+      `${number(calls)}${failures > 0 ? `, ${number(failures)} failed` : ''}`,
+      moment(lastAt),
+      tools.join(', '),
+    ]),
+  });
 }
 
 function moment(at: number): Html {

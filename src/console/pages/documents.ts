@@ -1,7 +1,30 @@
 import { read, type Visit } from '../console-tools.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
-import { changeForm, listOf, noSuchChange, offsetOf, pager, tagFields, tagList, textArea, time } from './parts.ts';
+import {
+  badge,
+  button,
+  card,
+  changeForm,
+  emptyState,
+  field,
+  icon,
+  linkButton,
+  listOf,
+  noSuchChange,
+  number,
+  offsetOf,
+  pageHeader,
+  pager,
+  plural,
+  select,
+  table,
+  tagFields,
+  tagList,
+  textArea,
+  time,
+  typeIcon,
+} from '../parts/parts.ts';
 
 const limit = 50;
 const path = '/documents';
@@ -18,45 +41,58 @@ export async function documentsPage({ tools, query }: Visit): Promise<Page> {
   const answer = await tools.call('kb_list', { ...filters, limit, offset });
   const documents = read.list(answer, 'documents');
   const total = read.number(answer, 'total') ?? documents.length;
-  const names = (field: string) => read.list(answer, field).map((each) => read.text(each, 'name'));
+  const choices = (name: string) =>
+    read
+      .list(answer, name)
+      .map((each) => ({ value: read.text(each, 'name'), count: read.number(each, 'documents') ?? 0 }));
   return {
     title: 'Documents',
-    body: html`<h1>Documents</h1>
+    body: html`${pageHeader({ title: 'Documents', meta: plural(total, 'document'), actions: tools.has('kb_upload_start') && linkButton('/jobs', 'Add files', { icon: 'upload' }) })}
 <form class="filters" method="get" action="${path}" data-live="#list">
-<label>Words <input type="search" name="query" value="${filters['query'] ?? ''}"></label>
-<label>Collection ${choice('collection', names('collections'), filters['collection'])}</label>
-<label>Tag ${choice('tag', names('tags'), filters['tag'])}</label>
-<button>Show</button></form>
+${field({ label: 'Words', name: 'query', type: 'search', value: filters['query'] ?? '', placeholder: 'Title or path', icon: 'search', hidesLabel: true })}
+${select({ label: 'Collection', name: 'collection', options: choices('collections'), value: filters['collection'] ?? '', all: 'All collections', hidesLabel: true })}
+${select({ label: 'Tag', name: 'tag', options: choices('tags'), value: filters['tag'] ?? '', all: 'All tags', hidesLabel: true })}
+${button('Filter', { icon: 'list-filter' })}</form>
 <div id="list" aria-live="polite">
-${documents.length === 0 && html`<p class="summary">No documents. <a href="/jobs">Add files</a>.</p>`}
-<table><caption class="visually-hidden">Documents</caption>
-<thead><tr><th scope="col">Title</th><th scope="col">Collection</th><th scope="col">Type</th><th scope="col">Chunks</th><th scope="col">Added</th></tr></thead>
-<tbody>${documents.map(row)}</tbody></table>
+${
+  documents.length === 0
+    ? emptyState({ icon: 'file-text', title: 'No documents', actions: linkButton('/jobs', 'Add files') })
+    : table({
+        caption: 'Documents',
+        columns: [
+          { label: 'Title' },
+          { label: 'Collection' },
+          { label: 'Type', isWhole: true },
+          { label: 'Passages', isNumber: true },
+          { label: 'Added', isWhole: true },
+        ],
+        rows: documents.map(row),
+      })
+}
 ${pager(path, query, { offset, limit, total })}
 </div>`,
   };
 }
 
-function choice(name: string, options: readonly string[], chosen: string | undefined): Html {
-  const known = chosen === undefined || options.includes(chosen) ? options : [chosen, ...options];
-  return html`<select name="${name}"><option value="">all</option>${known.map(
-    (option) => html`<option${option === chosen ? html` selected` : ''}>${option}</option>`,
-  )}</select>`;
-}
-
-function row(document: Record<string, unknown>): Html {
+function row(document: Record<string, unknown>): Part[] {
   const id = read.text(document, 'document_id');
-  return html`<tr tabindex="0"><td><a href="${path}/${id}">${read.text(document, 'title') || id}</a>
-${leftOut(document)}${tagList(read.texts(document, 'tags'), (tag) => `${path}?tag=${encodeURIComponent(tag)}`)}</td>
-<td>${read.text(document, 'collection')}</td><td>${read.text(document, 'type')}</td><td>${read.text(document, 'chunks')}</td><td>${time(read.text(document, 'created_at'))}</td></tr>`;
+  const type = read.text(document, 'type');
+  return [
+    html`<a href="${path}/${id}">${icon(typeIcon(type))} ${read.text(document, 'title') || id}</a>
+${leftOut(document)}${tagList(read.texts(document, 'tags'), (tag) => `${path}?tag=${encodeURIComponent(tag)}`)}`,
+    read.text(document, 'collection'),
+    type,
+    number(read.number(document, 'chunks') ?? 0),
+    time(read.text(document, 'created_at')),
+  ];
 }
 
 /** What of it is missing, or not there yet. */
 export function leftOut(from: Record<string, unknown>): Html {
   const { reason, read: got, of } = read.object(from, 'truncated');
   const pending = read.number(from, 'pending') ?? 0;
-  return html`${reason !== undefined && html`<p class="warn">Not all of it was read (${String(reason)}: ${String(got)} of ${String(of)}).</p>`}
-${pending > 0 && html`<p class="warn">${pending} passages are found by their words only, until their vectors are made.</p>`}`;
+  return html`${reason !== undefined && badge(`Partly read (${String(reason)}): ${String(got)} of ${String(of)}`, 'warn')}
+${pending > 0 && badge(`Indexing: ${plural(pending, 'passage')} left`, 'neutral', 'circle-dashed')}`;
 }
 
 /** One document: its text in parts, and what can be changed. */
@@ -65,18 +101,15 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
   if (query.get('deleted') === '1' && tools.has('kb_delete')) {
     return {
       title: 'Deleted',
-      body: html`<h1>The document is deleted</h1>
-<p>It can be restored for 30 days, unless much more is deleted after it. Its file is then read once more.</p>${changeForm(`${path}/${id}/restore`, 'Restore')}`,
+      body: html`${pageHeader({ title: 'Document deleted', meta: 'It can be restored for 30 days. Restoring reads its file again.' })}${changeForm(`${path}/${id}/restore`, 'Restore')}`,
     };
   }
   if (query.get('delete') === '1' && tools.has('kb_delete')) {
     const { title } = await tools.call('kb_get', { document_id: id, max_chunks: 0 });
     return {
       title: 'Delete?',
-      body: html`<h1>Delete ${String(title) || id} for good?</h1>
-<p>The engine keeps no deleted documents: this one can't be restored.</p>
-${changeForm(`${path}/${id}/delete`, 'Delete for good', html`<input type="hidden" name="sure" value="1">`)}
-<p><a href="${path}/${id}">Keep it</a></p>`,
+      body: html`${pageHeader({ title: html`Delete ${String(title) || id} for good?`, meta: html`The engine keeps no deleted documents: this one can't be restored.` })}
+<div class="row">${changeForm(`${path}/${id}/delete`, 'Delete for good', html`<input type="hidden" name="sure" value="1">`, { kind: 'danger' })}${linkButton(`${path}/${id}`, 'Keep it')}</div>`,
     };
   }
   const first = offsetOf(query);
@@ -88,26 +121,37 @@ ${changeForm(`${path}/${id}/delete`, 'Delete for good', html`<input type="hidden
   const title = read.text(document, 'title') || String(id);
   return {
     title,
-    body: html`<h1>${title}</h1>
-<p class="place">${read.text(document, 'collection')} · ${read.text(document, 'doc_type')} · ${read.text(document, 'source_path')} · ${time(read.text(document, 'created_at'))}</p>
-${leftOut(document)}${tagList(tags)}
+    body: html`${pageHeader({
+      title,
+      trail: [{ href: path, label: 'Documents' }],
+      meta: html`${read.text(document, 'collection')} · ${read.text(document, 'doc_type')} · ${read.text(document, 'source_path')} · ${time(read.text(document, 'created_at'))}`,
+    })}
+<div class="stack">${leftOut(document)}${tagList(tags)}
 ${first > 0 && html`<p><a rel="prev" href="${path}/${id}">From the beginning</a></p>`}
-<article>${chunks.map((chunk) => html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${place(chunk)}<p class="text">${read.text(chunk, 'text')}</p></section>`)}</article>
+<article class="card">${chunks.map((chunk) => html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${place(chunk)}<p class="text">${read.text(chunk, 'text')}</p></section>`)}</article>
 ${next !== undefined && html`<p><a rel="next" href="${path}/${id}?offset=${next}">Read on</a></p>`}
-<section class="changes" aria-label="Change">
-${tools.has('kb_bulk_tags') && changeForm(`${path}/${id}/tags`, 'Save tags', tagFields(tags))}
-${tools.has('kb_set_collection') && changeForm(`${path}/${id}/collection`, 'Move', html`<label>Collection <input name="collection" required value="${read.text(document, 'collection')}"></label>`)}
-${isNote && next === undefined && first === 0 && tools.has('kb_update_note') && changeForm(`${path}/${id}/text`, 'Save text', html`<label>Text ${textArea('text', 8, chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n'))}</label>`)}
-${tools.has('kb_delete') && changeForm(`${path}/${id}/delete`, 'Delete')}
-</section>`,
+${
+  hasChanges(tools) &&
+  card(
+    html`${tools.has('kb_bulk_tags') && changeForm(`${path}/${id}/tags`, 'Save tags', tagFields(tags), { kind: 'secondary' })}
+${tools.has('kb_set_collection') && changeForm(`${path}/${id}/collection`, 'Move', field({ label: 'Collection', name: 'collection', isRequired: true, value: read.text(document, 'collection') }), { kind: 'secondary' })}
+${isNote && next === undefined && first === 0 && tools.has('kb_update_note') && changeForm(`${path}/${id}/text`, 'Save text', textArea({ label: 'Text', name: 'text', rows: 8, value: chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n') }), { kind: 'secondary' })}
+${tools.has('kb_delete') && changeForm(`${path}/${id}/delete`, 'Delete', html``, { kind: 'danger', icon: 'trash-2' })}`,
+    { title: 'Change' },
+  )
+}</div>`,
   };
+}
+
+function hasChanges({ has }: Visit['tools']): boolean {
+  return ['kb_bulk_tags', 'kb_set_collection', 'kb_update_note', 'kb_delete'].some(has);
 }
 
 function place(chunk: Record<string, unknown>): Html {
   const { page, section_header: section } = read.object(chunk, 'chunk_metadata');
   const words = [page === undefined ? '' : `page ${String(page)}`, typeof section === 'string' ? section : ''];
   const shown = words.filter((word) => word !== '').join(' · ');
-  return shown === '' ? html`` : html`<p class="place">${shown}</p>`;
+  return shown === '' ? html`` : html`<p class="meta">${shown}</p>`;
 }
 
 async function keepsDeleted(tools: Visit['tools']): Promise<boolean> {

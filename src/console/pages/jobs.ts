@@ -1,9 +1,23 @@
 import { read, type Visit } from '../console-tools.ts';
-import { type Html, html } from '../html.ts';
+import { html, type Part } from '../html.ts';
 import type { Pace } from '../pace.ts';
 import type { Page } from '../page.ts';
+import {
+  badge,
+  duration,
+  field,
+  notice,
+  number,
+  offsetOf,
+  pageHeader,
+  pager,
+  plural,
+  progress,
+  type Tone,
+  table,
+  time,
+} from '../parts/parts.ts';
 import { leftOut } from './documents.ts';
-import { duration, offsetOf, pager, time } from './parts.ts';
 
 const limit = 50;
 
@@ -19,17 +33,26 @@ export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number)
   const speed = pace.of({ at: now, waiting, finished, unembedded });
   return {
     title: 'Files',
-    body: html`<h1>Files</h1>
+    body: html`${pageHeader({ title: 'Files' })}
 ${
   tools.has('kb_upload_start') &&
-  html`<section class="drop" data-upload aria-label="Add files">
-<p><label>Drop files here, or choose them: <input type="file" multiple></label> <label>Collection <input name="collection" placeholder="documents"></label></p>
+  html`<section class="card drop" data-upload aria-label="Add files">
+<label class="field"><span class="label">Drop files here, or choose them</span><input type="file" multiple></label>
+${field({ label: 'Collection', name: 'collection', placeholder: 'documents' })}
 <ul class="uploads" aria-live="polite"></ul></section>`
 }
 <div id="jobs" aria-live="polite" data-refresh="${waiting > 0 || unembedded > 0 ? '1000' : '5000'}">
-<p class="summary">${waiting === 0 ? 'Nothing waits' : `${waiting} wait or are being read`}${left(speed.filesPerMinute, speed.filesLeftMs)}${unembedded > 0 && `; ${unembedded} passages are not embedded yet and are found by their words only`}${left(speed.passagesPerMinute, speed.passagesLeftMs)}.</p>
-<table><caption class="visually-hidden">Jobs</caption><thead><tr><th scope="col">File</th><th scope="col">State</th><th scope="col">Chunks</th><th scope="col">Changed</th></tr></thead>
-<tbody>${jobs.map(row)}</tbody></table>
+<p class="meta">${waiting === 0 ? 'Nothing queued' : `${number(waiting)} queued or processing`}${left(speed.filesPerMinute, speed.filesLeftMs)}${unembedded > 0 && ` · Indexing: ${plural(unembedded, 'passage')} left. Keyword search already works`}${left(speed.passagesPerMinute, speed.passagesLeftMs)}</p>
+${table({
+  caption: 'Jobs',
+  columns: [
+    { label: 'File' },
+    { label: 'State' },
+    { label: 'Passages', isNumber: true },
+    { label: 'Changed', isWhole: true },
+  ],
+  rows: jobs.map(row),
+})}
 ${pager('/jobs', query, { offset, limit, total: read.number(answer, 'total') ?? jobs.length })}</div>`,
   };
 }
@@ -41,16 +64,21 @@ function left(perMinute: number | undefined, leftMs: number | undefined): string
   return `, ${rate} a minute, about ${duration(leftMs)} left`;
 }
 
-function row(job: Record<string, unknown>): Html {
+const tones: Record<string, Tone> = { done: 'good', failed: 'bad', processing: 'info' };
+
+function row(job: Record<string, unknown>): Part[] {
   const document = read.number(job, 'document_id');
   const name = read.text(job, 'filename') || `${read.text(job, 'kind')} ${read.text(job, 'job_id')}`;
   const { phase, done, total } = read.object(job, 'progress');
   const status = read.text(job, 'status');
   const isRunning = status === 'processing';
-  return html`<tr tabindex="0"><td>${document === undefined ? name : html`<a href="/documents/${document}">${name}</a>`}${leftOut(job)}</td>
-<td class="state-${status}">${status}${isRunning && typeof phase === 'string' && html`, ${phase} ${typeof total === 'number' && total > 0 && html`<progress max="${total}" value="${Number(done ?? 0)}"></progress>`}`}
-${read.text(job, 'error') !== '' && html`<p class="problem">${read.text(job, 'error')}</p>`}</td>
-<td>${read.text(job, 'chunk_count')}</td><td>${time(read.text(job, 'updated_at'))}</td></tr>`;
+  const error = read.text(job, 'error');
+  return [
+    html`${document === undefined ? name : html`<a href="/documents/${document}">${name}</a>`}${leftOut(job)}`,
+    html`${badge(isRunning && typeof phase === 'string' ? phase : status, tones[status])}${isRunning && typeof total === 'number' && total > 0 && progress(Number(done ?? 0), total, name)}${error !== '' && notice(error, 'bad')}`,
+    read.text(job, 'chunk_count'),
+    time(read.text(job, 'updated_at')),
+  ];
 }
 
 /** Opens an upload for the script, which then sends the bytes to the address it is given. */

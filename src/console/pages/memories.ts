@@ -3,17 +3,24 @@ import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
+  badge,
+  button,
   changedTags,
   changeForm,
+  emptyState,
+  field,
   noSuchChange,
+  number,
   offsetOf,
+  pageHeader,
   pager,
+  table,
   tagFields,
   tagList,
   textArea,
   time,
   withPassage,
-} from './parts.ts';
+} from '../parts/parts.ts';
 
 const limit = 50;
 const path = '/memories';
@@ -31,15 +38,25 @@ async function threadsPage({ tools, query }: Visit): Promise<Page> {
   const threads = read.list(answer, 'threads');
   return {
     title: 'Memories',
-    body: html`<h1>Memories</h1>
-<form class="filters" method="get" action="${path}" data-live="#list"><label>Thread <input type="search" name="filter" value="${filter}"></label><button>Show</button></form>
+    body: html`${pageHeader({ title: 'Memories' })}
+<form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Thread', name: 'filter', type: 'search', value: filter, placeholder: 'Thread', icon: 'search', hidesLabel: true })}${button('Filter', { icon: 'list-filter' })}</form>
 <div id="list" aria-live="polite">
-${threads.length === 0 && html`<p class="summary">No threads.</p>`}
-<table><caption class="visually-hidden">Threads</caption><thead><tr><th scope="col">Thread</th><th scope="col">Entries</th><th scope="col">Last</th></tr></thead>
-<tbody>${threads.map((thread) => {
-      const id = read.text(thread, 'thread_id');
-      return html`<tr tabindex="0"><td><a href="${path}?thread=${encodeURIComponent(id)}">${id}</a></td><td>${read.text(thread, 'entry_count')}</td><td>${time(read.text(thread, 'last_entry'))}</td></tr>`;
-    })}</tbody></table>
+${
+  threads.length === 0
+    ? emptyState({ icon: 'brain', title: 'No threads', text: 'What agents remember appears here.' })
+    : table({
+        caption: 'Threads',
+        columns: [{ label: 'Thread' }, { label: 'Entries', isNumber: true }, { label: 'Last', isWhole: true }],
+        rows: threads.map((thread) => {
+          const id = read.text(thread, 'thread_id');
+          return [
+            html`<a href="${path}?thread=${encodeURIComponent(id)}">${id}</a>`,
+            number(read.number(thread, 'entry_count') ?? 0),
+            time(read.text(thread, 'last_entry')),
+          ];
+        }),
+      })
+}
 ${pager(path, query, { offset, limit, total: read.number(answer, 'total_threads') ?? threads.length })}</div>`,
   };
 }
@@ -51,15 +68,15 @@ async function timelinePage({ tools, query }: Visit, thread: string): Promise<Pa
   const more = answer['has_more'] === true ? 1 : 0;
   return {
     title: thread,
-    body: html`<h1>${thread}</h1><p><a href="${path}">All threads</a></p>
-<ol class="timeline">${entries.map(timelineEntry)}</ol>
+    body: html`${pageHeader({ title: thread, trail: [{ href: path, label: 'Memories' }] })}
+<ol class="hits timeline">${entries.map(timelineEntry)}</ol>
 ${pager(path, query, { offset, limit, total: offset + entries.length + more })}`,
   };
 }
 
 function timelineEntry(entry: Record<string, unknown>): Html {
   const id = read.text(entry, 'id');
-  return html`<li class="hit" tabindex="0"><p class="place"><span class="source">${read.text(entry, 'source')}</span> <a href="${path}/entry/${id}">${time(read.text(entry, 'created_at'))}</a></p>
+  return html`<li class="hit" tabindex="0"><p class="meta">${badge(read.text(entry, 'source'))} <a href="${path}/entry/${id}">${time(read.text(entry, 'created_at'))}</a></p>
 <p class="text">${read.text(entry, 'text_content')}</p>${tagList(read.texts(entry, 'tags'))}</li>`;
 }
 
@@ -69,7 +86,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   if (query.get('deleted') === '1' && tools.has('restore_context')) {
     return {
       title: 'Deleted',
-      body: html`<h1>The entry is deleted</h1><p>It can be restored for some days.</p>${changeForm(`${own}/restore`, 'Restore')}`,
+      body: html`${pageHeader({ title: 'Entry deleted', meta: 'It can be restored for 30 days.' })}${changeForm(`${own}/restore`, 'Restore')}`,
     };
   }
   const [entry] = read.list(
@@ -77,19 +94,29 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
     'result',
   );
   if (entry === undefined)
-    return { title: 'Not there', status: 404, body: html`<h1>No entry has the number ${rest}.</h1>` };
+    return {
+      title: 'Not found',
+      status: 404,
+      body: pageHeader({ title: 'Not found', meta: `No entry has the id ${rest}.` }),
+    };
   const [text, thread] = [read.text(entry, 'text_content'), read.text(entry, 'thread_id')];
   const tags = read.texts(entry, 'tags');
   const metadata = entry['metadata'];
   return {
     title: `Memory ${id}`,
-    body: html`<h1>Memory ${id}</h1>
-<p class="place"><a href="${path}?thread=${encodeURIComponent(thread)}">${thread}</a> · ${read.text(entry, 'source')} · ${time(read.text(entry, 'created_at'))}</p>${tagList(tags)}
-<article><p class="text">${withPassage(text, query.get('mark'))}</p></article>
+    body: html`${pageHeader({
+      title: `Memory ${id}`,
+      trail: [
+        { href: path, label: 'Memories' },
+        { href: `${path}?thread=${encodeURIComponent(thread)}`, label: thread },
+      ],
+      meta: html`${read.text(entry, 'source')} · ${time(read.text(entry, 'created_at'))}`,
+    })}
+<div class="stack">${tagList(tags)}
+<article class="card"><p class="text">${withPassage(text, query.get('mark'))}</p></article>
 ${isObject(metadata) && html`<pre>${JSON.stringify(metadata, null, 2)}</pre>`}
-<section class="changes" aria-label="Change">
-${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`<label>Text ${textArea('text', 10, text)}</label>${tagFields(tags)}`)}</details>`}
-${tools.has('delete_context') && changeForm(`${own}/delete`, 'Delete')}</section>`,
+${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`${textArea({ label: 'Text', name: 'text', value: text })}${tagFields(tags)}`)}</details>`}
+${tools.has('delete_context') && changeForm(`${own}/delete`, 'Delete', html``, { kind: 'danger', icon: 'trash-2' })}</div>`,
   };
 }
 

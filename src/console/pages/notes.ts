@@ -1,19 +1,23 @@
 import { read, type Visit } from '../console-tools.ts';
-import { fieldValue, html } from '../html.ts';
+import { html } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
+  button,
   changedTags,
   changeForm,
+  emptyState,
+  field,
   linkTo,
   noSuchChange,
   offsetOf,
+  pageHeader,
   pager,
   tagFields,
   tagList,
   textArea,
   time,
   withPassage,
-} from './parts.ts';
+} from '../parts/parts.ts';
 
 const limit = 50;
 const path = '/notes';
@@ -26,15 +30,15 @@ export async function notesPage({ tools, query }: Visit): Promise<Page> {
   const total = read.number(answer, 'total') ?? offset + notes.length;
   return {
     title: 'Notes',
-    body: html`<h1>Notes</h1>
-<form class="filters" method="get" action="${path}" data-live="#list"><label>Words <input type="search" name="query" value="${text}"></label><button>Show</button></form>
+    body: html`${pageHeader({ title: 'Notes' })}
+<form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Words', name: 'query', type: 'search', value: text, placeholder: 'Search notes', icon: 'search', hidesLabel: true })}${button('Search')}</form>
 <div id="list" aria-live="polite">
-${notes.length === 0 && html`<p class="summary">No notes.</p>`}
+${notes.length === 0 && emptyState({ icon: 'notebook-pen', title: 'No notes' })}
 <ol class="hits">${notes.map(
       (
         note,
       ) => html`<li class="hit" tabindex="0"><h2><a href="${path}/${read.text(note, 'id')}">${read.text(note, 'title')}</a></h2>
-<p class="place">${time(read.text(note, 'created_at'))}</p><p>${read.text(note, 'snippet')}</p>${tagList(read.texts(note, 'tags'))}</li>`,
+<p class="meta">${time(read.text(note, 'created_at'))}</p><p>${read.text(note, 'snippet')}</p>${tagList(read.texts(note, 'tags'))}</li>`,
     )}</ol>
 ${pager(path, query, { offset, limit, total })}</div>
 ${tools.has('save_note') && html`<details><summary>New note</summary>${changeForm(`${path}/new`, 'Save', fields('', '', []))}</details>`}`,
@@ -45,8 +49,8 @@ const fields = (
   title: string,
   content: string,
   tags: readonly string[],
-) => html`<label>Title <input name="title" required maxlength="200" value="${fieldValue(title)}"></label>
-<label>Text ${textArea('content', 10, content)}</label>
+) => html`${field({ label: 'Title', name: 'title', value: title, isRequired: true, attributes: { maxlength: 200 } })}
+${textArea({ label: 'Text', name: 'content', value: content })}
 ${tagFields(tags)}`;
 
 export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
@@ -55,7 +59,7 @@ export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
   if (query.get('deleted') === '1' && tools.has('delete_note')) {
     return {
       title: 'Deleted',
-      body: html`<h1>The note is deleted</h1><p>It can be restored for 30 days.</p>${changeForm(`${own}/restore`, 'Restore')}`,
+      body: html`${pageHeader({ title: 'Note deleted', meta: 'It can be restored for 30 days.' })}${changeForm(`${own}/restore`, 'Restore')}`,
     };
   }
   const note = read.object(await tools.call('get_note', { id: rest }), 'note');
@@ -63,12 +67,12 @@ export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
   const title = read.text(note, 'title');
   return {
     title,
-    body: html`<h1>${title}</h1><p class="place">${time(read.text(note, 'created_at'))}</p>${tagList(tags)}
-<article><p class="text">${withPassage(read.text(note, 'content'), query.get('mark'))}</p></article>
+    body: html`${pageHeader({ title, trail: [{ href: path, label: 'Notes' }], meta: time(read.text(note, 'created_at')) })}
+<div class="stack">${tagList(tags)}
+<article class="card"><p class="text">${withPassage(read.text(note, 'content'), query.get('mark'))}</p></article>
 <ul>${read.texts(note, 'source_urls').map((url) => html`<li>${linkTo(url, url)}</li>`)}</ul>
-<section class="changes" aria-label="Change">
 ${tools.has('update_note') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', fields(title, read.text(note, 'content'), tags))}</details>`}
-${tools.has('delete_note') && changeForm(`${own}/delete`, 'Delete')}</section>`,
+${tools.has('delete_note') && changeForm(`${own}/delete`, 'Delete', html``, { kind: 'danger', icon: 'trash-2' })}</div>`,
   };
 }
 

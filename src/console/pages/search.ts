@@ -1,7 +1,20 @@
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
-import { bar, linkTo, marked, passagePage, tagList, time } from './parts.ts';
+import {
+  badge,
+  button,
+  checkbox,
+  emptyState,
+  linkButton,
+  linkTo,
+  marked,
+  meter,
+  passagePage,
+  plural,
+  tagList,
+  time,
+} from '../parts/parts.ts';
 
 const limit = 20;
 
@@ -14,11 +27,11 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
   return {
     title: text === '' ? 'Search' : text.slice(0, 60),
     body: html`<h1 class="visually-hidden">Search</h1>
-<form class="search" role="search" method="get" action="/" data-live="#results">
+<form class="search row" role="search" method="get" action="/" data-live="#results">
 <label for="q" class="visually-hidden">Search in everything</label>
 <input id="q" name="q" type="search" value="${text}" placeholder="Search in everything" autocomplete="off" autofocus>
-<label class="check"><input type="checkbox" name="weak" value="1"${showsWeak ? html` checked` : ''}> weak hits too</label>
-<button>Search</button>
+${checkbox('Low relevance', 'weak', { isChecked: showsWeak })}
+${button('Search', { kind: 'primary' })}
 </form>
 <div id="results" aria-live="polite">${results}</div>`,
   };
@@ -28,7 +41,7 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
     const hits = read.list(answer, 'results');
     const weak = read.number(answer, 'weak_omitted') ?? 0;
     const states = read.list(answer, 'sources').filter((each) => each['status'] !== 'skipped');
-    return html`<p class="summary">${hits.length === 0 ? 'Nothing found' : `${hits.length} hits`}${weak > 0 && `, ${weak} weak ones left out`}.</p>
+    return html`<p class="meta">${plural(hits.length, 'result')}${weak > 0 && ` · ${weak} low-relevance hidden`}</p>
 <ol class="hits">${hits.map((hit) => findHit(hit, text))}</ol>
 <ul class="sources" aria-label="Sources">${states.map(sourceState)}</ul>`;
   }
@@ -36,7 +49,7 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
   async function searchDocuments(): Promise<Html> {
     const answer = await tools.call('kb_search', asked);
     const hits = read.list(answer, 'results');
-    return html`<p class="summary">${hits.length === 0 ? 'Nothing found.' : `${hits.length} hits.`}</p>
+    return html`<p class="meta">${plural(hits.length, 'result')}</p>
 <ol class="hits">${hits.map((hit) => documentHit(hit, text))}</ol>`;
   }
 }
@@ -44,7 +57,7 @@ export async function searchPage({ tools, query }: Visit): Promise<Page> {
 function findHit(hit: Record<string, unknown>, query: string): Html {
   const uri = read.text(hit, 'uri');
   return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri, passagePage(uri, hit))}</h2>
-<p class="place"><span class="source">${read.text(hit, 'source')}</span> ${time(read.text(hit, 'date'))}</p>
+<p class="meta">${badge(read.text(hit, 'source'))} ${time(read.text(hit, 'date'))}</p>
 <p class="passage">${marked(read.text(hit, 'snippet'), query)}</p>
 ${explained(hit, read.object(hit, 'scores'))}</li>`;
 }
@@ -52,7 +65,7 @@ ${explained(hit, read.object(hit, 'scores'))}</li>`;
 function documentHit(hit: Record<string, unknown>, query: string): Html {
   const uri = `carrel://kb/doc/${read.text(hit, 'document_id')}`;
   return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri, passagePage(uri, hit))}</h2>
-<p class="place"><span class="source">${read.text(hit, 'collection')}</span> ${time(read.text(hit, 'created_at'))}</p>
+<p class="meta">${badge(read.text(hit, 'collection'))} ${time(read.text(hit, 'created_at'))}</p>
 ${tagList(read.texts(hit, 'tags'))}
 <p class="passage">${marked(read.text(hit, 'text').slice(0, 600), query)}</p>
 ${explained(hit, read.object(read.object(hit, 'why'), 'evidence'))}</li>`;
@@ -64,9 +77,9 @@ function explained(hit: Record<string, unknown>, scores: Record<string, unknown>
   const why = read.text(hit, 'why');
   const bars = (['words', 'meaning', 'reranker'] as const).map((name) => {
     const score = read.number(scores, name);
-    return score === undefined ? html`` : bar(name, score);
+    return score === undefined ? html`` : meter(name, score);
   });
-  return html`<div class="explained">${relevance !== undefined && bar('relevance', relevance)}${bars}
+  return html`<div class="explained">${relevance !== undefined && meter('relevance', relevance)}${bars}
 ${why !== '' && html`<details><summary>Why</summary><p>${why}</p></details>`}</div>`;
 }
 
@@ -76,5 +89,9 @@ function sourceState(source: Record<string, unknown>): Html {
 }
 
 function welcome(): Html {
-  return html`<p class="summary">Type to search in documents, notes and memories. <a href="/jobs">Add files</a>, or <a href="/connect">connect a client</a>.</p>`;
+  return emptyState({
+    icon: 'search',
+    title: 'Search documents, notes and memories',
+    actions: html`${linkButton('/jobs', 'Add files', { icon: 'upload' })}${linkButton('/connect', 'Connect a client', { icon: 'plug' })}`,
+  });
 }

@@ -2,6 +2,7 @@ import { isObject } from '../../base/json.ts';
 import type { Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
+import { card, copyable, facts, pageHeader, table } from '../parts/parts.ts';
 
 export interface ShownSetting {
   path: string;
@@ -16,7 +17,7 @@ export async function sourcesPage({ tools }: Visit): Promise<Page> {
   const names: Record<string, string> = { kb_status: 'Knowledge base', get_statistics: 'Memory' };
   return {
     title: 'Sources',
-    body: html`<h1>Sources</h1>${answers.map(([name, answer]) => html`<section><h2>${names[name] ?? name}</h2>${facts(answer)}</section>`)}`,
+    body: html`${pageHeader({ title: 'Sources' })}<div class="stack">${answers.map(([name, answer]) => card(factsOf(answer), { title: names[name] ?? name }))}</div>`,
   };
 }
 
@@ -24,13 +25,13 @@ async function orProblem(answer: Promise<Record<string, unknown>>): Promise<Reco
   return await answer.catch((error: unknown) => ({ problem: error instanceof Error ? error.message : 'failed' }));
 }
 
-function facts(from: Record<string, unknown>): Html {
-  return html`<dl>${Object.entries(from).map(([name, value]) => html`<dt>${name.replaceAll('_', ' ')}</dt><dd>${shown(value)}</dd>`)}</dl>`;
+function factsOf(from: Record<string, unknown>): Html {
+  return facts(Object.entries(from).map(([name, value]) => [name.replaceAll('_', ' '), shown(value)]));
 }
 
 function shown(value: unknown): Html {
   if (Array.isArray(value)) return html`<ul>${value.slice(0, 20).map((each) => html`<li>${shown(each)}</li>`)}</ul>`;
-  if (isObject(value)) return facts(value);
+  if (isObject(value)) return factsOf(value);
   return html`${value === null ? '–' : String(value)}`;
 }
 
@@ -38,9 +39,12 @@ function shown(value: unknown): Html {
 export function settingsPage(settings: readonly ShownSetting[], dataDir: string): Page {
   return {
     title: 'Settings',
-    body: html`<h1>Settings</h1><p>Data folder: <code>${dataDir}</code></p>
-<table><thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-<tbody>${settings.map(({ path, value, source }) => html`<tr class="${source === 'default' ? 'default' : ''}"><td><code>${path}</code></td><td>${value}</td><td>${source}</td></tr>`)}</tbody></table>`,
+    body: html`${pageHeader({ title: 'Settings', meta: html`Data folder: <code>${dataDir}</code>` })}
+${table({
+  caption: 'Settings',
+  columns: [{ label: 'Setting' }, { label: 'Value' }, { label: 'From', isWhole: true }],
+  rows: settings.map(({ path, value, source }) => [html`<code>${path}</code>`, value, source]),
+})}`,
   };
 }
 
@@ -61,27 +65,23 @@ export function connectPage(url: string, needsToken: boolean, snippets: readonly
   const flags = port === '' || port === usualPort ? '' : ` --port ${port}`;
   return {
     title: 'Connect',
-    body: html`<h1>Connect a client</h1>
-<p>MCP is at <code id="url">${url}</code> ${copyButton('url')}${needsToken && html`, with the token in <code>Authorization: Bearer</code>`}.</p>
+    body: html`${pageHeader({ title: 'Connect a client' })}<div class="stack">
+<p>MCP is at ${copyable('url', url)}${needsToken && html`, with the token in <code>Authorization: Bearer</code>`}.</p>
 <p><code>carrel init</code> writes the entry into the client's file and keeps a backup. From a checkout it is <code>npx node bin/carrel.js init</code>.</p>
-${snippets.map((snippet) => clientSection(snippet, flags))}`,
+${snippets.map((snippet) => clientSection(snippet, flags))}</div>`,
   };
 }
 
 function clientSection({ id, title, entry, next }: ConnectSnippet, flags: string): Html {
   const command = entry === undefined ? `carrel init ${id}` : `carrel init ${id} --http${flags}`;
-  return html`<section class="client" aria-label="${title}"><h2>${title}</h2>
-<p><code id="${id}-command">${command}</code> ${copyButton(`${id}-command`)}</p>
+  return html`<section class="card client" aria-label="${title}"><h2>${title}</h2>
+<p>${copyable(`${id}-command`, command)}</p>
 ${
   entry === undefined
     ? html`<p>Its file takes no URL: this command lets it start a server of its own, or add the URL in its settings.</p>`
-    : html`<p>By hand, in <code>${entry.file}</code>:</p><pre id="${id}-entry">${entry.text}</pre>${copyButton(`${id}-entry`)}`
+    : html`<p>By hand, in <code>${entry.file}</code>:</p>${copyable(`${id}-entry`, entry.text, { isBlock: true })}`
 }
-<p class="place">Then ${next}.</p></section>`;
+<p class="meta">Then ${next}.</p></section>`;
 }
 
 const usualPort = '8737';
-
-function copyButton(id: string): Html {
-  return html`<button type="button" class="plain" data-copy="#${id}" hidden>Copy</button>`;
-}

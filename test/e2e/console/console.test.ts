@@ -26,7 +26,7 @@ test('contract §8: / is a console with pages for everything, and asks no other 
   await fill(agent);
   const { page, context, problems } = await openBrowser(t, origin);
   await page.goto('/');
-  const links = await page.locator('header nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
+  const links = await page.locator('.sidebar nav a').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
   assert.deepEqual(links, [
     '/',
     '/documents',
@@ -71,10 +71,10 @@ test('searching shows hits as one types, with source, relevance and reason, and 
   await hit.waitFor();
   assert.match(await hit.innerText(), /lighthouse/i);
   assert.ok((await page.locator('.hit mark').count()) > 0);
-  const bars = await hit.locator('.bar span:first-child').allInnerTexts();
+  const bars = await hit.locator('.meter span:first-child').allInnerTexts();
   for (const bar of ['relevance', 'words', 'reranker']) assert.ok(bars.includes(bar), bars.join());
   // The document has its vector by now, or soon: then its hit has a bar for the meaning.
-  while ((await page.locator('.bar', { hasText: 'meaning' }).count()) === 0) await page.reload();
+  while ((await page.locator('.meter', { hasText: 'meaning' }).count()) === 0) await page.reload();
   assert.match(page.url(), /q=lighthouse\+keeper/);
   await page.goto('/?q=granite');
   await page.locator('.hit', { hasText: 'granite' }).getByRole('link').first().click();
@@ -123,14 +123,14 @@ test('files are dropped in, and their jobs are shown until they are done', { ski
   const { page, problems } = await openBrowser(t, origin);
   await page.goto('/jobs');
   await page.locator('input[type=file]').setInputFiles(file);
-  await page.locator('.uploads .state-done').waitFor();
-  await page.locator('#jobs .state-done').waitFor();
+  await page.locator('.uploads .done').waitFor();
+  await page.locator('#jobs .badge.good').waitFor();
   await page.getByRole('link', { name: /report ü/ }).click();
   await page.locator('article', { hasText: 'The bees came back' }).waitFor();
   const document = page.url();
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('button', { name: 'Restore' }).click();
-  await page.locator('#jobs tr', { hasText: 'report ü' }).first().locator('.state-done').waitFor();
+  await page.locator('#jobs tr', { hasText: 'report ü' }).first().locator('.badge.good').waitFor();
   await page.goto(document);
   await page.locator('article', { hasText: 'The bees came back' }).waitFor();
   await page.goto('/jobs');
@@ -139,7 +139,7 @@ test('files are dropped in, and their jobs are shown until they are done', { ski
     dropped.items.add(new File(['The wasps came, too.'], 'dropped.txt'));
     document.querySelector('[data-upload]').dispatchEvent(new DragEvent('drop', { dataTransfer: dropped }));
   }`);
-  await page.locator('#jobs tr', { hasText: 'dropped.txt' }).locator('.state-done').waitFor();
+  await page.locator('#jobs tr', { hasText: 'dropped.txt' }).locator('.badge.good').waitFor();
   assert.deepEqual(problems, []);
 });
 
@@ -193,7 +193,7 @@ test('pages fit a phone, in light and in dark', { skip }, async (t) => {
   const { url, origin } = await serve(t);
   await fill(await connectAgent(t, url));
   for (const colorScheme of ['light', 'dark'] as const) {
-    const { page, problems } = await openBrowser(t, origin, { viewport: { width: 360, height: 640 }, colorScheme });
+    const { page, problems } = await openBrowser(t, origin, { viewport: { width: 390, height: 780 }, colorScheme });
     for (const path of ['/?q=lighthouse', '/documents', '/notes', '/memories', '/jobs', '/activity', '/settings']) {
       await page.goto(path);
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
@@ -221,9 +221,9 @@ test('10,000 documents are shown a page at a time', { skip }, async (t) => {
   const { page, problems } = await openBrowser(t, new URL(url).origin);
   await page.goto('/documents');
   assert.equal(await page.locator('tbody tr').count(), 50);
-  assert.match(await page.locator('.pager').innerText(), /1–50 of 10000/);
+  assert.match(await page.locator('.pager').innerText(), /1–50 of 10,000/);
   await page.getByRole('link', { name: 'Next' }).click();
-  await page.locator('.pager', { hasText: '51–100 of 10000' }).waitFor();
+  await page.locator('.pager', { hasText: '51–100 of 10,000' }).waitFor();
   await page.getByLabel('Words').fill('Report 9876');
   await page.locator('tbody tr', { hasText: 'Report 9876' }).waitFor();
   assert.deepEqual(problems, []);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { marked } from './parts.ts';
+import { marked } from './links.ts';
 
 test('words of a query are marked in any form, whole, and without those that every question has', () => {
   const marks = (text: string, query: string) =>

@@ -1,0 +1,17 @@
+// What pages do beyond links and forms. Without this script everything still works, page by page.
+import { keepBase } from './base.ts';
+import { watchCopyButtons } from './copy.ts';
+import { watchKeys } from './keys.ts';
+import { watchLiveForms, watchRefreshes } from './live.ts';
+import { watchTimes } from './times.ts';
+import { watchToasts } from './toasts.ts';
+import { watchUploads } from './upload.ts';
+
+keepBase();
+watchTimes();
+watchToasts();
+watchCopyButtons();
+watchKeys();
+watchLiveForms();
+watchRefreshes();
+watchUploads();

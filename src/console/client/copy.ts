@@ -1,0 +1,29 @@
+/** Buttons with `data-copy="#id"` copy the text of that element. */
+export function watchCopyButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) button.hidden = false;
+  document.addEventListener('click', async ({ target }) => {
+    const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
+    if (!button) return;
+    const text = document.querySelector(button.dataset['copy'] ?? '')?.textContent ?? '';
+    const isCopied = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    );
+    say(button, isCopied ? 'Copied' : 'Select and copy it');
+    if (isCopied) showIcon(button, 'check');
+    setTimeout(() => {
+      say(button, 'Copy');
+      showIcon(button, 'copy');
+    }, 2_000);
+  });
+}
+
+function showIcon(button: HTMLElement, name: string): void {
+  const use = button.querySelector('use');
+  use?.setAttribute('href', (use.getAttribute('href') ?? '').replace(/#.*/, `#${name}`));
+}
+
+function say(button: HTMLElement, label: string): void {
+  button.title = label;
+  button.setAttribute('aria-label', label);
+}

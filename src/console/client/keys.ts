@@ -1,0 +1,67 @@
+import { base } from './base.ts';
+import { rows } from './live.ts';
+
+const keys: Record<string, { does: string; run(): void }> = {
+  '/': { does: 'Search', run: focusSearch },
+  j: { does: 'Next', run: () => move(1) },
+  k: { does: 'Previous', run: () => move(-1) },
+  Enter: { does: 'Open', run: () => focusedRow()?.querySelector('a')?.click() },
+  e: { does: 'Why this result', run: () => focusedRow()?.querySelector('summary')?.click() },
+  '?': { does: 'Show these keys', run: showKeys },
+};
+
+/** Every row can be reached and opened without a mouse. */
+export function watchKeys(): void {
+  document.addEventListener('keydown', (event) => {
+    const { target, key } = event;
+    if (!(target instanceof HTMLElement)) return;
+    const isTyping = target.matches('input, textarea, select');
+    if (isTyping && key === 'Escape') target.blur();
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
+    if (key === 'Enter' && target.matches('a, button, summary')) return;
+    const action = Object.hasOwn(keys, key) ? keys[key] : undefined;
+    if (!action) return;
+    event.preventDefault();
+    action.run();
+  });
+}
+
+function focusedRow(): Element | null | undefined {
+  return document.activeElement?.closest('[tabindex="0"]');
+}
+
+function focusSearch(): void {
+  const field = document.querySelector<HTMLElement>('input[type=search]');
+  if (field) field.focus();
+  else location.href = `${base}/`;
+}
+
+function move(step: number): void {
+  const all = rows();
+  const next = all[all.indexOf(focusedRow() as HTMLElement) + step] ?? (step > 0 ? all[0] : undefined);
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+}
+
+function showKeys(): void {
+  const dialog = document.createElement('dialog');
+  const title = document.createElement('h2');
+  title.textContent = 'Keys';
+  const list = document.createElement('dl');
+  list.className = 'keys';
+  for (const [key, { does }] of Object.entries({ ...keys, Esc: { does: 'Leave the field, close' } })) {
+    const name = document.createElement('dt');
+    name.append(Object.assign(document.createElement('kbd'), { textContent: key }));
+    list.append(name, Object.assign(document.createElement('dd'), { textContent: does }));
+  }
+  const close = Object.assign(document.createElement('button'), {
+    textContent: 'Close',
+    className: 'button secondary',
+  });
+  close.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => dialog.remove());
+  dialog.setAttribute('aria-label', 'Keys');
+  dialog.append(title, list, close);
+  document.body.append(dialog);
+  dialog.showModal();
+}

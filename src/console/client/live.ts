@@ -1,0 +1,77 @@
+import { showTimes } from './times.ts';
+
+const typingPauseMs = 180;
+
+interface Running {
+  request?: XMLHttpRequest;
+}
+
+/** The document at an address, parsed by the browser itself; undefined if a later request overtook it. */
+export function load(address: string, running: Running): Promise<Document | undefined> {
+  running.request?.abort();
+  const request = new XMLHttpRequest();
+  running.request = request;
+  return new Promise((resolve) => {
+    request.open('GET', address);
+    request.responseType = 'document';
+    request.onload = () =>
+      resolve(request.status < 500 ? ((request.response as Document | null) ?? undefined) : undefined);
+    request.onerror = request.onabort = () => resolve(undefined);
+    request.send();
+  });
+}
+
+/** Takes over the new content of one element; the focused row keeps the focus. */
+export function replace(selector: string, page: Document | undefined): void {
+  const [now, next] = [document.querySelector(selector), page?.querySelector(selector)];
+  if (!now || !next) return;
+  showTimes(next);
+  // Unchanged content is left alone: screen readers would read it out again every few seconds.
+  if (now.isEqualNode(next)) return;
+  const index = rows().indexOf(document.activeElement as HTMLElement);
+  for (const { name, value } of next.attributes) now.setAttribute(name, value);
+  now.replaceChildren(...next.childNodes);
+  if (index >= 0) rows()[index]?.focus();
+}
+
+/** Everything that j and k go through. */
+export function rows(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>('main [tabindex="0"]')];
+}
+
+/** Forms with `data-live="#id"` show their result in that element while one types. */
+export function watchLiveForms(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
+    const running: Running = {};
+    const selector = form.dataset['live'] ?? '';
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const update = async (): Promise<void> => {
+      const query = new URLSearchParams();
+      for (const [name, value] of new FormData(form))
+        if (typeof value === 'string' && value !== '') query.append(name, value);
+      const address = `${form.getAttribute('action') ?? ''}?${query}`;
+      history.replaceState(null, '', address);
+      document.querySelector(selector)?.setAttribute('aria-busy', 'true');
+      const page = await load(address, running);
+      if (page === undefined) return;
+      document.querySelector(selector)?.removeAttribute('aria-busy');
+      replace(selector, page);
+    };
+    form.addEventListener('input', () => {
+      clearTimeout(timer);
+      timer = setTimeout(update, typingPauseMs);
+    });
+  }
+}
+
+/** Elements with an id and `data-refresh="ms"` are loaded again while the page is in sight. */
+export function watchRefreshes(): void {
+  for (const element of document.querySelectorAll<HTMLElement>('[data-refresh]')) {
+    const running: Running = {};
+    const refresh = async (): Promise<void> => {
+      if (document.visibilityState === 'visible') replace(`#${element.id}`, await load(location.href, running));
+      setTimeout(refresh, Number(element.dataset['refresh']));
+    };
+    setTimeout(refresh, Number(element.dataset['refresh']));
+  }
+}

@@ -1,0 +1,20 @@
+import { relativeTime } from '../parts/format.ts';
+
+const updateMs = 30_000;
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** Times are relative, with the exact one in the reader's zone on hover. */
+export function watchTimes(): void {
+  showTimes(document);
+  setInterval(() => showTimes(document), updateMs);
+}
+
+export function showTimes(root: ParentNode): void {
+  for (const element of root.querySelectorAll('time')) {
+    const at = Date.parse(element.dateTime);
+    if (Number.isNaN(at)) continue;
+    const words = relativeTime(at, Date.now(), {});
+    if (element.textContent !== words) element.textContent = words;
+    element.title = exact.format(at);
+  }
+}

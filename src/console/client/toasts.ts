@@ -1,0 +1,15 @@
+const shownMs = 10_000;
+
+/** A toast goes by itself, unless somebody is pointing at it, and is not shown again by a reload. */
+export function watchToasts(): void {
+  const toast = document.querySelector<HTMLElement>('[data-toast]');
+  if (!toast) return;
+  const address = new URL(location.href);
+  address.searchParams.delete('done');
+  history.replaceState(null, '', address);
+  const hide = (): void => {
+    if (toast.matches(':hover, :focus-within')) setTimeout(hide, 1_000);
+    else toast.remove();
+  };
+  setTimeout(hide, shownMs);
+}

@@ -1,0 +1,132 @@
+import { fieldValue, Html, html, type Part } from '../html.ts';
+import type { IconName } from './icon-shapes.ts';
+import { icon } from './icons.ts';
+
+export type Attributes = Record<string, string | number | boolean | undefined>;
+
+/** ` name="value"` for each; true is a bare name, false and undefined are left out. */
+export function attributes(given: Attributes): Html {
+  const parts = Object.entries(given).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return [];
+    return value === true ? [` ${name}`] : [html` ${new Html(name)}="${String(value)}"`.markup];
+  });
+  return new Html(parts.join(''));
+}
+
+export interface ButtonLook {
+  /** `primary` once per page at most; `quiet` has no frame until it is pointed at. */
+  kind?: 'primary' | 'secondary' | 'quiet' | 'danger';
+  icon?: IconName;
+  isSmall?: boolean;
+  /** Such as `data-copy`, `name`, `value`, `type`, `popovertarget`, `hidden`. */
+  attributes?: Attributes;
+}
+
+function look({ kind = 'secondary', isSmall }: ButtonLook, more = ''): string {
+  return `button ${kind}${isSmall ? ' small' : ''}${more}`;
+}
+
+/** Submits its form, unless `attributes.type` says otherwise. */
+export function button(label: string, options: ButtonLook = {}): Html {
+  return html`<button class="${look(options)}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></button>`;
+}
+
+/** Looks like a button, and leads to a page. */
+export function linkButton(href: string, label: string, options: ButtonLook = {}): Html {
+  return html`<a class="${look(options)}" href="${href}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></a>`;
+}
+
+/** Only an icon; the label is its name for screen readers and on hover. */
+export function iconButton(name: IconName, label: string, options: Omit<ButtonLook, 'icon'> = {}): Html {
+  return html`<button class="${look({ kind: 'quiet', ...options }, ' icon-only')}" title="${label}" aria-label="${label}"${attributes(options.attributes ?? {})}>${icon(name)}</button>`;
+}
+
+interface Labelled {
+  label: string;
+  name: string;
+  /** For screen readers only; the placeholder has to say it then. */
+  hidesLabel?: boolean;
+  hint?: string;
+  attributes?: Attributes;
+}
+
+export interface FieldOptions extends Labelled {
+  type?: 'text' | 'search' | 'password' | 'url' | 'number' | 'date';
+  value?: string;
+  placeholder?: string;
+  isRequired?: boolean;
+  icon?: IconName;
+}
+
+/** A line to type in. Its value is kept as it is, control characters included. */
+export function field(options: FieldOptions): Html {
+  const { name, type = 'text', value = '', placeholder, isRequired } = options;
+  const input = html`<input type="${type}" name="${name}" value="${fieldValue(value)}"${attributes({ placeholder, required: isRequired, ...options.attributes })}>`;
+  return labelled(options, options.icon ? html`<span class="with-icon">${icon(options.icon)}${input}</span>` : input);
+}
+
+/** A text to edit. HTML drops a line break right after the tag, so one is there to be dropped. */
+export function textArea({ rows = 10, value = '', ...options }: Labelled & { rows?: number; value?: string }): Html {
+  return labelled(
+    options,
+    html`<textarea name="${options.name}" rows="${rows}"${attributes({ required: true, ...options.attributes })}>\n${fieldValue(value)}</textarea>`,
+  );
+}
+
+export interface Option {
+  value: string;
+  label?: string;
+  count?: number;
+}
+
+/** One of several. A chosen value that is not among the options is added. */
+export function select({
+  options,
+  value = '',
+  all,
+  ...rest
+}: Labelled & { options: readonly Option[]; value?: string; all?: string }): Html {
+  const known = value === '' || options.some((each) => each.value === value) ? options : [{ value }, ...options];
+  return labelled(
+    rest,
+    html`<span class="select"><select name="${rest.name}"${attributes(rest.attributes ?? {})}>${all !== undefined && html`<option value="">${all}</option>`}${known.map(
+      (each) =>
+        html`<option value="${fieldValue(each.value)}"${each.value === value && new Html(' selected')}>${each.label ?? each.value}${each.count !== undefined && ` (${each.count})`}</option>`,
+    )}</select>${icon('chevron-down')}</span>`,
+  );
+}
+
+export function checkbox(label: Part, name: string, options: { isChecked?: boolean; value?: string } = {}): Html {
+  return html`<label class="check"><input type="checkbox" name="${name}" value="${options.value ?? '1'}"${options.isChecked && new Html(' checked')}><span>${label}</span></label>`;
+}
+
+function labelled({ label, hidesLabel, hint }: Labelled, control: Html): Html {
+  return html`<label class="field"><span class="${hidesLabel ? 'visually-hidden' : 'label'}">${label}</span>${control}${hint !== undefined && html`<span class="hint">${hint}</span>`}</label>`;
+}
+
+/** Tags to edit, between commas, and beside them how they were. */
+export function tagFields(tags: readonly string[]): Html {
+  const value = tags.join(', ');
+  return html`${field({ label: 'Tags', name: 'tags', value, placeholder: 'Separate with commas' })}<input type="hidden" name="before" value="${fieldValue(value)}">`;
+}
+
+/** A form that changes something. Offer it only if the tool for it exists (`tools.has`). */
+export function changeForm(action: string, label: string, fields: Html = html``, options: ButtonLook = {}): Html {
+  return html`<form class="change" method="post" action="${action}">${fields}${button(label, { kind: 'primary', ...options })}</form>`;
+}
+
+/** A button that asks before its form is sent. Works without script. The id is unique on the page. */
+export function confirmButton(options: {
+  id: string;
+  label: string;
+  question: string;
+  detail?: string;
+  action: string;
+  fields?: Html;
+  look?: ButtonLook;
+}): Html {
+  const { id, label, question, detail, action, fields } = options;
+  return html`${button(label, { ...options.look, attributes: { type: 'button', popovertarget: id } })}
+<div popover id="${id}" class="popup" role="dialog" aria-label="${question}"><p class="popup-title">${question}</p>${detail !== undefined && html`<p>${detail}</p>`}
+<form class="row end" method="post" action="${action}">${fields}${button('Cancel', { attributes: { type: 'button', popovertarget: id, popovertargetaction: 'hide' } })}${button(label, { kind: 'danger' })}</form></div>`;
+}

@@ -1,0 +1,188 @@
+import { Html, html, type Part } from '../html.ts';
+import { attributes, button } from './controls.ts';
+import { number } from './format.ts';
+import type { IconName } from './icon-shapes.ts';
+import { icon } from './icons.ts';
+
+/** The top of a page: where it is, its only `h1`, a line about it, and what can be done. */
+export function pageHeader(options: {
+  title: Part;
+  trail?: readonly { href: string; label: string }[];
+  meta?: Part;
+  actions?: Part;
+}): Html {
+  const { title, trail = [], meta, actions } = options;
+  return html`<div class="page-header"><div>
+${trail.length > 0 && html`<nav class="trail" aria-label="Breadcrumb">${trail.map(({ href, label }) => html`<a href="${href}">${label}</a>${icon('chevron-right')}`)}</nav>`}
+<h1>${title}</h1>${meta !== undefined && html`<p class="meta">${meta}</p>`}</div>
+${actions !== undefined && html`<div class="row">${actions}</div>`}</div>`;
+}
+
+export function card(body: Part, options: { title?: Part; meta?: Part; actions?: Part; id?: string } = {}): Html {
+  const { title, meta, actions, id } = options;
+  return html`<section class="card"${attributes({ id })}>
+${(title !== undefined || actions !== undefined) && html`<div class="card-header"><h2>${title}</h2>${meta !== undefined && html`<span class="meta">${meta}</span>`}${actions !== undefined && html`<div class="row">${actions}</div>`}</div>`}
+${body}</section>`;
+}
+
+export type Tone = 'neutral' | 'accent' | 'good' | 'warn' | 'bad' | 'info';
+
+/** A state in a word or two. Work in progress is `info` or `neutral`, never `bad`. */
+export function badge(label: Part, tone: Tone = 'neutral', sign?: IconName): Html {
+  return html`<span class="badge ${tone}">${sign && icon(sign)}${label}</span>`;
+}
+
+/** Tags; with `hrefOf`, each is a link to what has the same tag. */
+export function tagList(tags: readonly string[], hrefOf?: (tag: string) => string): Html {
+  if (tags.length === 0) return html``;
+  const items = tags.map(
+    (tag) =>
+      html`<li>${hrefOf ? html`<a class="chip" href="${hrefOf(tag)}">${tag}</a>` : html`<span class="chip">${tag}</span>`}</li>`,
+  );
+  return html`<ul class="chips" aria-label="Tags">${items}</ul>`;
+}
+
+export interface Column {
+  /** Also the label of the cell on a phone. Empty: no label there, such as for a title or a checkbox. */
+  label: Part;
+  /** Numbers are aligned at the end. */
+  isNumber?: boolean;
+  /** Never broken into lines. */
+  isWhole?: boolean;
+  /** Takes what the others leave. The first one does unless another says so. */
+  isWide?: boolean;
+  /** The whole cell is left out on a phone. */
+  isExtra?: boolean;
+  /** The head of a sortable column: its link, and which way it is sorted now. */
+  sort?: { href: string; order?: 'ascending' | 'descending' };
+}
+
+/** A table on a wide screen, a list of labelled cards on a phone. Each row can be reached with j and k; Enter follows its first link. */
+export function table(options: {
+  caption: string;
+  columns: readonly Column[];
+  rows: readonly (readonly Part[])[];
+  id?: string;
+}): Html {
+  const { caption, columns, rows, id } = options;
+  const wide = Math.max(
+    0,
+    columns.findIndex(({ isWide }) => isWide),
+  );
+  const classOf = (column: Column, index: number): string =>
+    [
+      column.isNumber && 'number',
+      (column.isWhole || column.isNumber) && 'whole',
+      column.isExtra && 'extra',
+      index === wide && 'wide',
+    ]
+      .filter(Boolean)
+      .join(' ');
+  const head = (column: Column, index: number): Html =>
+    html`<th scope="col"${attributes({ class: classOf(column, index) || undefined, 'aria-sort': column.sort?.order })}>${
+      column.sort
+        ? html`<a href="${column.sort.href}">${column.label}${column.sort.order && icon(column.sort.order === 'ascending' ? 'chevron-up' : 'chevron-down')}</a>`
+        : column.label
+    }</th>`;
+  const cell = (value: Part, index: number): Html => {
+    const column = columns[index] ?? { label: '' };
+    const label = typeof column.label === 'string' && column.label !== '' ? column.label : undefined;
+    return html`<td${attributes({ class: classOf(column, index) || undefined, 'data-label': index === wide ? undefined : label })}>${value}</td>`;
+  };
+  return html`<div class="table-frame"><table${attributes({ id })}><caption class="visually-hidden">${caption}</caption>
+<thead><tr>${columns.map(head)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr tabindex="0">${row.map(cell)}</tr>`)}</tbody></table></div>`;
+}
+
+/** Instead of an empty list: what would be here, and how to get it. */
+export function emptyState(options: { icon: IconName; title: string; text?: Part; actions?: Part }): Html {
+  return html`<div class="empty">${icon(options.icon)}<h2>${options.title}</h2>${options.text !== undefined && html`<p>${options.text}</p>`}${options.actions !== undefined && html`<div class="row">${options.actions}</div>`}</div>`;
+}
+
+const noticeIcons: Record<Tone, IconName> = {
+  neutral: 'info',
+  accent: 'info',
+  info: 'info',
+  good: 'circle-check',
+  warn: 'triangle-alert',
+  bad: 'circle-alert',
+};
+
+/** A line that should be read: what is so, and what to do. */
+export function notice(message: Part, tone: Tone = 'info'): Html {
+  return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'note'}">${icon(noticeIcons[tone])}<div>${message}</div></div>`;
+}
+
+/** An error, said at once by screen readers. */
+export function problem(message: string): Html {
+  return notice(message, 'bad');
+}
+
+/** Names and values, aligned. */
+export function facts(entries: readonly (readonly [name: Part, value: Part])[]): Html {
+  return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** How much of something is done. */
+export function progress(done: number, total: number, label: string): Html {
+  return html`<span class="progress"><progress max="${Math.max(1, total)}" value="${done}" aria-label="${label}"></progress><span class="figure">${number(done)} of ${number(total)}</span></span>`;
+}
+
+/** A share between 0 and 1 as a bar; it is read out as a number. */
+export function meter(name: string, share: number): Html {
+  const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
+  return html`<div class="meter"><span>${name}</span><meter min="0" max="100" value="${percent}" aria-label="${name}">${percent} %</meter><span class="figure">${share.toFixed(2)}</span></div>`;
+}
+
+/** A large number with what it counts. */
+export function stat(label: string, value: Part, detail?: Part): Html {
+  return html`<div class="stat"><span class="label">${label}</span><b>${value}</b>${detail !== undefined && html`<span class="meta">${detail}</span>`}</div>`;
+}
+
+/** Grey lines where content will be. */
+export function skeleton(count: number): Html {
+  const line = html`<div class="skeleton"><i></i><i></i><i></i></div>`;
+  return html`<div class="skeletons" aria-hidden="true">${Array.from({ length: count }, () => line)}</div>`;
+}
+
+/** For `Page.toast`: what was just done, and a way back. The script hides it after some seconds. */
+export function toast(message: Part, undo?: { action: string; label?: string; fields?: Html }): Html {
+  return html`<div class="toast" role="status" data-toast>${icon('circle-check')}<span>${message}</span>${
+    undo &&
+    html`<form method="post" action="${undo.action}">${undo.fields}${button(undo.label ?? 'Undo', { kind: 'quiet', isSmall: true })}</form>`
+  }</div>`;
+}
+
+/** Views of one page, side by side. */
+export function tabs(label: string, items: readonly { href: string; label: Part; isCurrent: boolean }[]): Html {
+  return html`<nav class="tabs" aria-label="${label}">${items.map(({ href, label: name, isCurrent }) => html`<a href="${href}"${isCurrent && new Html(' aria-current="page"')}>${name}</a>`)}</nav>`;
+}
+
+/** A text to copy, in a line or a block. The script shows the button. */
+export function copyable(id: string, text: string, options: { isBlock?: boolean } = {}): Html {
+  const copy = html`<button type="button" class="button quiet icon-only small" data-copy="#${id}" title="Copy" aria-label="Copy" hidden>${icon('copy')}</button>`;
+  return options.isBlock
+    ? html`<div class="copyable block"><pre id="${id}">${text}</pre>${copy}</div>`
+    : html`<span class="copyable"><code id="${id}">${text}</code>${copy}</span>`;
+}
+
+export interface Window {
+  offset: number;
+  limit: number;
+  total: number;
+}
+
+/** Links to the pages before and after, where a list is longer than one page. */
+export function pager(path: string, query: URLSearchParams, { offset, limit, total }: Window): Html {
+  if (offset === 0 && total <= limit) return html``;
+  const to = (start: number): string => {
+    const next = new URLSearchParams(query);
+    next.set('offset', String(start));
+    return `${path}?${next}`;
+  };
+  return html`<nav class="pager" aria-label="More">
+<span>${number(total === 0 ? 0 : offset + 1)}–${number(Math.min(offset + limit, total))} of ${number(total)}</span>
+${offset > 0 && html`<a class="button secondary small" rel="prev" href="${to(Math.max(0, offset - limit))}">Previous</a>`}
+${offset + limit < total && html`<a class="button secondary small" rel="next" href="${to(offset + limit)}">Next</a>`}
+</nav>`;
+}

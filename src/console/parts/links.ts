@@ -1,0 +1,51 @@
+import { findMatches } from '../../words/snippet.ts';
+import { plainQuery } from '../../words/word-query.ts';
+import { read } from '../console-tools.ts';
+import { type Html, html, type Part } from '../html.ts';
+
+/** The page of the console that shows what a URI names; undefined if it has none. */
+export function pageOf(uri: string): string | undefined {
+  const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];
+  if (id === undefined) return /^https?:\/\//.test(uri) ? uri : undefined;
+  return `${{ 'kb/doc': '/documents', notes: '/notes', context: '/memories/entry' }[kind ?? '']}/${id}`;
+}
+
+/** A link to another page of the console, or away from it without telling from where. */
+export function linkTo(uri: string, text: Part, page = pageOf(uri)): Html {
+  if (page === undefined) return html`<span>${text}</span>`;
+  return page.startsWith('/')
+    ? html`<a href="${page}">${text}</a>`
+    : html`<a href="${page}" rel="noopener noreferrer" target="_blank">${text}</a>`;
+}
+
+/** The page of a hit, at the passage that was found. */
+export function passagePage(uri: string, hit: Record<string, unknown>): string | undefined {
+  const page = pageOf(uri);
+  if (page === undefined || !page.startsWith('/')) return page;
+  const chunk = read.number(hit, 'chunk_index');
+  // With a little of what stands before it.
+  if (chunk !== undefined) return `${page}?offset=${Math.max(0, chunk - 2)}#chunk-${chunk}`;
+  const range = hit['range'];
+  return Array.isArray(range) ? `${page}?mark=${range.map(Number).join('-')}#mark` : page;
+}
+
+/** The text with the passage marked that an address asks for, if it asks for one. */
+export function withPassage(text: string, asked: string | null): Html {
+  const [, from, to] = /^(\d{1,8})-(\d{1,8})$/.exec(asked ?? '') ?? [];
+  const [start, end] = [Number(from ?? 0), Math.min(Number(to ?? 0), text.length)];
+  // A passage that is the whole text needs no mark.
+  if (end <= start || end - start === text.length) return html`${text}`;
+  return html`${text.slice(0, start)}<mark id="mark">${text.slice(start, end)}</mark>${text.slice(end)}`;
+}
+
+/** The text with the words of a query marked, in whatever form, but not those that every question has. */
+export function marked(text: string, query: string): Html {
+  const parts: Part[] = [];
+  let done = 0;
+  for (const { start, end } of findMatches(text, plainQuery(query, { alone: false }))) {
+    if (start < done) continue;
+    parts.push(text.slice(done, start), html`<mark>${text.slice(start, end)}</mark>`);
+    done = end;
+  }
+  return html`${[...parts, text.slice(done)]}`;
+}
