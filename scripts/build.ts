@@ -7,7 +7,9 @@ import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } fro
 import { dirname, join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { programSlices } from '../src/app/program.ts';
-import { roles } from '../src/app/roles.ts';
+import { roles, serveRole } from '../src/app/roles.ts';
+import type { Field } from '../src/config/field.ts';
+import { toolsSlice } from '../src/config/slices.ts';
 import type { SharingFacts } from '../src/sharing/process-key.ts';
 import { productOptions } from './bundle-options.ts';
 
@@ -15,6 +17,7 @@ rmSync('dist', { recursive: true, force: true });
 
 const whole = [
   { in: 'src/cli/carrel.ts', out: 'carrel' },
+  { in: 'src/cli/ask-shared.ts', out: 'ask-shared' },
   { in: 'src/cli/main.ts', out: 'main' },
   { in: 'src/storage/sqlite/threads/sqlite-worker.ts', out: 'sqlite-worker' },
 ];
@@ -114,6 +117,10 @@ function sharingFacts(): SharingFacts {
   const shared = all.filter(({ prepare, serve }) => prepare === undefined && serve === undefined);
   return {
     variables: [...new Set([...fields.flatMap(({ env }) => env), ...own])].sort(),
+    commandVariables: [toolsSlice, ...serveRole.slices]
+      .flatMap(({ fields: own }) => Object.values<Field<unknown>>(own).flatMap(({ env }) => env))
+      // Which tools are listed, and whose files a client may add, changes no answer.
+      .filter((name) => name !== 'CARREL_TOOLS' && name !== 'KB_ALLOWED_ROOTS'),
     roles: Object.fromEntries(
       shared.map(({ name, overrides: { 'http.transport': override } }) => [
         name,

@@ -17,7 +17,6 @@ import { createSharedParts } from './shared-parts.ts';
 /** `carrel engine`: the knowledge base behind an HTTP API of its own, without MCP. */
 export const engineRole: Role = {
   name: 'engine',
-  summary: 'the knowledge base engine: documents, ingestion and search over HTTP',
   instructions: '',
   slices: localEngineSlices,
   overrides: {

@@ -14,7 +14,6 @@ import type { Flags, Role } from './role.ts';
 /** `carrel fess`: the bridge as its specification has it, with a configuration file of its own. */
 export const fessRole: Role = {
   name: 'fess',
-  summary: 'the bridge to a Fess search server (configured in ~/.mcp-feiss/config.json)',
   instructions:
     'Searches and reads the documents of one or more knowledge domains in a Fess server. Each tool name and description says which domain it serves. Search first, then read the documents that matter; a call that takes long answers with a jobId for job_get.',
   slices: [],

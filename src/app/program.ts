@@ -65,6 +65,8 @@ export interface ProgramOptions {
   forPeople?: ForPeople;
   /** It serves the clients of several relays, instead of one on its own streams. */
   ownership?: Ownership | undefined;
+  /** Commands with this key may ask this process. */
+  commandKey?: string | undefined;
   /** Worth a line in the log. */
   remark?: string | undefined;
 }
@@ -111,6 +113,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
       parts,
       common,
       ownership,
+      commandKey: options.commandKey,
       cody: flags['cody'] === true,
       snippets: forPeople?.snippets,
     });

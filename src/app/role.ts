@@ -12,7 +12,6 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 /** One way to run the program: which toolsets, under which settings. */
 export interface Role {
   name: string;
-  summary: string;
   /** What clients are told about the server as a whole. */
   instructions: string;
   /** What they are told about those toolsets that are served, by name. */

@@ -31,7 +31,6 @@ export const serveRole: Role = {
   ...common,
   name: 'serve',
   hasConsole: true,
-  summary: 'every toolset behind one MCP server',
   instructions: `Carrel gives you one door to knowledge. ${outsideText}`,
   toolsetInstructions: {
     find: 'Start with find, which searches every source at once; the other tools go deeper into one.',
@@ -66,7 +65,6 @@ const researchEnvFile = [
 const researchRole: Role = {
   ...common,
   name: 'research',
-  summary: 'web search, page fetching, notes',
   instructions: `Search the web with web_search, read pages with fetch_page, and keep what matters with save_note; list_notes finds it again. ${outsideText}`,
   slices: researchSlices,
   // 004: PORT and HOST; loopback by its address, because a name may resolve to something else.
@@ -84,7 +82,6 @@ const researchRole: Role = {
 export const contextRole: Role = {
   ...common,
   name: 'context',
-  summary: "the context store: an agent's memory",
   instructions: outsideText,
   slices: contextSlices,
   overrides: {
@@ -102,7 +99,6 @@ export const kbRole: Role = {
   ...common,
   name: 'kb',
   hasConsole: true,
-  summary: 'the knowledge base tools, in front of a kb engine',
   instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_list shows what is there, kb_get reads, kb_add and the kb_upload tools add; kb_jobs tells when something is ingested. Every HTTP request needs a bearer token where the operator set one; kb_status says whether yours was accepted. ${outsideText}`,
   slices: kbSlices,
   // 003 and contract §6.

@@ -1,6 +1,6 @@
 import { version } from '../base/package-info.ts';
 import type { Config } from '../config/load.ts';
-import { httpSlice, toolsSlice } from '../config/slices.ts';
+import { httpSlice, sharingSlice, toolsSlice } from '../config/slices.ts';
 import type { ConsoleDeps } from '../console/console.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import { type MessageLimits, messageLimits } from '../mcp/messages/messages.ts';
@@ -18,6 +18,7 @@ import { openAuthorities } from './open-authorities.ts';
 import type { OpenedSharedStore } from './open-shared-store.ts';
 import type { ProgramLog } from './program-log.ts';
 import { type Program, type Role, stopGraceMs } from './role.ts';
+import { servedPlace } from './served-place.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { closeToolsets } from './toolsets.ts';
 
@@ -32,6 +33,8 @@ export interface Serving {
   readonly common: OpenedSharedStore;
   /** Serves the clients of several relays, instead of one on its own streams. */
   readonly ownership: Ownership | undefined;
+  /** Commands with this key may ask this process. */
+  readonly commandKey: string | undefined;
   readonly cody: boolean;
   /** What the console shows of it. */
   readonly snippets: ConsoleDeps['snippets'] | undefined;
@@ -68,15 +71,14 @@ export function serveOffer(serving: Serving): Promise<Program> {
   return transport === 'stdio' ? serveStreams(serving, wire) : serveHttp(serving, wire);
 }
 
-async function serveStreams(
-  { role, config, offer, logging, telemetry, ownership }: Serving,
-  { revisions, sources, finish, ...wire }: Wire,
-): Promise<Program> {
+async function serveStreams(serving: Serving, { revisions, sources, finish, ...wire }: Wire): Promise<Program> {
+  const { role, config, offer, telemetry, ownership } = serving;
   telemetry?.watch({ sources });
   const limits = { ...wire.limits, bytesMax: Math.max(wire.limits.bytesMax, role.stdioBytesMin ?? 0) };
   if (ownership) {
     const { shareProcess } = await import('../sharing/share-process.ts');
-    const shared = { ...logging, config, roleName: role.name, offer, revisions, limits };
+    const idleMs = config.of(sharingSlice).idleSeconds * 1000;
+    const shared = { ...sharedProcess(serving), revisions, limits, idleMs };
     const service = await shareProcess(ownership, shared, () => leaveFolder(config));
     return {
       url: undefined,
@@ -89,6 +91,11 @@ async function serveStreams(
     offer.log.warn('speaking MCP on stdin and stdout; use --transport http to serve a port instead');
   }
   return { url: undefined, ended: service.closed.then(finish), close: () => service.close() };
+}
+
+function sharedProcess({ role, config, offer, logging, commandKey }: Serving) {
+  const place = role.name === 'serve' ? servedPlace(config) : undefined;
+  return { ...logging, config, roleName: role.name, offer, commandKey, servedPlace: place };
 }
 
 async function serveHttp(serving: Serving, { revisions, limits, sources, finish }: Wire): Promise<Program> {
@@ -123,13 +130,15 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
     throw error;
   });
   telemetry?.watch({ sources, gauges: service });
+  const { answerCommands } = await import('./answer-commands.ts');
+  const commands = await answerCommands({ ...sharedProcess(serving), revisions, limits });
   process.stderr.write(`carrel: listening on ${service.url}\n`);
   const ended = Promise.withResolvers<void>();
   return {
     url: service.url,
     ended: ended.promise.then(finish),
     async close() {
-      await service.close(stopGraceMs);
+      await Promise.all([service.close(stopGraceMs), commands?.close()]);
       await close();
       ended.resolve();
     },

@@ -3,7 +3,7 @@ import { exitCodes } from '../base/exit-codes.ts';
 import { fileBeside, isBuilt } from '../base/program-files.ts';
 import { dataDirOf } from '../config/data-dir.ts';
 import { ownerVariable } from '../sharing/find-owner.ts';
-import { mayShare, relayStdio } from '../sharing/relay.ts';
+import { isAlone, mayShare, relayStdio } from '../sharing/relay.ts';
 import { keepCompiledCode } from './compile-cache.ts';
 import { placeOfCommand } from './place-of-command.ts';
 import type { Start } from './role-command.ts';
@@ -17,7 +17,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
   if (isBuilt) keepCompiledCode(process.env);
   const start = ownerStart() ?? (await relay(argv));
-  if (start === 'relayed') return;
+  if (start === 'relayed' || (await askShared(argv))) return;
   const main: typeof import('./main.ts') = await import(fileBeside(import.meta.url, 'main').href);
   await main.run(argv, start);
 }
@@ -57,6 +57,19 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
   const command = (place === undefined ? undefined : argv[place]) ?? 'serve';
   const mayRelay = isBuilt && hasDataDir(values['data-dir']) && mayShare({ command, values });
   return mayRelay ? relayStdio({ argv, command, values }) : {};
+}
+
+/** Commands that call tools, which a running process may answer. */
+const asking: readonly string[] = [
+  ...['search', 'find', 'get', 'remember'],
+  ...['list', 'jobs', 'notes', 'threads', 'rm', 'status'],
+];
+
+async function askShared(argv: readonly string[]): Promise<boolean> {
+  const place = placeOfCommand(argv);
+  if (!isBuilt || isAlone() || place === undefined || !asking.includes(argv[place] ?? '')) return false;
+  const { runShared }: typeof import('./ask-shared.ts') = await import(fileBeside(import.meta.url, 'ask-shared').href);
+  return runShared(argv);
 }
 
 /** The full program reports a missing folder. */

@@ -78,7 +78,7 @@ export const allowFlag = valued('allow', 'folders', 'stdio only: folders whose f
 });
 
 export const jsonFlag = toggle('json', 'print JSON');
-export const verboseFlag = toggle('verbose', 'say whether the shared process answered');
+export const verboseFlag = toggle('verbose', 'say which process answered');
 export const forceFlag = toggle('force', 'overwrite existing data');
 export const collectionFlag = valued('collection', 'name', 'collection in the knowledge base');
 export const tagFlag: FlagDescription = {

@@ -1,40 +1,11 @@
-import { diskError } from '../base/durable-files.ts';
-import { CarrelError } from '../base/errors.ts';
-import { exitCodes } from '../base/exit-codes.ts';
 import { version } from '../base/package-info.ts';
-import { scrubSecrets } from '../base/secret.ts';
 import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { commandHelp, helpText } from './help.ts';
+import { reportFailures } from './report-failures.ts';
 import type { Start } from './role-command.ts';
 
-export async function run(argv: readonly string[], start: Start = {}): Promise<void> {
-  const debug = argv.includes('--debug');
-  tellUnwritten();
-  process.on('uncaughtException', (error) => {
-    complain(error, debug);
-    process.exit(exitCodes.unexpected);
-  });
-  try {
-    await runCommand(parseCommandLine(argv), start);
-  } catch (error) {
-    complain(error, debug);
-    process.exitCode = exitCode(error);
-  }
-}
-
-/** A closed pipe (`carrel help | head`) is not an error. A full disk is. */
-function tellUnwritten(): void {
-  let isUnwritten = false;
-  process.stdout.on('error', (error) => {
-    const fault = diskError(error);
-    isUnwritten ||= fault instanceof CarrelError && fault.code === 'storage_full';
-  });
-  process.on('exit', (code) => {
-    if (!isUnwritten || code !== exitCodes.fine) return;
-    const fault = new CarrelError('storage_full', 'cannot write the output: the disk is full.');
-    complain(fault, false);
-    process.exitCode = exitCode(fault);
-  });
+export function run(argv: readonly string[], start: Start = {}): Promise<void> {
+  return reportFailures(argv, () => runCommand(parseCommandLine(argv), start));
 }
 
 async function runCommand(line: CommandLine, start: Start): Promise<void> {
@@ -60,22 +31,20 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
     case 'doctor':
       return (await import('./doctor/doctor-command.ts')).doctorCommand(line);
     case 'find':
+    case 'get':
     case 'jobs':
     case 'list':
     case 'notes':
+    case 'remember':
+    case 'rm':
     case 'search':
-    case 'threads':
-      return (await import('./ask/listings.ts')).listingCommand(line);
-    case 'get':
-      return (await import('./ask/get.ts')).getCommand(line);
+    case 'status':
+    case 'threads': {
+      const { openTools } = await import('./ask/open-tools.ts');
+      return (await import('./ask/asking-command.ts')).askingCommand(line, openTools);
+    }
     case 'init':
       return (await import('./init/init-command.ts')).initCommand(line);
-    case 'remember':
-      return (await import('./ask/remember.ts')).rememberCommand(line);
-    case 'rm':
-      return (await import('./ask/rm.ts')).rmCommand(line);
-    case 'status':
-      return (await import('./ask/status.ts')).statusCommand(line);
     case 'export':
       return (await import('./transfer.ts')).exportCommand(line);
     case 'import':
@@ -96,19 +65,4 @@ async function runCommand(line: CommandLine, start: Start): Promise<void> {
 function helpFor({ command, named, words: [about] }: CommandLine): string {
   if (command === 'help') return about === undefined ? helpText() : commandHelp(about);
   return named ? commandHelp(command) : helpText();
-}
-
-/** One readable paragraph: what is wrong and what to do. The stack needs --debug. */
-function complain(error: unknown, debug: boolean): void {
-  const own = error instanceof CarrelError;
-  const message = own ? error.message : `unexpected error: ${error instanceof Error ? error.message : String(error)}`;
-  process.stderr.write(`carrel: ${scrubSecrets(message)}\n`);
-  if (debug && error instanceof Error) process.stderr.write(`${scrubSecrets(error.stack ?? '')}\n`);
-}
-
-function exitCode(error: unknown): number {
-  if (!(error instanceof CarrelError)) return exitCodes.unexpected;
-  if (error.code === 'invalid_usage') return exitCodes.usage;
-  if (error.kind === 'config') return exitCodes.configuration;
-  return error.kind === 'upstream' ? exitCodes.unavailable : exitCodes.unexpected;
 }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { resolve } from 'node:path';
 import { loadRoleConfig, prepareRole, startProgram } from '../app/program.ts';
 import { roles } from '../app/roles.ts';
+import { isBuilt } from '../base/program-files.ts';
+import { dataDirOf } from '../config/data-dir.ts';
 import type { OwnerPlace } from '../sharing/owner-place.ts';
+import { commandKey, readSharingFacts } from '../sharing/process-key.ts';
 import { createOwnership, isForSharing } from '../sharing/share-process.ts';
 import type { CommandLine } from './command-line.ts';
 
@@ -26,6 +30,7 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
   }
   const starting = startProgram(role, flags, {
     ownership,
+    commandKey: commandKeyOf(command, flags),
     remark: start.remark,
     forPeople: {
       snippets: async (url, needsToken) =>
@@ -50,4 +55,19 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
   await program.ended;
   // Anything that still keeps the event loop alive is idle.
   process.exit(0);
+}
+
+/** Flags that say how clients connect and what they are shown. No answer to a command depends on them. */
+const clientFlags: readonly string[] = [
+  ...['data-dir', 'config', 'debug', 'transport', 'host', 'port'],
+  ...['alone', 'tools', 'allow'],
+];
+
+/** Undefined: what this process serves is not what a command would see. */
+function commandKeyOf(command: string, flags: CommandLine['flags']): string | undefined {
+  const answersAlike = command === 'serve' && Object.keys(flags).every((name) => clientFlags.includes(name));
+  if (!isBuilt || !answersAlike) return undefined;
+  const { config } = flags;
+  const paths = [dataDirOf(flags['data-dir'], process.env), typeof config === 'string' ? resolve(config) : undefined];
+  return commandKey(readSharingFacts(), paths, process.env);
 }

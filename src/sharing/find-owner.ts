@@ -1,15 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
-import { connect, type Socket } from 'node:net';
-import {
-  createFrameReader,
-  encodeFrame,
-  type Frame,
-  frameKinds,
-  type Hello,
-  type Refusal,
-  type Welcome,
-} from './frames.ts';
 import { isPrivateFolder, type OwnerPlace, readAnnouncement } from './owner-place.ts';
+import { type Link, reachOwner } from './reach-owner.ts';
 
 /** The variable that makes a process the owner for the clients of several relays. It names its place. */
 export const ownerVariable = 'CARREL_OWNER_PLACE';
@@ -19,14 +10,6 @@ export const ownerVariable = 'CARREL_OWNER_PLACE';
  * faster. `alone`: these settings, or this machine, are not for sharing.
  */
 export type OwnerWord = 'ready' | 'other' | 'alone';
-
-/** A connection to a process that has said it will serve this client. */
-export interface Link {
-  socket: Socket;
-  welcome: Welcome;
-  /** Hands all frames since the welcome to `take`, and calls `gone` when the connection is over. */
-  listen(take: (frame: Frame) => void, gone: () => void): void;
-}
 
 export type Found =
   | { kind: 'link'; link: Link }
@@ -42,24 +25,28 @@ export interface OwnerFinder {
   stop(): void;
 }
 
-/** An owner answers in milliseconds, unless it is stopped or the machine is overloaded. */
-const answerMs = 10_000;
 const findMs = 60_000;
 /** One may be killed while it starts, or have ended before it was reached; not again and again. */
 const startsMax = 5;
 
-export function createOwnerFinder(place: OwnerPlace, argv: readonly string[], client: string): OwnerFinder {
+export function createOwnerFinder(
+  place: OwnerPlace,
+  argv: readonly string[],
+  client: string,
+  tell = (bytes: Buffer): unknown => process.stderr.write(bytes),
+): OwnerFinder {
   let starting: ChildProcess | undefined;
 
   return {
     async find() {
       const deadline = Date.now() + findMs;
       for (let starts = 0; starts < startsMax && Date.now() < deadline; starts += 1) {
-        const reached = await reach(place, client);
+        const announced = isPrivateFolder(place.folder) === true ? readAnnouncement(place.announcement) : undefined;
+        const reached = announced && (await reachOwner(announced, client));
         if (typeof reached === 'object') return { kind: 'link', link: reached };
         if (reached === 'elsewhere') return { kind: 'alone' };
         if (reached === 'silent') break;
-        const outcome = await startOwner(place, argv, (child) => {
+        const outcome = await startOwner(place, argv, tell, (child) => {
           starting = child;
         });
         starting = undefined;
@@ -74,69 +61,11 @@ export function createOwnerFinder(place: OwnerPlace, argv: readonly string[], cl
   };
 }
 
-/** `silent`: somebody listens, and says nothing. Undefined: there is nobody. */
-async function reach(place: OwnerPlace, client: string): Promise<Link | Refusal | 'silent' | undefined> {
-  if (isPrivateFolder(place.folder) !== true) return undefined;
-  const announced = readAnnouncement(place.announcement);
-  if (announced === undefined) return undefined;
-  const { socket: path, secret } = announced;
-  return new Promise((resolve) => {
-    const early: Frame[] = [];
-    let take = (frame: Frame): void => void early.push(frame);
-    let gone: (() => void) | undefined;
-    let isGone = false;
-    let link: Link | undefined;
-    const socket = connect(path);
-    const impatience = setTimeout(() => {
-      resolve('silent');
-      socket.destroy();
-    }, answerMs);
-    const read = createFrameReader(
-      () => Number.POSITIVE_INFINITY,
-      (frame) => {
-        if (link) {
-          take(frame);
-          return;
-        }
-        clearTimeout(impatience);
-        if (frame.kind !== frameKinds.welcome) {
-          resolve(frame.bytes.toString() as Refusal);
-          socket.destroy();
-          return;
-        }
-        link = {
-          socket,
-          welcome: JSON.parse(frame.bytes.toString()),
-          listen(taker, whenGone) {
-            take = taker;
-            gone = whenGone;
-            for (const each of early.splice(0)) take(each);
-            if (isGone) gone();
-          },
-        };
-        resolve(link);
-      },
-    );
-    socket.once('connect', () => {
-      const hello: Hello = { secret, wants: 'service', client, folder: process.cwd() };
-      socket.write(encodeFrame(frameKinds.hello, 0, JSON.stringify(hello)));
-    });
-    socket.on('data', read);
-    // `close` follows.
-    socket.on('error', () => {});
-    socket.once('close', () => {
-      clearTimeout(impatience);
-      isGone = true;
-      resolve(undefined);
-      gone?.();
-    });
-  });
-}
-
 /** Starts an owner that outlives this process, and returns its first word or, if it ended without one, how. */
 async function startOwner(
   place: OwnerPlace,
   argv: readonly string[],
+  tell: (bytes: Buffer) => unknown,
   started: (child: ChildProcess) => void,
 ): Promise<OwnerWord | number | 'killed'> {
   // Most relays find an owner, and need not load this.
@@ -148,7 +77,7 @@ async function startOwner(
       env: { ...process.env, [ownerVariable]: JSON.stringify(place) },
     });
     started(child);
-    child.stderr.on('data', (bytes) => process.stderr.write(bytes));
+    child.stderr.on('data', tell);
     child.stdout.setEncoding('utf8').once('data', (text: string) => {
       const word = text.trim() as OwnerWord;
       child.unref();

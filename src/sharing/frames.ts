@@ -89,6 +89,16 @@ export interface Welcome {
   bytesMax: number;
   /** Tools that change nothing: calls of these may be repeated. */
   readOnlyTools: readonly string[];
+  /** Where the answers of `carrel serve` come from. */
+  place?: ServedPlace | undefined;
+}
+
+/** As people are told, without credentials. */
+export interface ServedPlace {
+  /** A file, or host and name of a database. */
+  readonly database: string;
+  /** The engine that the knowledge base asks instead. */
+  readonly engine?: string | undefined;
 }
 
 /**

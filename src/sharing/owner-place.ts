@@ -20,6 +20,8 @@ export interface Announcement {
   role: string;
   version: string;
   startedAt: string;
+  /** Commands with this key may ask it (`commandKey`). */
+  commandKey?: string | undefined;
 }
 
 /** The system keeps the path of a socket in 104 bytes on macOS, in 108 on Linux, with a zero at the end. */
@@ -78,7 +80,10 @@ export function announcedOwners(folder: string): { file: string; announcement: A
 }
 
 /** Makes the folder, and a socket's path and a secret for this process. */
-export function prepareAnnouncement(place: OwnerPlace, about: Pick<Announcement, 'role' | 'version'>): Announcement {
+export function prepareAnnouncement(
+  place: OwnerPlace,
+  about: Pick<Announcement, 'role' | 'version' | 'commandKey'>,
+): Announcement {
   makeFolder(place.folder);
   if (isPrivateFolder(place.folder) !== true) throw new Error(`${place.folder} is not private`);
   const socket = place.announcement.replace(/\.json$/, `-${process.pid}.sock`);

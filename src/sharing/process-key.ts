@@ -8,6 +8,8 @@ import { fileBeside } from '../base/program-files.ts';
 export interface SharingFacts {
   /** Every variable that a setting may come from. */
   variables: readonly string[];
+  /** Those that the answer to a command depends on: not how clients connect, nor what is logged. */
+  commandVariables: readonly string[];
   roles: Readonly<Record<string, SharedRole>>;
 }
 
@@ -56,6 +58,24 @@ export function processKey({ facts, command, args, paths, env }: KeyParts): stri
     surroundings(),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/**
+ * Names the data and settings that the answer to a command depends on. A process of the same user that announces this key may
+ * answer it, whatever else it serves.
+ */
+export function commandKey(
+  { commandVariables }: SharingFacts,
+  paths: readonly (string | undefined)[],
+  env: KeyParts['env'],
+): string {
+  const known = new Set(commandVariables);
+  // PG…: PostgreSQL's client library takes what the connection string leaves out from these.
+  const names = Object.keys(env).filter((name) => known.has(name) || name.startsWith('PG'));
+  const variables = names.sort().map((name) => [name, env[name]]);
+  return createHash('sha256')
+    .update(JSON.stringify([version, paths, variables]))
+    .digest('hex');
 }
 
 /** Containers and sandboxes: what one client may reach must not depend on who started the process first. */

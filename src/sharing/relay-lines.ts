@@ -3,9 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { exitCodes } from '../base/exit-codes.ts';
 import { isRunning } from '../base/is-running.ts';
 import { createLineReader, type LineReader } from '../mcp/stdio/line-reader.ts';
-import type { Link, OwnerFinder } from './find-owner.ts';
+import type { OwnerFinder } from './find-owner.ts';
 import { encodeFrame, type Frame, frameKinds } from './frames.ts';
 import { type Unanswered, whatToDo } from './lost-lines.ts';
+import type { Link } from './reach-owner.ts';
 import { createSessionLines } from './session-lines.ts';
 
 export interface Relaying {

@@ -27,8 +27,12 @@ const sharedRoles: readonly string[] = ['serve', 'context', 'research', 'kb'];
  * folder of sockets can be kept from others.
  */
 export function mayShare({ command, values: { alone, help, version } }: Omit<RelayRequest, 'argv'>): boolean {
-  if (process.platform === 'win32' || !sharedRoles.includes(command) || alone || help || version) return false;
-  return /^(false|0|no|off)?$/i.test(process.env['CARREL_ALONE']?.trim() ?? '') && !isatty(0);
+  return !isAlone() && sharedRoles.includes(command) && !alone && !help && !version && !isatty(0);
+}
+
+/** Whether the environment or the system forbids sharing. */
+export function isAlone(): boolean {
+  return process.platform === 'win32' || !/^(false|0|no|off)?$/i.test(process.env['CARREL_ALONE']?.trim() ?? '');
 }
 
 /** Relays this process's streams to the process that serves all clients like this one. Else: a remark for the log. */

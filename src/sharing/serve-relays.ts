@@ -27,8 +27,8 @@ export interface RelayServing {
   /** What people were told while the process started. */
   saidAtStart(): string;
   log: Logger;
-  /** How long to stay when the last client has gone. */
-  idleMs: number;
+  /** How long to stay when the last client has gone. Undefined: until it is closed. */
+  idleMs: number | undefined;
   /** Called once, after the last client, before anything is closed. */
   leave(): void;
 }
@@ -85,7 +85,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     // The last client is let go by the end of this process: when its relay ends, nothing is left behind.
     if (isLast && endsUnused()) leaveIfUnused();
     else connection.socket.end();
-    if (isLast && !leaving) idle = setTimeout(leaveIfUnused, idleMs);
+    if (isLast && !leaving && idleMs !== undefined) idle = setTimeout(leaveIfUnused, idleMs);
   };
 
   const accept = (socket: Socket): void => {
@@ -199,7 +199,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     server.listen(serving.socketPath, () => {
       server.off('error', reject);
       server.on('error', (error) => log.warn('cannot accept clients', { error }));
-      idle = setTimeout(leaveIfUnused, Math.max(idleMs, firstClientMs));
+      if (idleMs !== undefined) idle = setTimeout(leaveIfUnused, Math.max(idleMs, firstClientMs));
       resolve({
         get clients() {
           return connections.size;

@@ -5,7 +5,7 @@ import type { Config } from '../config/load.ts';
 import { httpSlice, sharingSlice } from '../config/slices.ts';
 import { createServeClient, type Serving } from '../mcp/serve.ts';
 import type { OwnerWord } from './find-owner.ts';
-import type { Hello, Refusal } from './frames.ts';
+import type { Hello, Refusal, ServedPlace } from './frames.ts';
 import { type Announcement, announce, type OwnerPlace, prepareAnnouncement, sweep, withdraw } from './owner-place.ts';
 import { type RelayService, serveRelays } from './serve-relays.ts';
 
@@ -53,6 +53,12 @@ export function isForSharing(config: Config): boolean {
 export interface SharedProcess extends Serving {
   config: Config;
   roleName: string;
+  /** Commands with this key may ask it. */
+  commandKey?: string | undefined;
+  /** Where its answers come from, as people are told. */
+  servedPlace?: ServedPlace | undefined;
+  /** How long to stay when the last client has gone. Undefined: until it is closed. */
+  idleMs: number | undefined;
   /** Where the log goes besides to people. */
   file: LogSink;
   /** The sink for people, whose lines go where it is told. */
@@ -69,25 +75,25 @@ export async function shareProcess(
   shared: SharedProcess,
   ready: () => void,
 ): Promise<RelayService | undefined> {
-  const { config, roleName, log, offer, limits } = shared;
+  const { config, roleName, commandKey, log, offer, limits } = shared;
   const folder = process.cwd();
   const tools = offer.catalogue.toolsets.flatMap((toolset) => toolset.tools);
   const readOnlyTools = tools.filter(({ effect }) => effect === 'read').map(({ name }) => name);
   let announcement: Announcement | undefined;
   let service: RelayService;
   try {
-    const own = prepareAnnouncement(place, { role: roleName, version });
+    const own = prepareAnnouncement(place, { role: roleName, version, commandKey });
     announcement = own;
     service = await serveRelays({
       socketPath: own.socket,
       secret: own.secret,
-      welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools },
+      welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools, place: shared.servedPlace },
       refusal: (hello) => refusalOf(config, folder, hello),
       serveLines: createServeClient(shared),
       createLog: (client, tell) => createLogger([shared.file, shared.people(tell)], { role: roleName, client }),
       saidAtStart: voice.toldAtStart,
       log: offer.log,
-      idleMs: config.of(sharingSlice).idleSeconds * 1000,
+      idleMs: shared.idleMs,
       leave: () => withdraw(place, own),
     });
     if (!(await announce(place, own))) {
@@ -96,7 +102,7 @@ export async function shareProcess(
       return undefined;
     }
   } catch (error) {
-    log.warn('this process cannot be shared, and serves one client alone', { error });
+    log.warn('this process cannot be shared with other clients', { error });
     if (announcement !== undefined) withdraw(place, announcement);
     say('alone');
     return undefined;

@@ -1,29 +1,29 @@
-import { storagePlace } from '../../app/configured-storage.ts';
-import { loadRoleConfig } from '../../app/program.ts';
-import { serveRole } from '../../app/roles.ts';
-import { openToolSession, type ToolSession } from '../../app/tool-session.ts';
+import type { ToolSession } from '../../app/tool-session.ts';
 import { CarrelError } from '../../base/errors.ts';
-import { isBuilt } from '../../base/program-files.ts';
-import type { Config } from '../../config/load.ts';
-import { sharingSlice } from '../../config/slices.ts';
-import { storageSlice } from '../../storage/storage-slice.ts';
-import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
+import type { ServedPlace } from '../../sharing/frames.ts';
 import type { CommandLine } from '../command-line.ts';
-import { logOf } from '../debug-log.ts';
 
-/** Opens the toolset that a command needs, with the settings and data of `carrel serve`, and always closes it. */
+/** The tools that a command calls, in this process or in one that is already running. */
+export interface AskedTools extends Pick<ToolSession, 'call' | 'read' | 'close'> {
+  /** Which process answers, as people are told. */
+  readonly process: string;
+  readonly place: ServedPlace;
+}
+
+/** Opens the tools with the settings and data of `carrel serve`. */
+export type OpenTools = (line: CommandLine, toolset: string) => Promise<AskedTools>;
+
+/** Opens the tools that a command needs, and always closes them. */
 export async function ask<Answer>(
+  open: OpenTools,
   line: CommandLine,
   toolset: string,
-  work: (tools: ToolSession) => Promise<Answer>,
+  work: (tools: AskedTools) => Promise<Answer>,
 ): Promise<Answer> {
-  const shared = sharedCommands.has(line.command) ? await openShared(line) : undefined;
-  const tools = shared ?? (await openToolSession(serveRole, { ...line.flags, toolsets: toolset }, logOf(line)));
-  if (line.flags['verbose'] === true) {
-    process.stderr.write(`carrel: ${shared ? 'asking the shared process' : 'asking in this process'}\n`);
-  }
+  const tools = await open(line, toolset);
+  if (line.flags['verbose'] === true) process.stderr.write(`carrel: answered by ${tools.process}\n`);
   try {
-    tellPlace(tools.config, toolset);
+    process.stderr.write(`carrel: from ${placeOf(tools.place, toolset)}\n`);
     return await work(tools);
   } catch (error) {
     throw asUsage(error);
@@ -32,45 +32,10 @@ export async function ask<Answer>(
   }
 }
 
-/** Commands that need a model: the shared process loads it once. */
-const sharedCommands: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
-
-async function openShared({ flags }: CommandLine): Promise<ToolSession | undefined> {
-  const config = loadRoleConfig(serveRole, flags);
-  if (!isBuilt || flags['debug'] === true || config.of(sharingSlice).alone || process.platform === 'win32') {
-    return undefined;
-  }
-  const { openSharedSession } = await import('./shared-session.ts');
-  const own = ['data-dir', 'config'].flatMap((name) => {
-    const value = flags[name];
-    return typeof value === 'string' ? [`--${name}`, value] : [];
-  });
-  return openSharedSession(config, own);
-}
-
-/** Prints the data source on stderr, so that an empty answer from the wrong folder is noticed. */
-function tellPlace(config: Config, toolset: string): void {
-  for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
-  process.stderr.write(`carrel: from ${placeOf(config, toolset)}\n`);
-}
-
-function placeOf(config: Config, toolset: string): string {
-  const { engineUrl } = config.of(kbSlice);
-  if (toolset === 'kb' && engineUrl !== undefined) return `the engine at ${withoutCredentials(engineUrl)}`;
-  const place = storagePlace(config.of(storageSlice), config.dataDir);
-  const database = place.backend === 'sqlite' ? place.path : `PostgreSQL, ${withoutCredentials(place.url)}`;
-  const isAsked = toolset === 'find' && engineUrl !== undefined;
-  return isAsked ? `${database} and the engine at ${withoutCredentials(engineUrl)}` : database;
-}
-
-/** Host and database name, without user, password and options. */
-export function withoutCredentials(address: string): string {
-  try {
-    const { host, pathname } = new URL(address);
-    return `${host}${pathname}`.replace(/\/$/, '');
-  } catch {
-    return 'as configured';
-  }
+/** The data source, on stderr, so that an empty answer from the wrong folder is noticed. */
+function placeOf({ database, engine }: ServedPlace, toolset: string): string {
+  if (engine === undefined || (toolset !== 'kb' && toolset !== 'find')) return database;
+  return toolset === 'kb' ? `the engine at ${engine}` : `${database} and the engine at ${engine}`;
 }
 
 /** Tool arguments were typed as flags here, where `top` is called --limit. */

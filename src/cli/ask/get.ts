@@ -1,17 +1,17 @@
 import type { CommandLine } from '../command-line.ts';
 import { printableText } from '../terminal/printable.ts';
-import { ask } from './ask.ts';
+import { ask, type OpenTools } from './ask.ts';
 import { namedUri } from './named-uri.ts';
 import { openFile } from './open-file.ts';
 import { printJson } from './show.ts';
 
 /** `carrel get <uri>`: the full text that resources/read returns in parts. */
-export async function getCommand(line: CommandLine): Promise<void> {
+export async function getCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const { uri, toolset } = namedUri(line.words[0] ?? '');
   const parts: string[] = [];
   const bytes: Buffer[] = [];
   let facts: { mimeType?: string; _meta?: Record<string, unknown> } = {};
-  await ask(line, toolset, async (tools) => {
+  await ask(open, line, toolset, async (tools) => {
     let cursor: string | undefined;
     do {
       const answer = await tools.read(uri, cursor);

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask, given, listFlag, numberFlag, textFlag } from './ask.ts';
+import { ask, given, listFlag, numberFlag, type OpenTools, textFlag } from './ask.ts';
 import { openFile } from './open-file.ts';
 import {
   date,
@@ -176,11 +176,11 @@ const thread: Listing = {
 const listings: Readonly<Record<string, Listing>> = { find, jobs, list: documents, notes, search, threads };
 
 /** `carrel find`, `jobs`, `list`, `notes`, `search` and `threads`. */
-export async function listingCommand(line: CommandLine): Promise<void> {
+export async function listingCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const listing = line.command === 'threads' && line.words.length > 0 ? thread : listings[line.command];
   if (listing === undefined) throw new Error(`${line.command} is not a listing command`);
   const args = given(listing.arguments(line));
-  const answer: Row = await ask(line, listing.toolset, (tools) => tools.call(listing.tool, args));
+  const answer: Row = await ask(open, line, listing.toolset, (tools) => tools.call(listing.tool, args));
   const rows = rowsOf(answer[listing.list]);
   show(line, answer, listing.columns(line, rows), rows, listing.nothing);
   const total = listing.total === undefined ? undefined : answer[listing.total];

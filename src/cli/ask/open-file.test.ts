@@ -3,7 +3,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../test/support/child-program.ts';
-import { withoutCredentials } from './ask.ts';
 import { pageOrLines } from './listings.ts';
 import { checkedFile, openerOf } from './open-file.ts';
 
@@ -40,11 +39,6 @@ test('each system has its own opener, which gets the path as one argument', () =
   assert.deepEqual(openerOf('linux', path), ['xdg-open', path]);
   assert.deepEqual(openerOf('darwin', path), ['/usr/bin/open', path]);
   assert.deepEqual(openerOf('win32', path), ['explorer.exe', path]);
-});
-
-test('an address is shown without user, password and options', () => {
-  assert.equal(withoutCredentials('postgres://me:secret@db.example:5432/carrel?sslkey=x'), 'db.example:5432/carrel');
-  assert.equal(withoutCredentials('host=db password=secret'), 'as configured');
 });
 
 test('a hit is placed by its page, or else by its lines', () => {

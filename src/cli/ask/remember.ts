@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask, given, listFlag, textFlag } from './ask.ts';
+import { ask, given, listFlag, type OpenTools, textFlag } from './ask.ts';
 import { printJson, text } from './show.ts';
 
 /** Thread used if none is named. */
@@ -10,7 +10,7 @@ const usualThread = 'memory';
 const stdinBytesMax = 4 * 1024 * 1024;
 
 /** `carrel remember <text>`: store_context. */
-export async function rememberCommand(line: CommandLine): Promise<void> {
+export async function rememberCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const { words, flags } = line;
   const kept = words.length === 1 && words[0] === '-' ? await readInput() : words.join(' ');
   const args = given({
@@ -19,7 +19,7 @@ export async function rememberCommand(line: CommandLine): Promise<void> {
     text: kept,
     tags: listFlag(line, 'tag'),
   });
-  const answer = await ask(line, 'context', (tools) => tools.call('store_context', args));
+  const answer = await ask(open, line, 'context', (tools) => tools.call('store_context', args));
   if (flags['json'] === true || !process.stdout.isTTY) {
     printJson(answer);
     return;

@@ -1,37 +1,36 @@
-import type { ToolSession } from '../../app/tool-session.ts';
 import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask } from './ask.ts';
+import { type AskedTools, ask, type OpenTools } from './ask.ts';
 import { namedUri } from './named-uri.ts';
 import { printJson, remark } from './show.ts';
 
 /** How to delete each kind of URI. */
-const removals: readonly [pattern: RegExp, remove: (tools: ToolSession, id: string) => Promise<unknown>][] = [
+const removals: readonly [pattern: RegExp, remove: (tools: AskedTools, id: string) => Promise<unknown>][] = [
   [/^carrel:\/\/kb\/doc\/(\d+)$/, (tools, id) => tools.call('kb_delete', { document_id: Number(id) })],
   [/^carrel:\/\/notes\/([^/]+)$/, (tools, id) => tools.call('delete_note', { id })],
   [/^carrel:\/\/context\/(\d+)$/, removeEntry],
 ];
 
-async function removeEntry(tools: ToolSession, id: string): Promise<void> {
+async function removeEntry(tools: AskedTools, id: string): Promise<void> {
   const answer = await tools.call('delete_context', { context_ids: [Number(id)] });
   if (answer['deleted_count'] === 0) throw new CarrelError('entry_not_found', `There is no memory with id ${id}.`);
 }
 
 /** `carrel rm <uri…>`: deletes documents, notes and memories, each restorable for 30 days. Stops at the first that fails. */
-export async function rmCommand(line: CommandLine): Promise<void> {
+export async function rmCommand(line: CommandLine, open: OpenTools): Promise<void> {
   // Validate every URI before deleting any.
   const named = line.words.map((word) => {
     const { uri, toolset } = namedUri(word);
     for (const [pattern, remove] of removals) {
       const id = pattern.exec(uri)?.[1];
-      if (id !== undefined) return { uri, toolset, remove: (tools: ToolSession) => remove(tools, id) };
+      if (id !== undefined) return { uri, toolset, remove: (tools: AskedTools) => remove(tools, id) };
     }
     throw new CarrelError('invalid_usage', `${JSON.stringify(uri.slice(0, 80))} cannot be deleted with carrel rm.`);
   });
   const deleted: string[] = [];
   const toolsets = [...new Set(named.map(({ toolset }) => toolset))].join(',');
   try {
-    await ask(line, toolsets, async (tools) => {
+    await ask(open, line, toolsets, async (tools) => {
       for (const { uri, remove } of named) {
         await remove(tools);
         deleted.push(uri);

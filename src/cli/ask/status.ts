@@ -1,12 +1,14 @@
 import { isObject } from '../../base/json.ts';
+import { dataDirOf } from '../../config/data-dir.ts';
 import { announcedOwners, ownerFolder } from '../../sharing/owner-place.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask } from './ask.ts';
+import { ask, type OpenTools } from './ask.ts';
 import { date, printJson } from './show.ts';
 
-/** `carrel status`: what is stored, what is in progress, and which processes serve stdio clients. */
-export async function statusCommand(line: CommandLine): Promise<void> {
-  const status = await ask(line, 'kb,context,research', async (tools) => {
+/** `carrel status`: what is stored, what is in progress, and which processes are running. */
+export async function statusCommand(line: CommandLine, open: OpenTools): Promise<void> {
+  const dataDir = dataDirOf(line.flags['data-dir'], process.env);
+  const status = await ask(open, line, 'kb,context,research', async (tools) => {
     const [kb, memory, notes] = await Promise.all([
       tools.call('kb_status', {}),
       tools.call('get_statistics', {}),
@@ -14,7 +16,7 @@ export async function statusCommand(line: CommandLine): Promise<void> {
     ]);
     const queue = isObject(kb['queue']) ? kb['queue'] : {};
     return {
-      data_dir: tools.config.dataDir,
+      data_dir: dataDir,
       documents: count(kb['documents']),
       passages: count(kb['chunks']),
       queued: count(queue['queued']) + count(queue['processing']),
@@ -22,7 +24,7 @@ export async function statusCommand(line: CommandLine): Promise<void> {
       memories: count(memory['total_entries']),
       threads: count(memory['total_threads']),
       notes: count(notes['total_count']),
-      processes: announcedOwners(ownerFolder(tools.config.dataDir, process.env)).map(({ announcement }) => ({
+      processes: announcedOwners(ownerFolder(dataDir, process.env)).map(({ announcement }) => ({
         pid: announcement.pid,
         role: announcement.role,
         started_at: announcement.startedAt,
@@ -40,7 +42,7 @@ export async function statusCommand(line: CommandLine): Promise<void> {
     ['Memories', `${status.memories} in ${status.threads} threads`],
     ['Notes', String(status.notes)],
     ...status.processes.map(({ pid, role, started_at: at }): [string, string] => [
-      'Shared process',
+      'Running',
       `carrel ${role}, process ${pid}, since ${date(at)}`,
     ]),
   ];

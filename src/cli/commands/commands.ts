@@ -1,39 +1,9 @@
-import { roles } from '../../app/roles.ts';
-import {
-  allowFlag,
-  engineRoleFlags,
-  everywhere,
-  type FlagDescription,
-  listening,
-  readOnlyFlag,
-  serving,
-  toolsetsFlag,
-  toolsFlag,
-} from '../flags.ts';
+import { everywhere, type FlagDescription } from '../flags.ts';
 import type { CommandDescription, CommandGroup, GroupedCommand } from './command.ts';
 import { dataCommands } from './data.ts';
 import { knowledgeCommands } from './knowledge.ts';
+import { serverCommands } from './servers.ts';
 import { setupCommands } from './setup.ts';
-
-const roleFlags: Readonly<Record<string, readonly FlagDescription[]>> = {
-  serve: [...serving, toolsetsFlag, toolsFlag, allowFlag],
-  kb: [...serving, allowFlag],
-  engine: [...listening, readOnlyFlag, ...engineRoleFlags],
-};
-
-const more: Readonly<Record<string, string>> = {
-  fess: 'The folder ~/.mcp-feiss is the one that the original Fess bridge uses, so its configuration file works unchanged. docs/fess.md lists the settings.',
-};
-
-const servers = Object.values(roles).map(
-  ({ name, summary }): CommandDescription => ({
-    name,
-    group: 'servers',
-    summary,
-    ...(more[name] === undefined ? {} : { more: more[name] }),
-    flags: roleFlags[name] ?? serving,
-  }),
-);
 
 const inGroup =
   (group: CommandGroup) =>
@@ -41,7 +11,7 @@ const inGroup =
 
 /** In help's order. Each also takes the common flags. */
 export const commands: readonly CommandDescription[] = [
-  ...servers,
+  ...serverCommands.map(inGroup('servers')),
   ...setupCommands.map(inGroup('setup')),
   ...knowledgeCommands.map(inGroup('knowledge')),
   ...dataCommands.map(inGroup('data')),

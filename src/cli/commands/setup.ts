@@ -1,4 +1,3 @@
-import { roles } from '../../app/roles.ts';
 import {
   allowFlag,
   aloneFlag,
@@ -13,8 +12,9 @@ import {
 } from '../flags.ts';
 import { clients } from '../init/clients.ts';
 import { type GroupedCommand, many } from './command.ts';
+import { serverCommands } from './servers.ts';
 
-const aboutRole = { words: '[role]', wordsMax: 1, completes: Object.keys(roles) };
+const aboutRole = { words: '[role]', wordsMax: 1, completes: serverCommands.map(({ name }) => name) };
 const configFlags = [...listening, readOnlyFlag, aloneFlag, toolsetsFlag, toolsFlag, allowFlag, jsonFlag];
 
 export const setupCommands: readonly GroupedCommand[] = [

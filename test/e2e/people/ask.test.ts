@@ -83,26 +83,51 @@ test('contract §9: rm deletes what URIs name, all or none that are mistaken, an
   assert.match(again.stderr, /There is no memory with id/);
 });
 
-test('commands that need a model ask the shared process, and start it where there is none', async (t) => {
+test('commands that need a model ask a running process, and start one where there is none', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '600', ENABLE_RERANKING: 'false' };
   const run = (...args: string[]) => runPiped(dataDir, args, { env: shares });
   const kept = run('remember', 'the gate code changes in May', '--verbose');
   assert.equal(kept.status, 0, kept.stderr);
-  assert.match(kept.stderr, /asking the shared process\n.*from .*carrel\.db/s);
+  assert.match(kept.stderr, /answered by the running process \d+\n.*from .*carrel\.db/s);
   assert.equal(run('get', 'carrel://context/1').stdout, 'the gate code changes in May\n');
   const [process_, ...others] = JSON.parse(run('status').stdout).processes;
   t.after(() => process.kill(process_.pid));
   assert.deepEqual([process_.role, others], ['serve', []]);
   assert.deepEqual([run('get', 'carrel://context/9').status, run('search', 'gate', '--limit', '0').status], [1, 2]);
-  assert.match(run('get', 'carrel://context/1', '--verbose', '--debug').stderr, /asking in this process/);
+  assert.match(run('get', 'carrel://context/1', '--verbose', '--debug').stderr, /answered by this process/);
 });
 
 test('the shared process that a command started ends when nobody has asked it for a while', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '1', ENABLE_RERANKING: 'false' };
-  assert.match(runPiped(dataDir, ['remember', 'x', '--verbose'], { env: shares }).stderr, /asking the shared process/);
+  assert.match(runPiped(dataDir, ['remember', 'x', '--verbose'], { env: shares }).stderr, /answered by the running/);
   while (globSync('run/*.json', { cwd: dataDir }).length > 0) await pause(100);
+});
+
+test('commands ask a running server with the same data and settings, whatever its port and token', async (t) => {
+  const dataDir = join(makeFolder(t), 'data');
+  const shares = { ...env, CARREL_ALONE: 'false', ENABLE_RERANKING: 'false' };
+  const serverEnv = { ...shares, CARREL_AUTH_TOKEN: 'a-token-of-the-server' };
+  const server = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env: serverEnv });
+  const answering = (args: string[], own = {}) => {
+    const { status, stderr } = runPiped(dataDir, [...args, '--verbose'], { env: { ...shares, ...own } });
+    assert.equal(status, 0, stderr);
+    return /answered by (.*)\n/.exec(stderr)?.[1];
+  };
+  const itself = `the running process ${server.process.pid}`;
+  assert.equal(answering(['remember', 'the gate code']), itself);
+  assert.equal(answering(['get', 'carrel://context/1']), itself);
+  const others = { CARREL_ALONE: 'true', DISABLED_TOOLS: 'kb_delete' };
+  assert.equal(answering(['get', 'carrel://context/1'], others), 'this process');
+  // A client's process with other settings is started, and not this server asked.
+  const readOnly = { CARREL_READ_ONLY: 'true', CARREL_IDLE_SECONDS: '1' };
+  assert.notEqual(answering(['get', 'carrel://context/1'], readOnly), itself);
+  await server.stop();
+  assert.deepEqual(
+    globSync('run/*', { cwd: dataDir }).filter((name) => name.includes(`-${server.process.pid}.`)),
+    [],
+  );
 });
 
 test('remember takes the standard input', () => {

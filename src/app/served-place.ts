@@ -1,0 +1,25 @@
+import type { Config } from '../config/load.ts';
+import type { ServedPlace } from '../sharing/frames.ts';
+import { storageSlice } from '../storage/storage-slice.ts';
+import { kbSlice } from '../toolsets/kb/kb-slice.ts';
+import { storagePlace } from './configured-storage.ts';
+
+/** Where the answers of `carrel serve` come from, as people are told. */
+export function servedPlace(config: Config): ServedPlace {
+  const { engineUrl } = config.of(kbSlice);
+  const place = storagePlace(config.of(storageSlice), config.dataDir);
+  return {
+    database: place.backend === 'sqlite' ? place.path : `PostgreSQL, ${withoutCredentials(place.url)}`,
+    engine: engineUrl && withoutCredentials(engineUrl),
+  };
+}
+
+/** Host and name of the database; users, passwords and options stay out. */
+export function withoutCredentials(address: string): string {
+  try {
+    const { host, pathname } = new URL(address);
+    return `${host}${pathname}`.replace(/\/$/, '');
+  } catch {
+    return 'as configured';
+  }
+}

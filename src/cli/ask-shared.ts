@@ -1,0 +1,26 @@
+import type { AskedTools } from './ask/ask.ts';
+import { askingCommand } from './ask/asking-command.ts';
+import { openSharedTools } from './ask/shared-tools.ts';
+import { type CommandLine, parseCommandLine } from './command-line.ts';
+import { reportFailures } from './report-failures.ts';
+
+/**
+ * A bundle of its own, which loads in a tenth of the program's time. It asks a process that is already running, or false: the
+ * program must run the command itself, and report what is wrong with it.
+ */
+export async function runShared(argv: readonly string[]): Promise<boolean> {
+  let line: CommandLine;
+  let tools: AskedTools | undefined;
+  try {
+    line = parseCommandLine(argv);
+    const { debug, help, version } = line.flags;
+    if (debug === true || help === true || version === true) return false;
+    tools = await openSharedTools(line);
+  } catch {
+    return false;
+  }
+  const opened = tools;
+  if (opened === undefined) return false;
+  await reportFailures(argv, () => askingCommand(line, async () => opened));
+  return true;
+}

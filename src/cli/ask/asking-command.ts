@@ -1,0 +1,23 @@
+import type { CommandLine } from '../command-line.ts';
+import type { OpenTools } from './ask.ts';
+import { getCommand } from './get.ts';
+import { listingCommand } from './listings.ts';
+import { rememberCommand } from './remember.ts';
+import { rmCommand } from './rm.ts';
+import { statusCommand } from './status.ts';
+
+/** A command that calls tools and shows what they answer. */
+export function askingCommand(line: CommandLine, open: OpenTools): Promise<void> {
+  switch (line.command) {
+    case 'get':
+      return getCommand(line, open);
+    case 'remember':
+      return rememberCommand(line, open);
+    case 'rm':
+      return rmCommand(line, open);
+    case 'status':
+      return statusCommand(line, open);
+    default:
+      return listingCommand(line, open);
+  }
+}

@@ -1,0 +1,12 @@
+import { serveRole } from '../../app/roles.ts';
+import { servedPlace } from '../../app/served-place.ts';
+import { openToolSession } from '../../app/tool-session.ts';
+import { logOf } from '../debug-log.ts';
+import type { AskedTools, OpenTools } from './ask.ts';
+
+/** Opens the tools in this process. */
+export const openTools: OpenTools = async (line, toolset): Promise<AskedTools> => {
+  const session = await openToolSession(serveRole, { ...line.flags, toolsets: toolset }, logOf(line));
+  for (const warning of session.config.warnings) process.stderr.write(`carrel: ${warning}\n`);
+  return { ...session, process: 'this process', place: servedPlace(session.config) };
+};

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { CarrelError, type ErrorCode } from '../../base/errors.ts';
+import { isObject, parseJson } from '../../base/json.ts';
+import { version } from '../../base/package-info.ts';
+import { dataDirOf } from '../../config/data-dir.ts';
+import { createOwnerFinder } from '../../sharing/find-owner.ts';
+import { encodeFrame, frameKinds } from '../../sharing/frames.ts';
+import { announcedOwners, isPrivateFolder, ownerFolder, ownerPlace } from '../../sharing/owner-place.ts';
+import { commandKey, processKey, readSharingFacts } from '../../sharing/process-key.ts';
+import { type Link, reachOwner } from '../../sharing/reach-owner.ts';
+import type { ResourceContents } from '../../tools/resource.ts';
+import type { CommandLine } from '../command-line.ts';
+import type { AskedTools } from './ask.ts';
+
+type Fields = Record<string, unknown>;
+
+/** How long the shared process outlives a command, so that the next one finds its models loaded. */
+const idleSeconds = '300';
+
+/** Commands that need a model start the shared process where nothing runs: the next one finds it loaded. */
+const starting: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
+
+/** The tools of a running process with the same data and settings. Undefined: this process must open them itself. */
+export async function openSharedTools(line: CommandLine): Promise<AskedTools | undefined> {
+  const link = await findLink(line);
+  return link && openLink(link);
+}
+
+async function findLink({ command, flags }: CommandLine): Promise<Link | undefined> {
+  const { env } = process;
+  const { config } = flags;
+  // A pipe such as /dev/fd/63 can be read once.
+  if (typeof config === 'string' && !statSync(config, { throwIfNoEntry: false })?.isFile()) return undefined;
+  const dataDir = dataDirOf(flags['data-dir'], env);
+  const folder = ownerFolder(dataDir, env);
+  const isPrivate = isPrivateFolder(folder);
+  if (isPrivate === false) return undefined;
+  const facts = readSharingFacts();
+  const paths = [dataDir, typeof config === 'string' ? resolve(config) : undefined];
+  const key = commandKey(facts, paths, env);
+  const client = randomUUID();
+  for (const { announcement } of isPrivate ? announcedOwners(folder) : []) {
+    if (announcement.commandKey !== key) continue;
+    const reached = await reachOwner(announcement, client);
+    if (typeof reached === 'object') return reached;
+  }
+  if (!starting.has(command)) return undefined;
+
+  env['CARREL_IDLE_SECONDS'] ??= idleSeconds;
+  const args = ['--transport', 'stdio', ...flagWords(flags, 'data-dir'), ...flagWords(flags, 'config')];
+  const place = ownerPlace(folder, processKey({ facts, command: 'serve', args, paths, env }));
+  // Should it not start, this process opens the tools itself, and says what is wrong.
+  const found = await createOwnerFinder(place, ['serve', ...args], client, () => {}).find();
+  return found.kind === 'link' ? found.link : undefined;
+}
+
+function flagWords(flags: CommandLine['flags'], name: string): string[] {
+  const value = flags[name];
+  return typeof value === 'string' ? [`--${name}`, value] : [];
+}
+
+/** Speaks MCP as any client on stdio does. */
+async function openLink({ socket, welcome, listen }: Link): Promise<AskedTools> {
+  const waiting = new Map<number, (answer: Fields | undefined) => void>();
+  let lines = 0;
+  let isGone = false;
+  const send = (message: Fields): void => {
+    lines += 1;
+    socket.write(encodeFrame(frameKinds.line, lines, JSON.stringify({ jsonrpc: '2.0', ...message })));
+  };
+  const request = (method: string, params: Fields): Promise<Fields | undefined> =>
+    new Promise((answered) => {
+      if (isGone) {
+        answered(undefined);
+        return;
+      }
+      const id = lines + 1;
+      waiting.set(id, answered);
+      send({ id, method, params });
+    });
+  listen(
+    ({ kind, bytes }) => {
+      if (kind === frameKinds.stderr) process.stderr.write(bytes);
+      const answer = kind === frameKinds.message ? parseJson(bytes.toString()) : undefined;
+      if (!isObject(answer)) return;
+      waiting.get(Number(answer['id']))?.(answer);
+      waiting.delete(Number(answer['id']));
+    },
+    () => {
+      isGone = true;
+      for (const answered of waiting.values()) answered(undefined);
+    },
+  );
+  const clientInfo = { name: 'carrel', version };
+  await request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+  send({ method: 'notifications/initialized' });
+  return {
+    process: `the running process ${welcome.pid}`,
+    place: welcome.place ?? { database: `process ${welcome.pid}` },
+    async call(name, args) {
+      const { structuredContent } = resultOf(await request('tools/call', { name, arguments: args }));
+      return isObject(structuredContent) ? structuredContent : {};
+    },
+    async read(uri, cursor) {
+      const params = { uri, ...(cursor === undefined ? {} : { cursor }) };
+      return resultOf(await request('resources/read', params)) as unknown as ResourceContents;
+    },
+    async close() {
+      socket.end(encodeFrame(frameKinds.end));
+      socket.unref();
+    },
+  };
+}
+
+function resultOf(answer: Fields | undefined): Fields {
+  if (answer === undefined)
+    throw new CarrelError('unavailable', 'The process that was asked exited. Run the command again.');
+  const { result, error } = answer;
+  if (isObject(result) && result['isError'] !== true) return result;
+  const { structuredContent } = isObject(result) ? result : {};
+  const fault = isObject(structuredContent) ? structuredContent['error'] : error;
+  const { code, message, data } = isObject(fault) ? fault : {};
+  const own = isObject(data) ? data['code'] : code;
+  throw new CarrelError((typeof own === 'string' ? own : 'unavailable') as ErrorCode, String(message ?? ''));
+}

@@ -1,0 +1,80 @@
+import { connect, type Socket } from 'node:net';
+import {
+  createFrameReader,
+  encodeFrame,
+  type Frame,
+  frameKinds,
+  type Hello,
+  type Refusal,
+  type Welcome,
+} from './frames.ts';
+import type { Announcement } from './owner-place.ts';
+
+/** A connection to a process that has said it will serve this client. */
+export interface Link {
+  socket: Socket;
+  welcome: Welcome;
+  /** Hands all frames since the welcome to `take`, and calls `gone` when the connection is over. */
+  listen(take: (frame: Frame) => void, gone: () => void): void;
+}
+
+/** An owner answers in milliseconds, unless it is stopped or the machine is overloaded. */
+const answerMs = 10_000;
+
+/** `silent`: somebody listens, and says nothing. Undefined: there is nobody. */
+export function reachOwner(
+  { socket: path, secret }: Announcement,
+  client: string,
+): Promise<Link | Refusal | 'silent' | undefined> {
+  return new Promise((resolve) => {
+    const early: Frame[] = [];
+    let take = (frame: Frame): void => void early.push(frame);
+    let gone: (() => void) | undefined;
+    let isGone = false;
+    let link: Link | undefined;
+    const socket = connect(path);
+    const impatience = setTimeout(() => {
+      resolve('silent');
+      socket.destroy();
+    }, answerMs);
+    const read = createFrameReader(
+      () => Number.POSITIVE_INFINITY,
+      (frame) => {
+        if (link) {
+          take(frame);
+          return;
+        }
+        clearTimeout(impatience);
+        if (frame.kind !== frameKinds.welcome) {
+          resolve(frame.bytes.toString() as Refusal);
+          socket.destroy();
+          return;
+        }
+        link = {
+          socket,
+          welcome: JSON.parse(frame.bytes.toString()),
+          listen(taker, whenGone) {
+            take = taker;
+            gone = whenGone;
+            for (const each of early.splice(0)) take(each);
+            if (isGone) gone();
+          },
+        };
+        resolve(link);
+      },
+    );
+    socket.once('connect', () => {
+      const hello: Hello = { secret, wants: 'service', client, folder: process.cwd() };
+      socket.write(encodeFrame(frameKinds.hello, 0, JSON.stringify(hello)));
+    });
+    socket.on('data', read);
+    // `close` follows.
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      clearTimeout(impatience);
+      isGone = true;
+      resolve(undefined);
+      gone?.();
+    });
+  });
+}
