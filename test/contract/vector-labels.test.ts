@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
@@ -108,6 +109,20 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     assert.equal((await indexes()).length, 1);
     await storage.vectors.kb.drop(model);
     assert.deepEqual(await indexes(), []);
+  });
+
+  test('docs/scaling.md: the recipe for partitions finds the model, and searches and writes go on', async () => {
+    await write(1, ['first'], 2_100);
+    await search();
+    while ((await storage.vectors.kb.models())[0]?.index !== 'ready') await delay(20);
+    const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+    await client.query(/```sql\n(DO .*?)```/s.exec(page)?.[1] ?? assert.fail('no recipe'));
+    await write(2, ['second'], 10);
+    await passages.remove(['d3']);
+    assert.equal((await search('first', 3_000)).length, 2_100);
+    assert.equal((await search('second')).length, 10);
+    assert.deepEqual(await vectorProblems(), []);
+    assert.equal((await storage.vectors.kb.models())[0]?.index, 'ready');
   });
 });
 
