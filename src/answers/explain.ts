@@ -1,8 +1,6 @@
 import * as z from 'zod';
 
-/*
- * Answers are lean: a model pays for each token, and most never look at how a result was found. `explain` adds the rest.
- */
+/* Answers are lean, because a model pays for each token. `explain` adds how a result was found. */
 
 export const explainInput = {
   explain: z.boolean().default(false).describe('Add why, scores, hash and range.'),
@@ -10,12 +8,12 @@ export const explainInput = {
 
 const hashDigits = 16;
 
-/** The first digits of a hash, as answers show it; `verify` takes them. */
+/** The hash prefix shown in answers; `verify` accepts it. */
 export function shortHash(hash: string): string {
   return hash.slice(0, hashDigits);
 }
 
-/** A copy of plain data in which numbers have at most three digits behind the point. */
+/** Copies plain data, rounding numbers to three decimals. */
 export function rounded<Data>(data: Data): Data {
   if (typeof data === 'number') return (Math.round(data * 1000) / 1000) as Data;
   if (Array.isArray(data)) return data.map(rounded) as Data;

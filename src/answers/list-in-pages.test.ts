@@ -5,7 +5,7 @@ import { listInPages } from './list-in-pages.ts';
 
 const cursors = createCursorSigner('numbers');
 
-/** Reads all pages of a list of numbers, which `change` may replace before each further page. */
+/** Reads all pages of a number list, which `change` may replace between pages. */
 async function readAll(numbers: number[], change: (numbers: number[], page: number) => number[] = (same) => same) {
   let all = numbers;
   const read = async (offset: number, limit: number) => all.slice(offset, offset + limit);
@@ -49,7 +49,7 @@ test('contract §2: what is there all along comes once, whatever is added before
     assert.equal(gone.size > 0, removed > 0);
     const old = seen.filter((each) => each < 1000);
     assert.deepEqual(old, numbersTo(600));
-    assert.equal(seen.length, old.length, 'what came before the place is not shown');
+    assert.equal(seen.length, old.length, 'items before the position are skipped');
   }
 });
 

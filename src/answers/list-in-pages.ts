@@ -1,9 +1,9 @@
 import { CarrelError } from '../base/errors.ts';
 import type { CursorPlace, CursorSigner } from '../tools/signed-cursor.ts';
 
-/** A list that can only be read from an offset, whose members come and go. */
+/** A changing list that can only be read by offset. */
 export interface OffsetList<Member> {
-  /** In the order of the list. */
+  /** In list order. */
   read(offset: number, limit: number): Promise<readonly Member[]>;
   idOf(member: Member): string;
 }
@@ -14,17 +14,17 @@ export interface MemberPage<Member> {
 }
 
 const pageSize = 50;
-/** How far members of the page before may have moved to the front, or behind, and are found at once. */
+/** Items that a page overlaps its neighbours by, to find shifted members quickly. */
 const overlap = 40;
 const windowSize = overlap + pageSize + 1;
-/** Where they are looked for, by windows: what was added moves them behind, what was removed to the front. */
+/** Windows to search, in order: additions shift members back, removals forward. */
 const windows = [0, 1, 2, 3, -1, -2, -3];
-/** If one is removed, or changed and thereby moved to the front, the others still tell the place. */
+/** Several marks, so that the position survives the removal or move of one. */
 const marksMax = 5;
 
 /**
- * The next page: what follows the last members of the page before, wherever they are by now. So nothing that was there all
- * along is left out or comes twice, whatever was added or removed meanwhile.
+ * Returns what follows the previous page's last members, wherever they are now. Members that stay in the list are
+ * neither skipped nor repeated.
  */
 export async function listInPages<Member>(
   list: OffsetList<Member>,
@@ -55,5 +55,5 @@ async function behind<Member>(
     const isWhole = members.length > pageSize || found.length < windowSize;
     return { offset, members: isWhole ? members : await list.read(offset, pageSize + 1) };
   }
-  throw new CarrelError('invalid_cursor', 'The list has changed too much since. Start again without a cursor.');
+  throw new CarrelError('invalid_cursor', 'The list has changed too much. Start again without a cursor.');
 }

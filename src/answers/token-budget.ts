@@ -5,33 +5,33 @@ export const budgetInput = {
   budget_tokens: z.int().min(100).max(1_000_000).optional(),
 };
 
-/** What an answer under a budget reports about itself. */
+/** How an answer reports its budget. */
 export interface BudgetReport<Id> {
   budget_tokens: number;
   /** Estimated. */
   used_tokens: number;
-  /** Ids of the items that did not fit. */
+  /** Ids of items that did not fit. */
   omitted_ids: Id[];
-  /** Items whose text was truncated, and the call that returns the rest. */
+  /** Truncated items, each with the call that returns the rest. */
   cut: { id: Id; returned_chars: number; total_chars: number; next: string }[];
-  /** Said if not even one item fits. */
+  /** Set if not even one item fits. */
   hint?: string;
 }
 
-/** How the items of an answer are measured and truncated. */
+/** How items are measured and truncated. */
 export interface Budgeted<Item, Id> {
   id(item: Item): Id;
   text(item: Item): string;
   withText(item: Item, text: string): Item;
-  /** The call that returns what follows after this many characters. */
+  /** The call that continues after this many characters. */
   next(item: Item, chars: number): string;
-  /** The part of an item that counts; all of it by default. */
+  /** The part of an item that counts; by default all of it. */
   paid?(item: Item): object;
 }
 
-const tooSmall = 'The budget is too small for one result: this is the best one, as short as it gets.';
+const tooSmall = 'The budget is too small for one result; this is the best one, shortened as far as possible.';
 
-/** Items in order while they fit. The first that does not is truncated, if enough of it remains to be worth reading. */
+/** Takes items in order while they fit. The first that doesn't is truncated, if enough of it remains. */
 export function fitBudget<Item extends object, Id>(
   items: readonly Item[],
   budget: number | undefined,
@@ -50,7 +50,7 @@ export function fitBudget<Item extends object, Id>(
       continue;
     }
     const room = budget - used - costOf(shape.withText(item, ''));
-    // The best one comes whatever it costs: an empty answer would mean that there is none.
+    // Always include the best item: an empty answer would mean that there is none.
     const isFirst = kept.length === 0;
     const shortened = cutText(item, isFirst ? Math.max(room, worthReadingTokens) : room, shape);
     if (shortened !== undefined) cut.push(shortened.note);
@@ -75,7 +75,7 @@ function cutText<Item, Id>(item: Item, tokens: number, shape: Budgeted<Item, Id>
   const characters = Array.from(shape.text(item));
   const cost = estimateTokens(shape.text(item));
   if (tokens < worthReadingTokens || cost <= tokens) return undefined;
-  // Token density varies within a text, so a little less than the computed share is taken.
+  // Token density varies within a text, so take slightly less than computed.
   const chars = Math.floor(characters.length * (tokens / cost) * 0.9);
   return {
     item: shape.withText(item, characters.slice(0, chars).join('')),

@@ -1,10 +1,10 @@
-/** The pieces that vocabularies split texts into first: contractions, runs of one script, camelCase parts, digits, symbols. */
+/** Pre-tokenization: contractions, runs of one script, camelCase parts, digits, symbols. */
 const pieces =
   /'(?:s|m|re|ve|ll|d|t)\b|\p{Script=Han}+|\p{Script=Cyrillic}+|[\p{Script=Thai}\p{Script=Greek}\p{Script=Devanagari}\p{Script=Arabic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{M}]+|\p{Lu}?\p{Ll}+|\p{Lu}+|[\p{L}\p{M}]+|\p{N}{1,3}|\n+|[^\s\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * About how many tokens a model pays for a text. Vocabularies differ by model and are large; the rates below were fitted
- * to o200k on prose, chats, code, JSON and eleven languages, and are within a tenth of it there (test/token-estimate.test.ts).
+ * Estimates a model's tokens. The rates were fitted to o200k on prose, chats, code, JSON and eleven languages, and
+ * stay within 10 % of it (test/token-estimate.test.ts).
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -24,7 +24,7 @@ function tokensOfPiece(piece: string): number {
   return length <= 4 ? 0.95 : length / 5;
 }
 
-/** English words are mostly one token; longer ones and parts of identifiers are split now and then. */
+/** Most English words are one token; longer ones and identifiers are sometimes split. */
 function tokensOfWord(length: number): number {
   if (length <= 6) return 1;
   if (length <= 9) return 1.25;

@@ -1,5 +1,5 @@
-/** Said where weak results were left out and none are shown: an empty list must not be taken for an empty store. */
+/** Explains an empty result when only low-relevance hits exist. */
 export function weakHint(omitted: number, one: string, many: string): string {
-  const found = omitted === 1 ? `One ${one} was` : `${omitted} ${many} were`;
-  return `Nothing here answers this. ${found} too weak a match to show; include_weak: true shows them.`;
+  const hidden = omitted === 1 ? `One ${one} of low relevance is` : `${omitted} ${many} of low relevance are`;
+  return `No relevant results. ${hidden} hidden; include_weak: true shows them.`;
 }

@@ -4,13 +4,13 @@ import { plainQuery } from '../words/word-query.ts';
 
 export interface Found {
   readonly query: string;
-  /** Where words may have matched: title and text. */
+  /** Title and text, where words may match. */
   readonly text: string;
-  /** Those of the query that are in the text, where they are known already. */
+  /** The query's words in the text, if already known. */
   readonly words?: readonly string[] | undefined;
-  /** Where in the whole the passage is, such as `page 3`. */
+  /** The passage's location, such as `page 3`. */
   readonly place?: string | undefined;
-  /** The passage that is nearest in meaning, for hits without any of the words. */
+  /** The closest passage in meaning, for hits without matching words. */
   readonly passage?: string | undefined;
   readonly relevance?: number | undefined;
 }
@@ -18,17 +18,17 @@ export interface Found {
 const wordsMax = 5;
 const passageUnitsMax = 80;
 
-/** Why something was found: the words that matched, else the passage, and how relevant it is. */
+/** Explains a hit: matched words or closest passage, and relevance. */
 export function whyFound({ query, text, words = matchedWords(query, text), place, passage, relevance }: Found): string {
   const reason =
     words.length > 0
       ? `has ${words.map((word) => `"${word}"`).join(', ')}`
-      : `near in meaning: "${shortened(passage ?? text)}"`;
+      : `similar in meaning: "${shortened(passage ?? text)}"`;
   const where = place === undefined ? '' : `, ${place}`;
   return `${reason}${where}${relevance === undefined ? '' : `; relevance ${relevance}`}`;
 }
 
-/** As they are written in the text, each once. */
+/** As spelled in the text, without duplicates. */
 export function matchedWords(query: string, text: string): string[] {
   const words = findMatches(text, plainQuery(query)).map(({ start, end }) => text.slice(start, end).toLowerCase());
   return [...new Set(words)].slice(0, wordsMax);

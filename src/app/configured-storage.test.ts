@@ -35,7 +35,7 @@ test('a second database in a data folder leaves the files of the first', async (
   const { hash } = await addBytes(first, 'of the first');
   const second = await open(dataDir, join(dataDir, 'second.db'));
   assert.equal(await second.originals.sweep(), 0);
-  // The same content in both, which the second no longer needs.
+  // The same content exists in both databases; the second no longer needs it.
   const twin = await addBytes(second, 'of the first');
   await second.ingestion.cancel({ id: twin.job });
   await second.originals.release([twin.hash]);

@@ -6,13 +6,13 @@ import { openStorage, type StoragePlace } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
-/** The storage that the settings ask for. */
+/** Opens the configured storage. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string, logger: Logger): Promise<Storage> {
   const place = storagePlace(config, dataDir);
   return place.backend === 'sqlite' ? openFile(place, logger) : openStorage(place, { logger });
 }
 
-/** Where it is, without opening it. */
+/** The storage's location, without opening it. */
 export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
   const { backend, path, postgresUrl, postgresReadUrl } = config;
   const language = config.language === 'auto' ? undefined : config.language;
@@ -20,7 +20,7 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
     if (postgresReadUrl !== undefined) {
       throw new CarrelError(
         'invalid_config',
-        'DATABASE_READ_URL is for PostgreSQL, and STORAGE_BACKEND is sqlite. Remove it, or set STORAGE_BACKEND to postgresql.',
+        'DATABASE_READ_URL needs PostgreSQL, but STORAGE_BACKEND is sqlite. Remove it, or set STORAGE_BACKEND to postgresql.',
       );
     }
     const file = path === undefined ? join(dataDir, defaultName) : resolve(path);
@@ -29,7 +29,7 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
   if (postgresUrl === undefined) {
     throw new CarrelError(
       'invalid_config',
-      'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set it, or use sqlite.',
+      'STORAGE_BACKEND is postgresql, which needs POSTGRESQL_CONNECTION_STRING (or DATABASE_URL). Set one, or use sqlite.',
     );
   }
   return { backend: 'postgres', url: postgresUrl.reveal(), readUrl: postgresReadUrl?.reveal(), language };
@@ -37,16 +37,13 @@ export function storagePlace(config: StorageConfig, dataDir: string): StoragePla
 
 const defaultName = 'carrel.db';
 
-/**
- * Each database has a folder of its own for the bytes of its documents: what one does not refer to, it removes, and that
- * must not be another's.
- */
+/** Each database has its own folder for original files: it removes files that it doesn't reference. */
 function documentsOf(file: string, dataDir: string): string {
   const isDefault = basename(file) === defaultName && realPath(dirname(file)) === realPath(dataDir);
   return isDefault ? join(dataDir, 'documents') : `${file}-documents`;
 }
 
-/** Whoever starts the program must learn which file is meant; later callers must not. */
+/** Names the file in start-up errors only; later callers must not see it. */
 async function openFile(place: Extract<StoragePlace, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
   try {
     return await openStorage(place, { logger });

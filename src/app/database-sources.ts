@@ -5,7 +5,10 @@ import { storageSlice } from '../storage/storage-slice.ts';
 import type { MeasuredSource, Measurement } from '../telemetry/sampling.ts';
 import type { SharedParts } from './shared-parts.ts';
 
-/** Figures of PostgreSQL: failed background work, and the read replica, if one is configured. An unusable replica is reported as down. */
+/**
+ * PostgreSQL metrics: failed background work and the read replica, if configured. An unusable replica is reported as
+ * down.
+ */
 export function databaseSources(config: Config, shared: SharedParts): MeasuredSource[] {
   const { backend, postgresReadUrl } = config.of(storageSlice);
   if (backend === 'sqlite') return [];

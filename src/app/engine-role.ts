@@ -14,7 +14,7 @@ import { openWebSources } from './open-web-sources.ts';
 import type { Role, RoleService } from './role.ts';
 import { createSharedParts } from './shared-parts.ts';
 
-/** `carrel engine`: the knowledge base behind an HTTP API of its own, without MCP. */
+/** `carrel engine`: the knowledge base with its own HTTP API, without MCP. */
 export const engineRole: Role = {
   name: 'engine',
   instructions: '',
@@ -33,7 +33,7 @@ export const engineRole: Role = {
   bareCalls: false,
   check(config) {
     if (config.of(httpSlice).transport === 'http') return;
-    throw new CarrelError('invalid_usage', 'carrel engine speaks HTTP only. Leave --transport out.');
+    throw new CarrelError('invalid_usage', 'carrel engine speaks HTTP only. Remove --transport.');
   },
   serve: serveEngineRole,
   openToolsets: async () => [],
@@ -42,7 +42,7 @@ export const engineRole: Role = {
 async function serveEngineRole(config: Config, log: Logger, telemetry: Telemetry): Promise<RoleService> {
   const http = config.of(httpSlice);
   const { serveEngine } = await import('../engine/http/serve-engine.ts');
-  // Listens first, so that health checks are told that it is starting.
+  // Listen first, so that health checks can report that it is starting.
   const shared = createSharedParts(config, log, telemetry.recorder);
   const { authorities, close } = await openAuthorities(engineRole, config, log, shared);
   const service = await serveEngine({

@@ -1,4 +1,4 @@
-/** The tools that most agents need: `--tools essential` lists no others. */
+/** The tools that most agents need, listed by `--tools essential`. */
 export const essentialTools: ReadonlySet<string> = new Set([
   ...['find', 'verify'],
   ...[

@@ -11,11 +11,11 @@ import type { FessConfig } from '../toolsets/fess/read-fess-config.ts';
 import { ownTargets } from './own-targets.ts';
 import type { Flags, Role } from './role.ts';
 
-/** `carrel fess`: the bridge as its specification has it, with a configuration file of its own. */
+/** `carrel fess`: the bridge per specification, with its own configuration file. */
 export const fessRole: Role = {
   name: 'fess',
   instructions:
-    'Searches and reads the documents of one or more knowledge domains in a Fess server. Each tool name and description says which domain it serves. Search first, then read the documents that matter; a call that takes long answers with a jobId for job_get.',
+    "Searches and reads the documents of one or more knowledge domains in a Fess server. Each tool's name and description say which domain it serves. Search first, then read the documents that matter; a long call answers with a jobId for job_get.",
   slices: [],
   overrides: { 'http.port': { default: 0, env: [] } },
   revisions: fessRevision,
@@ -31,7 +31,7 @@ export const fessRole: Role = {
   },
 };
 
-/** The bridge inside `carrel serve`: there if it is configured. A file that is there and wrong stops the start. */
+/** The bridge inside `carrel serve`, if configured. An invalid file stops the start. */
 export async function openFessForServe({ config, log, jobs }: FessContext): Promise<Toolset | undefined> {
   const { configFile, accessToken } = config.of(fessSlice);
   const file = configFile ?? findFessConfig(process.env);
@@ -51,7 +51,7 @@ interface FessContext {
 
 type Bridge = Awaited<ReturnType<typeof loadBridge>>;
 
-/** Most servers have no Fess, and need not load what speaks to it. */
+/** Lazy: most servers have no Fess. */
 async function loadBridge() {
   const [{ readFessConfig }, { openFessLog }, { createFessToolset }] = await Promise.all([
     import('../toolsets/fess/read-fess-config.ts'),
@@ -72,7 +72,7 @@ function roleOf(fess: FessConfig, flags: Flags, bridge: Bridge): Role {
       'http.port': { default: httpTransport.port, env: [] },
       'http.path': { default: httpTransport.path, env: [] },
       'http.authToken': { default: security.httpAuthToken, env: [] },
-      // The toolset has a bound of its own; the program's must not be reached before it.
+      // The toolset's own limit must apply before the program's.
       'tools.inFlightMax': { default: Math.max(64, limits.maxInFlightRequests * 16), env: [] },
     },
     streams: httpTransport.enableSse,

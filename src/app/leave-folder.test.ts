@@ -25,7 +25,7 @@ test('a server leaves its folder, unless threads need what is in it', async (t) 
     const args = ['--input-type=module', '--eval', script];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, env });
     const [found = '', passwords = ''] = stdout.split(' ');
-    // What libpq reads is in the folder of the start, wherever the server is.
+    // libpq resolves the file against the start folder, not the server's.
     assert.equal(resolve(found, passwords), join(folder, 'passwords'));
     return found;
   };

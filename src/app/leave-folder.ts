@@ -1,22 +1,19 @@
 import { parse, resolve } from 'node:path';
 import type { Config } from '../config/load.ts';
 
-/** A module that every thread loads as it starts, and looks for from the current folder: `--require ./trace.cjs`. */
+/** A preloaded module with a relative path, resolved by every new thread: `--require ./trace.cjs`. */
 const preloaded = /(?:^|\s)(?:-r|--require)(?:=|\s+)"?(?![/\\"]|[a-z]:)\S/i;
 
-/**
- * A server outlives the folder that it was started in. Where that is removed no thread can start any more; and it must not
- * be kept from being removed or unmounted.
- */
+/** Leaves the start folder, so that it can be removed or unmounted. In a removed folder, no thread could start. */
 export function leaveFolder({ dataDir }: Pick<Config, 'dataDir'>): void {
   const { NODE_OPTIONS: options = '', PGPASSFILE: passwords } = process.env;
   if (preloaded.test(options)) return;
-  // Read again for each connection.
+  // Read for each new connection.
   if (passwords) process.env['PGPASSFILE'] = resolve(passwords);
   try {
     process.chdir(dataDir);
   } catch {
-    // A role that keeps no data has no such folder.
+    // A role without data has no such folder.
     process.chdir(parse(dataDir).root);
   }
 }

@@ -2,7 +2,7 @@ import type { SliceValues } from '../config/field.ts';
 import type { httpSlice } from '../config/slices.ts';
 import type { ListenLimits } from '../http/listen.ts';
 
-/** What the operator sets of them. */
+/** Operator-set limits. */
 export function listenLimitsOf(http: SliceValues<typeof httpSlice>): Partial<ListenLimits> {
   return {
     connectionsMax: http.connectionsMax,

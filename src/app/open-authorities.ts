@@ -18,14 +18,14 @@ import { toolsetNames } from './toolsets.ts';
 
 export interface Authorities {
   readonly authorities: readonly Authority[];
-  /** What callers are told about the issuer, where there is one. */
+  /** OAuth resource metadata, if an issuer is configured. */
   readonly resource: { readonly path: string; readonly metadata: object } | undefined;
   /** The named tokens; undefined where the role has no database. */
   readonly tokens?: () => Promise<TokenStore>;
   close(): Promise<void>;
 }
 
-/** Who gives out tokens for a role, besides its settings: its database, if it has one, and the operator's issuer. */
+/** Token authorities besides the settings: the role's database and the operator's OAuth issuer. */
 export async function openAuthorities(
   role: Role,
   config: Config,
@@ -47,13 +47,13 @@ export async function openAuthorities(
   };
 }
 
-/** The same as is asked at the start (checkExposure), for as long as the server runs. */
+/** The exposure rule checked at start (checkExposure), enforced while the server runs. */
 function exposureOf(role: Role, config: Config): TokenAuthorityOptions {
   const isExposed = !isLoopbackHost(config.of(httpSlice).host);
   return { isExposed, isAlwaysRequired: isExposed && role.tokenBeyondLoopback };
 }
 
-/** Loaded only where an issuer is configured. */
+/** Loaded only if an issuer is configured. */
 async function openIssuer(config: Config, log: Logger): Promise<Pick<Authorities, 'authorities' | 'resource'>> {
   const oauth = readOAuth(config);
   if (oauth === undefined) return { authorities: [], resource: undefined };
@@ -64,23 +64,23 @@ async function openIssuer(config: Config, log: Logger): Promise<Pick<Authorities
   };
 }
 
-/** Undefined where no issuer is configured. */
+/** Undefined without an issuer. */
 export function readOAuth(config: Config): OAuthConfig | undefined {
   const { issuer, audience, jwksUrl, scopes } = config.of(oauthSlice);
   if (issuer === undefined) return undefined;
   if (audience === undefined) {
     const message =
-      'CARREL_OAUTH_ISSUER needs CARREL_OAUTH_AUDIENCE too: the URL of this MCP endpoint, for which tokens are issued.';
+      'CARREL_OAUTH_ISSUER also needs CARREL_OAUTH_AUDIENCE: the URL of this MCP endpoint, for which tokens are issued.';
     throw new CarrelError('invalid_config', message);
   }
   if (scopes.length === 0) {
-    const message = 'CARREL_OAUTH_ISSUER needs CARREL_OAUTH_SCOPES too: which scope allows what, such as "carrel".';
+    const message = 'CARREL_OAUTH_ISSUER also needs CARREL_OAUTH_SCOPES: which scope allows what, such as "carrel".';
     throw new CarrelError('invalid_config', message);
   }
   return { issuer, audience, jwksUrl, scopes: readScopes(scopes, toolsetNames) };
 }
 
-/** In front of an engine elsewhere there may be none, and none is made for the sake of tokens. */
+/** False with a remote engine and no database; none is created just for tokens. */
 export async function usesDatabase(role: Role, config: Config): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;
@@ -89,7 +89,7 @@ export async function usesDatabase(role: Role, config: Config): Promise<boolean>
   return schema !== undefined;
 }
 
-/** Whether a database that is there already has tokens. A start that is refused must not have made one. */
+/** Whether an existing database has tokens. A rejected start must not create one. */
 export async function hasNamedTokens(role: Role, config: Config, log: Logger): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const { schema } = await inspectStorage(storagePlace(config.of(storageSlice), config.dataDir));

@@ -15,7 +15,7 @@ import { ToolFailure } from '../mcp/wire-errors.ts';
 import type { ToolCall } from '../telemetry/recorder.ts';
 import { type Caller, type ClientName, localUser } from '../tools/call.ts';
 
-/** The console over what clients are offered, and the offer that tells the console of its clients. */
+/** The console for an offer, and the offer wrapped to record activity for it. */
 export function openConsole(
   config: Config,
   offer: Offer,
@@ -43,7 +43,7 @@ export function openConsole(
         };
         const log = offer.log.with({ caller: caller.name });
         const call = { caller, signal, report() {}, log, keepCancellable: () => () => {} };
-        // A page waits for its answer; nobody would ask for a job later.
+        // A page waits for its answer, so no job handle.
         const wait = catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
         try {
           return { ...(await asCaller(caller.id, () => callTool(name, { ...args, ...wait }, call))) };
@@ -56,7 +56,7 @@ export function openConsole(
   const { signal } = new AbortController();
   const wake = sampleOnceUsed(activity, toolsFor({ principal: localUser, address: '', origin: '', signal }));
   offer.recorder?.onCall((call) => {
-    // Its own calls are not what people look for there.
+    // Skip the console's own calls.
     if (call.caller.id.startsWith(ownCallers)) return;
     recordCall(call, activity, clients);
     wake();
@@ -92,12 +92,12 @@ export function openConsole(
 }
 
 const sampleEveryMs = 60_000;
-/** Whatever was called first is answered before. */
+/** Lets the first calls finish before sampling. */
 const firstSampleMs = 1_000;
 
 /**
- * Looks at the queue and the storage every minute, from the first use on: what nobody has used has not changed, and its
- * database may still be closed.
+ * Samples queue and storage every minute after the first use. Until then nothing has changed, and the database may be
+ * closed.
  */
 function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
   let isAwake = !tools.has('kb_status');
@@ -110,7 +110,7 @@ function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
       storageBytes: read.number(read.object(status, 'storage'), 'bytes') ?? 0,
     });
   };
-  // An engine that cannot be reached leaves a gap.
+  // An unreachable engine leaves a gap.
   const trySample = (): void => void sample().catch(() => {});
   return () => {
     if (isAwake) return;
@@ -135,7 +135,7 @@ function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): 
   };
 }
 
-/** A token by its name; whoever needs none, by address or connection. */
+/** The token's name, else the address or connection. */
 function shown({ id, name, authenticated }: ToolCall['caller']): string {
   return authenticated === true ? `token ${name}` : id;
 }
@@ -153,7 +153,7 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
 const ownCallers = 'console ';
 const charsPerToken = 4;
 
-/** About how long an answer is as JSON, without making it: it is made once, elsewhere. */
+/** Approximate JSON length, without serializing. */
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (Array.isArray(value)) return value.reduce((sum: number, each) => sum + charsOf(each) + 1, 2);

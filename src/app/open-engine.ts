@@ -28,7 +28,7 @@ export function isLocalEngine(engine: Engine): engine is LocalEngine {
   return 'submitReceived' in engine;
 }
 
-/** Undefined where none is configured. */
+/** Undefined without KB_ENGINE_URL. */
 export async function openRemoteEngine(config: Config, timeoutMs?: number): Promise<Engine | undefined> {
   const { engineUrl, apiKey, engineTimeoutMs } = config.of(kbSlice);
   if (engineUrl === undefined) return undefined;
@@ -36,15 +36,15 @@ export async function openRemoteEngine(config: Config, timeoutMs?: number): Prom
   return createRemoteEngine({ engineUrl, apiKey, timeoutMs: timeoutMs ?? engineTimeoutMs });
 }
 
-/** In a file, what this process leaves to others is done by nobody, unless somebody starts them on the same one. */
+/** With SQLite, work that this process leaves out is done only if other processes use the same file. */
 function warnOfLeftWork(config: Config, log: Logger): void {
   const { roles } = config.of(engineSlice);
   const left = engineRoles.filter((role) => role !== 'search' && !roles.includes(role));
   if (left.length === 0 || config.of(storageSlice).backend !== 'sqlite') return;
-  log.warn(`nobody but other processes on the same SQLite file will ${left.join(' and ')}: this one leaves it to them`);
+  log.warn(`this process will not ${left.join(' or ')}; other processes on the same SQLite file must (KB_ROLES)`);
 }
 
-/** The engine of this process. Storage and model are shared with other parts; its extractors may take longer than theirs. */
+/** The engine in this process. It shares storage and model with other parts; its extraction may take longer. */
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
   return withParts(shared, async (parts, giveBack) => {
     const settings = config.of(engineSlice);
@@ -59,7 +59,7 @@ export function openLocalEngine({ config, log, shared }: EngineContext): Promise
     const extractor = createExtractor({
       cpuMsMax: settings.extractCpuMs,
       memoryMb: settings.extractMemoryMb,
-      // One more for the file that is let past those which take long.
+      // One extra worker for a file that may overtake slow ones.
       workersMax: settings.workers + 1,
       bytesMax: settings.fileBytesMax,
       textCharsMax: settings.textCharsMax,

@@ -8,12 +8,12 @@ import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 
 export interface OpenedSharedStore {
-  /** Undefined where the role has no database, or it is a file. */
+  /** Undefined without a database, or with SQLite. */
   readonly store: SharedStore | undefined;
   close(): Promise<void>;
 }
 
-/** What the processes on one database keep in common. They sign with one key, too. */
+/** State shared by all processes on one database, including the signing key. */
 export async function openSharedStore(role: Role, config: Config, shared: SharedParts): Promise<OpenedSharedStore> {
   const none = { store: undefined, close: async () => {} };
   if (!role.slices.includes(storageSlice)) return none;

@@ -10,16 +10,16 @@ import { withParts } from './shared-parts.ts';
 
 export interface OpenedSources {
   readonly sources: WebSources;
-  /** Stops crawling; unfinished runs go on later. Before the engine is closed. */
+  /** Stops crawling; unfinished runs resume later. Call before closing the engine. */
   close(): Promise<void>;
 }
 
-/** Everything that crawls is loaded after the first answers. */
+/** Delays loading the crawler until after the first answers. */
 const firstLookMs = 1_000;
 
 /**
- * The web sources of the engine in this process, which crawls if it ingests. `crawls`: never, or only the runs that this process
- * starts, for commands.
+ * The web sources of this process's engine, which crawls if it ingests. `crawls` restricts commands to no runs, or
+ * their own.
  */
 export function openWebSources(
   context: EngineContext,

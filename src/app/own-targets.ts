@@ -1,7 +1,7 @@
 import type { Config } from '../config/load.ts';
 import { httpSlice } from '../config/slices.ts';
 
-/** A page fetcher that can reach the program's own port could be tricked into calling its tools. */
+/** The fetcher must not reach this program's own port: a page could trick it into calling tools. */
 export function ownTargets(config: Config): string[] {
   const { transport, port } = config.of(httpSlice);
   if (transport !== 'http' || port === 0) return [];

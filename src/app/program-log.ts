@@ -20,7 +20,7 @@ export function openProgramLog(role: Role, config: Config, debug: boolean, tell?
   return { log: createLogger([file, people(tell)], { role: role.name }), file, people };
 }
 
-/** Whoever sees to the exit tells people; the log has the stack. */
+/** Logs the stack; the exit handler informs the user. */
 function logCrashes(log: Logger): void {
   process.on('uncaughtExceptionMonitor', (error, origin) => {
     log.incident('crashed', error, { origin });
@@ -34,7 +34,7 @@ function openLogFile(config: Config, debug: boolean): LogSink {
   try {
     return createFileSink({ file, level: debug ? 'debug' : level, bytesMax: fileBytesMax, filesMax });
   } catch (error) {
-    const message = `Can't write the log file ${file}. Check the permissions, or choose another folder with --data-dir.`;
+    const message = `Can't write the log file ${file}. Check its permissions, or choose another folder with --data-dir.`;
     throw new CarrelError('invalid_config', message, { cause: error });
   }
 }

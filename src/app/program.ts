@@ -28,17 +28,17 @@ export interface ForPeople {
   snippets: ConsoleDeps['snippets'];
 }
 
-/** Settings that every role has. */
+/** Settings of every role. */
 export const programSlices = [httpSlice, oauthSlice, toolsSlice, sharingSlice, logSlice, telemetrySlice] as const;
 
-/** The role as its own configuration file defines it, if it has one. */
+/** The role, completed by its own configuration file if it has one. */
 export async function prepareRole(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Promise<Role> {
   return (await role.prepare?.(flags, env)) ?? role;
 }
 
 export function loadRoleConfig(role: Role, flags: Flags, env: NodeJS.ProcessEnv = process.env): Config {
   const config = loadRoleConfigWith(undefined, role, flags, env);
-  // On stdio a client starts the server, in any folder that it happens to stand in.
+  // On stdio, the current folder is whatever the client happened to use.
   if (role.envFile === undefined || config.of(httpSlice).transport !== 'http') return config;
   return loadRoleConfigWith({ folder: process.cwd(), variables: role.envFile }, role, flags, env);
 }
@@ -63,11 +63,11 @@ function loadRoleConfigWith(
 
 export interface ProgramOptions {
   forPeople?: ForPeople;
-  /** It serves the clients of several relays, instead of one on its own streams. */
+  /** Set if it serves several relays instead of its own streams. */
   ownership?: Ownership | undefined;
   /** Commands with this key may ask this process. */
   commandKey?: string | undefined;
-  /** Worth a line in the log. */
+  /** Logged at start. */
   remark?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   if (remark !== undefined) log.info(remark);
   await checkExposure(role, config, log);
   warnOfShortToken(config, log);
-  // Files that libraries write for us are private to this user too.
+  // Files that libraries create are private to this user too.
   process.umask(0o077);
   warnOfSlowModel(role, config, log);
   if (role.serve) {
@@ -95,7 +95,7 @@ export async function startProgram(chosen: Role, flags: Flags, options: ProgramO
   const opened = openSharedStore(role, config, parts);
   const jobs = createCallJobs({ shared: async () => (await opened).store });
   const opening = role.openToolsets(config, log, jobs, parts);
-  // The protocol code loads while the database opens on its own thread.
+  // The protocol code loads while the database opens on another thread.
   const [toolsets, { createRoleOffer, serveOffer }, common] = await Promise.all([opening, loadProtocol(), opened]);
   try {
     const shared = common.store;
@@ -159,7 +159,7 @@ async function loadProtocol() {
   return { createRoleOffer, serveOffer };
 }
 
-/** Over stdio there is nobody who could look, unless it is sent somewhere. */
+/** On stdio, telemetry is useful only if exported. */
 async function telemetryIfUsed(role: Role, config: Config, log: Logger): Promise<Telemetry | undefined> {
   const isUsed = config.of(httpSlice).transport === 'http' || config.of(telemetrySlice).endpoint !== '';
   return isUsed ? startTelemetry(role, config, log) : undefined;
@@ -171,11 +171,11 @@ async function startTelemetry(role: Role, config: Config, log: Logger): Promise<
     import('../telemetry/otlp/target.ts'),
   ]);
   const target = readTarget(config.of(telemetrySlice), role.name);
-  if (typeof target === 'string') log.warn(`nothing is sent to OpenTelemetry: ${target}`);
+  if (typeof target === 'string') log.warn(`OpenTelemetry export is off: ${target}`);
   return openTelemetry(role.name, typeof target === 'string' ? undefined : target, { log });
 }
 
-/** Being reachable by others must be the operator's intention. */
+/** Listening beyond loopback must be deliberate. */
 async function checkExposure(role: Role, config: Config, log: Logger): Promise<void> {
   const { transport, host, authToken } = config.of(httpSlice);
   if (transport === 'stdio' || isLoopbackHost(host) || authToken !== undefined) return;
@@ -187,10 +187,10 @@ async function checkExposure(role: Role, config: Config, log: Logger): Promise<v
     );
   }
   // Worded unlike the "listening on" line: programs that wait for that one must not match this.
-  log.warn(`WARNING: ${host} is open to others without a token: everybody who can reach it can use the server`);
+  log.warn(`WARNING: ${host} is open to others without a token: anyone who can reach it can use the server`);
 }
 
-/** Max characters of a token that can be guessed in time, whatever limits guessing. */
+/** Max characters of a token that could be guessed despite rate limiting. */
 const shortTokenChars = 15;
 
 function warnOfShortToken(config: Config, log: Logger): void {
@@ -201,7 +201,7 @@ function warnOfShortToken(config: Config, log: Logger): void {
   );
 }
 
-/** Soon, but not before the first answers: nothing waits for it. */
+/** Delays the check until after the first answers. */
 const warnAfterMs = 500;
 
 function warnOfSlowModel(role: Role, config: Config, log: Logger): void {
@@ -210,7 +210,7 @@ function warnOfSlowModel(role: Role, config: Config, log: Logger): void {
     const { missingRuntimeRemedy } = await import('../search/models/native-runtime.ts');
     const remedy = missingRuntimeRemedy();
     if (remedy === undefined) return;
-    log.warn(`the model runs in WebAssembly, about seven times as slowly: onnxruntime-node is missing. Run ${remedy}`);
+    log.warn(`the model runs in WebAssembly, about seven times slower: onnxruntime-node is missing. Run ${remedy}`);
   };
   setTimeout(() => void warn(), warnAfterMs).unref();
 }

@@ -20,7 +20,7 @@ interface RoleParts {
   shared?: SharedStore | undefined;
 }
 
-/** What a role's clients are offered: its toolsets, under its name. */
+/** What a role offers its clients. */
 export function createRoleOffer(
   role: Role,
   config: Config,
@@ -41,7 +41,7 @@ export function createRoleOffer(
   };
   return createOffer({
     ...about(toolsets, role.instructions, role.toolsetInstructions),
-    // The role's own words speak of all its tools.
+    // The role's own text mentions all its tools.
     aboutSome: (offered) => about(offered, outsideText, role.toolsetInstructions),
     toolsets,
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],
@@ -59,7 +59,7 @@ export function createRoleOffer(
   });
 }
 
-/** Put together from what is served, in the order in which the role names it. */
+/** Assembled from the served toolsets, in the role's order. */
 function instructionsOf(
   introduction: string,
   others: Role['toolsetInstructions'] = {},

@@ -29,14 +29,14 @@ export interface Serving {
   readonly logging: ProgramLog;
   readonly telemetry: Telemetry | undefined;
   readonly parts: SharedParts;
-  /** What is kept for all processes, where there may be several. */
+  /** State shared by all processes on the database. */
   readonly common: OpenedSharedStore;
-  /** Serves the clients of several relays, instead of one on its own streams. */
+  /** Set if it serves several relays instead of its own streams. */
   readonly ownership: Ownership | undefined;
   /** Commands with this key may ask this process. */
   readonly commandKey: string | undefined;
   readonly cody: boolean;
-  /** What the console shows of it. */
+  /** Client configuration snippets for the console. */
   readonly snippets: ConsoleDeps['snippets'] | undefined;
 }
 
@@ -44,11 +44,11 @@ interface Wire {
   readonly revisions: OfferedRevisions;
   readonly limits: MessageLimits;
   readonly sources: readonly MeasuredSource[];
-  /** To be called after the last answer. */
+  /** Called after the last answer. */
   finish(): Promise<void>;
 }
 
-/** Serves what a role offers, on the transport that is configured. */
+/** Serves a role's offer on the configured transport. */
 export function serveOffer(serving: Serving): Promise<Program> {
   const { role, config, offer, telemetry, common } = serving;
   const { toolsets } = offer.catalogue;
@@ -145,7 +145,7 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
   };
 }
 
-/** The console stands beside MCP in the roles that have something to show to people. */
+/** Adds the console in roles that have one. */
 async function withConsole({
   role,
   config,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../base/log.ts';
 import { createSharedParts, type SharedParts, withParts } from './shared-parts.ts';
 
-/** The real extractor, which starts no process before it is asked, and parts that cannot be opened. */
+/** The real extractor, which starts no process until used, and parts that cannot be opened. */
 function partsWithoutDatabase() {
   const config = { of: () => assert.fail('nothing is configured') };
   const { extractor } = createSharedParts(config as never, silentLogger);
@@ -23,7 +23,7 @@ const document = { bytes: Buffer.from('text'), contentType: 'text/plain', mode: 
 
 test('what was opened is given back when another part, or the user itself, cannot be', async () => {
   const shared = partsWithoutDatabase();
-  // Held by nobody else: closed with the last of these.
+  // Unused by others, so it closes with the last user.
   for (const fails of ['part', 'user']) {
     const { part, release } = await shared.extractor();
     await assert.rejects(

@@ -16,11 +16,11 @@ export interface SharedParts {
   extractor(): Promise<Lease<Extractor>>;
   embeddings(): Promise<Lease<EmbeddingProvider>>;
   reranker(): Promise<Lease<Reranker>>;
-  /** The provider of a model that was used before. */
+  /** The provider of a previously used model. */
   formerEmbeddings(model: string): Promise<EmbeddingProvider | undefined>;
 }
 
-/** What one document may cost (security limit: five seconds, 256 MB), and how many are read at the same time. */
+/** Limits per document (security limit: five seconds, 256 MB), and max concurrent documents. */
 const extraction = { cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 };
 
 export function createSharedParts(config: Config, log: Logger, recorder?: Recorder): SharedParts {
@@ -47,7 +47,7 @@ export function createSharedParts(config: Config, log: Logger, recorder?: Record
   };
 }
 
-/** Parts that one user takes: given back together, when it is closed or could not be opened. */
+/** One user's references to shared parts, released together. */
 export type OwnParts = {
   [Name in 'storage' | 'extractor' | 'embeddings' | 'reranker']: () => Promise<
     Awaited<ReturnType<SharedParts[Name]>>['part']

@@ -9,16 +9,16 @@ import type { Flags, Role } from './role.ts';
 import { createRoleOffer } from './role-offer.ts';
 import { createSharedParts } from './shared-parts.ts';
 
-/** The tools of a role in this process, without a client between. */
+/** A role's tools in this process, without a client. */
 export interface ToolSession {
   readonly config: Config;
-  /** What a client would get as `structuredContent`; a failure is thrown. */
+  /** Returns the `structuredContent`; throws on failure. */
   call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
   read(uri: string, cursor?: string): Promise<ResourceContents>;
   close(): Promise<void>;
 }
 
-/** Through the same funnel as every client's call: the same checks, bounds and errors. */
+/** Uses the same path as client calls: same checks, limits and errors. */
 export async function openToolSession(chosen: Role, flags: Flags, log: Logger): Promise<ToolSession> {
   const role = await prepareRole(chosen, flags);
   const config = loadRoleConfig(role, flags);
@@ -37,7 +37,7 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
     config,
     async call(name, args) {
       try {
-        // Nobody is there to ask for a job later.
+        // Nobody would poll a job.
         const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
         return { ...(await offer.callTool(name, { ...args, ...wait }, incoming)) };
       } catch (failure) {

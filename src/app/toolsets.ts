@@ -24,7 +24,7 @@ import { type SharedParts, withParts } from './shared-parts.ts';
 interface ToolsetModule {
   name: string;
   slices: readonly Slice[];
-  /** Undefined when what it needs is not configured; then it is left out of `serve`. */
+  /** Undefined if not configured; `serve` then leaves it out. */
   open(context: OpenContext): Promise<Toolset | undefined>;
 }
 
@@ -118,10 +118,10 @@ const kb: ToolsetModule = {
 
 const fess: ToolsetModule = { name: 'fess', slices: [fessSlice], open: openFessForServe };
 
-/** In the order in which their tools are listed. */
+/** In the order their tools are listed. */
 const modules: readonly ToolsetModule[] = [context, research, kb, fess];
 
-/** `find` is a toolset of its own in `--toolsets`, built from the sources of the others. */
+/** `find` counts as a toolset in `--toolsets`, built from the others' sources. */
 const findName = 'find';
 
 export const toolsetNames: readonly string[] = [...modules.map(({ name }) => name), findName];
@@ -142,13 +142,13 @@ async function openOne(module: ToolsetModule, ...[config, log, jobs, shared]: Pa
   return toolset ? [toolset] : [];
 }
 
-/** Every toolset that is configured, or those that `--toolsets` names. */
+/** Every configured toolset, or those named by `--toolsets`. */
 export const openServed: Open = async (config, log, jobs, shared) => {
   const wanted = wantedNames(config);
-  // Alone, find still asks the sources of every toolset; their own tools are then not offered.
+  // find alone still searches every toolset, but their tools are not offered.
   const isFindAlone = wanted.size === 1 && wanted.has(findName);
   const context = { config, log, jobs, shared };
-  // Together: while one waits for the database, another's code loads.
+  // Concurrent: one toolset's code loads while another waits for the database.
   const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
   const settled = await Promise.allSettled(opening);
   const toolsets = settled.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
@@ -178,7 +178,7 @@ export const openServed: Open = async (config, log, jobs, shared) => {
   return [...opened, { ...findOver(opened), within: findWithin }];
 };
 
-/** One way to fail for all tools of one server; alone, research and fess fail as their specifications have it. */
+/** In `serve` all tools fail the same way; on their own, research and fess follow their specifications. */
 function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   const { within } = toolset;
   return {
@@ -196,7 +196,7 @@ function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   };
 }
 
-/** The toolsets that `serve` is to offer; an unknown name is refused. */
+/** The toolsets that `serve` offers; throws for unknown names. */
 export function wantedNames(config: Config): Set<string> {
   const { toolsets } = config.of(toolsSlice);
   const unknown = toolsets.find((name) => !toolsetNames.includes(name));

@@ -2,31 +2,31 @@ import type { ChildProcess } from 'node:child_process';
 import { isPrivateFolder, type OwnerPlace, readAnnouncement } from './owner-place.ts';
 import { type Link, reachOwner } from './reach-owner.ts';
 
-/** The variable that makes a process the owner for the clients of several relays. It names its place. */
+/** Environment variable that makes a process the owner. Holds its place. */
 export const ownerVariable = 'CARREL_OWNER_PLACE';
 
 /**
- * What an owner tells the relay that started it, as a line on stdout. `ready`: it can be reached. `other`: another one was
- * faster. `alone`: these settings, or this machine, are not for sharing.
+ * An owner's first line on stdout, for the relay that started it. `ready`: reachable. `other`: another owner was
+ * faster. `alone`: sharing is impossible with these settings or on this machine.
  */
 export type OwnerWord = 'ready' | 'other' | 'alone';
 
 export type Found =
   | { kind: 'link'; link: Link }
-  /** This client can't share, and nothing is wrong. */
+  /** This client can't share; not an error. */
   | { kind: 'alone'; remark?: string }
-  /** The owner did not start; it has said why. */
+  /** The owner failed to start and has logged why. */
   | { kind: 'failed'; code: number };
 
 export interface OwnerFinder {
   /** Finds the owner, or starts one. */
   find(): Promise<Found>;
-  /** Ends an owner that is still starting. */
+  /** Stops an owner that is still starting. */
   stop(): void;
 }
 
 const findMs = 60_000;
-/** One may be killed while it starts, or have ended before it was reached; not again and again. */
+/** Max attempts: an owner may be killed while starting, or exit before it is reached. */
 const startsMax = 5;
 
 export function createOwnerFinder(
@@ -53,7 +53,7 @@ export function createOwnerFinder(
         if (typeof outcome === 'number') return { kind: 'failed', code: outcome };
         if (outcome === 'alone') return { kind: 'alone' };
       }
-      return { kind: 'alone', remark: 'serving one client alone: the process that serves others does not answer' };
+      return { kind: 'alone', remark: 'not sharing: the process that serves other clients does not answer' };
     },
     stop() {
       starting?.kill('SIGTERM');
@@ -61,14 +61,14 @@ export function createOwnerFinder(
   };
 }
 
-/** Starts an owner that outlives this process, and returns its first word or, if it ended without one, how. */
+/** Starts an owner that outlives this process. Returns its first word, or how it exited. */
 async function startOwner(
   place: OwnerPlace,
   argv: readonly string[],
   tell: (bytes: Buffer) => unknown,
   started: (child: ChildProcess) => void,
 ): Promise<OwnerWord | number | 'killed'> {
-  // Most relays find an owner, and need not load this.
+  // Lazy: most relays find a running owner.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv], {

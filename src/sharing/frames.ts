@@ -1,15 +1,15 @@
 /**
- * What a relay and the process that serves its client say to each other. A frame is whole or it never came: when the
- * process dies, each line of the client is known to be answered or not.
+ * The protocol between a relay and the owner. Frames are atomic: if the owner dies, each client line is known to be
+ * answered or not.
  */
 export const frameKinds = {
   // From the relay.
   hello: 1,
-  /** A line that an earlier process has answered, and that made the session what it is. */
+  /** A line already answered by an earlier owner, needed to restore the session. */
   replay: 2,
   line: 3,
   tooLong: 4,
-  /** The client has closed its end. */
+  /** The client closed its input. */
   end: 5,
   // To the relay.
   welcome: 16,
@@ -18,15 +18,15 @@ export const frameKinds = {
   settled: 19,
   keep: 20,
   stderr: 21,
-  /** No line after this one was taken, nor will be. */
+  /** Lines after this one are not accepted. */
   leaving: 22,
-  /** All that will be answered is answered; with 1 for the line, this process ends with its client. */
+  /** Everything is answered; line 1 means that this process exits with its client. */
   bye: 23,
 } as const;
 
 export interface Frame {
   kind: number;
-  /** The number of the client's line that it is about; 0 for none. */
+  /** The client line it refers to; 0 for none. */
   line: number;
   bytes: Buffer;
 }
@@ -42,7 +42,7 @@ export function encodeFrame(kind: number, line = 0, content: string | Buffer = '
   return Buffer.concat([header, bytes]);
 }
 
-/** Returns a function that takes the bytes as they come. It throws on a frame longer than `bytesMax()`. */
+/** Returns a function that consumes incoming bytes. Throws on frames longer than `bytesMax()`. */
 export function createFrameReader(bytesMax: () => number, take: (frame: Frame) => void): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let held = 0;
@@ -71,23 +71,23 @@ export function createFrameReader(bytesMax: () => number, take: (frame: Frame) =
   };
 }
 
-/** What a relay says first. */
+/** A relay's first message. */
 export interface Hello {
   secret: string;
-  /** `status` asks only who is served. */
+  /** `status` only asks which clients are served. */
   wants: 'service' | 'status';
-  /** Names the client while its relay runs, across owners. */
+  /** Identifies the client across owners. */
   client: string;
-  /** The folder that the relay was started in. */
+  /** The relay's start folder. */
   folder: string;
 }
 
-/** What a relay must know of the process that serves it. */
+/** What a relay must know about its owner. */
 export interface Welcome {
   pid: number;
-  /** The longest line that is accepted, in bytes. */
+  /** Max bytes per line. */
   bytesMax: number;
-  /** Tools that change nothing: calls of these may be repeated. */
+  /** Read-only tools, whose calls may be repeated. */
   readOnlyTools: readonly string[];
   /** Where the answers of `carrel serve` come from. */
   place?: ServedPlace | undefined;
@@ -102,8 +102,8 @@ export interface ServedPlace {
 }
 
 /**
- * Why a relay is not served. `outdated`: the settings have changed since this process read them. `elsewhere`: paths in the
- * settings start from the current folder, which is another one here.
+ * Why a relay is rejected. `outdated`: the settings have changed since this process read them. `elsewhere`: relative
+ * paths in the settings mean something else here.
  */
 export type Refusal = 'outdated' | 'elsewhere' | 'unknown';
 

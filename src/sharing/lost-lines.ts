@@ -3,15 +3,15 @@ import { errorAnswer, type Incoming, messageLimits, readMessageBytes } from '../
 import { rpcCodes } from '../mcp/wire-errors.ts';
 import type { Welcome } from './frames.ts';
 
-/** A line of the client that has no answer. */
+/** A client line without an answer. */
 export interface Unanswered {
-  /** Undefined: it was longer than a line may be, and was not kept. */
+  /** Undefined if it exceeded the limit and was not kept. */
   bytes: Buffer | undefined;
-  /** It was sent to a second owner already. */
+  /** Already sent to a second owner. */
   repeated: boolean;
 }
 
-/** Requests that change nothing, whatever they carry. */
+/** Requests that change nothing. */
 const reading = new Set([
   'initialize',
   'ping',
@@ -29,8 +29,8 @@ const reading = new Set([
 ]);
 
 /**
- * What to do with a line whose owner ended before it answered. A call that may have changed something is never sent
- * twice: nobody knows whether it was carried out, and the client is told so.
+ * Decides about a line whose owner died before answering. A call that may have changed something is never repeated;
+ * the client is told that its outcome is unknown.
  */
 export function whatToDo(
   { bytes, repeated }: Unanswered,
@@ -48,11 +48,11 @@ export function whatToDo(
 
 function mayRepeat({ method, params }: Incoming & { kind: 'request' }, readOnlyTools: readonly string[]): boolean {
   const meta = params?.['_meta'];
-  // Progress would start again from the beginning, and it must only grow.
+  // Progress would restart, but must only increase.
   if (typeof meta === 'object' && meta !== null && 'progressToken' in meta) return false;
   return method === 'tools/call' ? readOnlyTools.includes(String(params?.['name'])) : reading.has(method);
 }
 
 const lostMessage =
-  'The process that served this call ended before it answered, and another has taken its place. It is not known whether the call was carried out: look, then send it again if needed. With the same idempotency_key, it can be sent again at once.';
+  'The process that served this call exited before answering and was replaced. The call may or may not have been performed: check, then repeat it if needed. With the same idempotency_key it is safe to repeat right away.';
 const lostData = { code: 'interrupted' satisfies ErrorCode, retryable: true };

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { isObject } from '../base/json.ts';
 import { makeFolder } from '../base/make-folder.ts';
 
-/** Where a process that serves several clients is found. */
+/** Where to find the owner. */
 export interface OwnerPlace {
   readonly folder: string;
-  /** Says who the owner is, how to reach it and the secret that it expects. */
+  /** File with the owner's identity, address and secret. */
   readonly announcement: string;
 }
 
@@ -24,12 +24,12 @@ export interface Announcement {
   commandKey?: string | undefined;
 }
 
-/** The system keeps the path of a socket in 104 bytes on macOS, in 108 on Linux, with a zero at the end. */
+/** Max socket path: 104 bytes on macOS, 108 on Linux, including a zero. */
 const socketPathBytesMax = 103;
 const keyChars = 20;
 const suffixCharsMax = '-12345678.sock'.length;
 
-/** The folder for sockets: in the data folder, or where the system has one for this user if that path is too long. */
+/** The folder for sockets: in the data folder or, if that path is too long, the user's runtime folder. */
 export function ownerFolder(dataDir: string, env: Readonly<Record<string, string | undefined>>): string {
   const inDataDir = join(dataDir, 'run');
   const isShort = Buffer.byteLength(inDataDir) + 1 + keyChars + suffixCharsMax <= socketPathBytesMax;
@@ -43,7 +43,7 @@ export function ownerPlace(folder: string, processKey: string): OwnerPlace {
   return { folder, announcement: join(folder, `${name}.json`) };
 }
 
-/** Somebody else who may write there could read along, or pose as the owner. Undefined: the folder does not exist. */
+/** False if others could read along or pose as the owner. Undefined if the folder doesn't exist. */
 export function isPrivateFolder(folder: string): boolean | undefined {
   let found: Stats;
   try {
@@ -68,7 +68,7 @@ function isAnnouncement(value: unknown): value is Announcement {
   return isObject(value) && typeof value['pid'] === 'number' && texts.every((name) => typeof value[name] === 'string');
 }
 
-/** All owners that are announced in the folder, of any version and with any settings. */
+/** All announced owners, of any version and settings. */
 export function announcedOwners(folder: string): { file: string; announcement: Announcement }[] {
   return list(folder)
     .filter((name) => name.endsWith('.json'))
@@ -79,7 +79,7 @@ export function announcedOwners(folder: string): { file: string; announcement: A
     });
 }
 
-/** Makes the folder, and a socket's path and a secret for this process. */
+/** Creates the folder, a socket path and a secret for this process. */
 export function prepareAnnouncement(
   place: OwnerPlace,
   about: Pick<Announcement, 'role' | 'version' | 'commandKey'>,
@@ -88,7 +88,7 @@ export function prepareAnnouncement(
   if (isPrivateFolder(place.folder) !== true) throw new Error(`${place.folder} is not private`);
   const socket = place.announcement.replace(/\.json$/, `-${process.pid}.sock`);
   if (Buffer.byteLength(socket) > socketPathBytesMax) throw new Error(`${socket} is too long`);
-  // A process with the same id may have been killed.
+  // Left by a killed process with the same pid.
   rmSync(socket, { force: true });
   return {
     ...about,
@@ -99,7 +99,7 @@ export function prepareAnnouncement(
   };
 }
 
-/** False: another owner, which is alive, was faster. */
+/** Returns false if another live owner was faster. */
 export async function announce(place: OwnerPlace, announcement: Announcement): Promise<boolean> {
   const draft = `${place.announcement}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(announcement), { mode: 0o600 });
@@ -109,7 +109,7 @@ export async function announce(place: OwnerPlace, announcement: Announcement): P
   } catch {
     const other = readAnnouncement(place.announcement);
     if (other !== undefined && (await isListening(other.socket))) return false;
-    // Should two replace a dead one at the same time, both serve: the one whose file was replaced until its clients go.
+    // If two processes replace a dead owner at once, both serve; the replaced one until its clients leave.
     renameSync(draft, place.announcement);
     return true;
   } finally {
@@ -122,7 +122,7 @@ export function withdraw(place: OwnerPlace, { socket }: Announcement): void {
   rmSync(socket, { force: true });
 }
 
-/** Removes what killed processes left. The test is the socket: a process id means nothing in another container. */
+/** Removes leftovers of killed processes. Tests the socket, because pids mean nothing across containers. */
 export async function sweep(folder: string): Promise<void> {
   const dead = async (socket: string): Promise<boolean> => !(await isListening(socket));
   for (const { file, announcement } of announcedOwners(folder)) {

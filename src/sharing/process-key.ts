@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { version } from '../base/package-info.ts';
 import { fileBeside } from '../base/program-files.ts';
 
-/** What the build knows of the settings, so that a relay need not load them all. */
+/** Build-time facts about settings, so that a relay needn't load them. */
 export interface SharingFacts {
-  /** Every variable that a setting may come from. */
+  /** Every variable that feeds a setting. */
   variables: readonly string[];
   /** Those that the answer to a command depends on: not how clients connect, nor what is logged. */
   commandVariables: readonly string[];
   roles: Readonly<Record<string, SharedRole>>;
 }
 
-/** A role whose clients on stdio share a process. */
+/** A role whose stdio clients share a process. */
 export interface SharedRole {
-  /** How it is reached by default, and the variables that may say otherwise. */
+  /** Its default transport, and the variables that may change it. */
   transport: string;
   transportVariables: readonly string[];
 }
@@ -24,7 +24,7 @@ export function readSharingFacts(): SharingFacts {
   return JSON.parse(readFileSync(new URL('./sharing.json', import.meta.url), 'utf8'));
 }
 
-/** Variables that libraries and the system read. */
+/** Variables read by libraries and the system. */
 const otherVariables =
   /^(CARREL_|NODE_|PG|OTEL_|SSL_|UV_|OMP_|ORT_|LC_|MALLOC_|LD_)|^(HOME|LANG|LANGUAGE|TZ|TMPDIR|USERPROFILE)$|_PROXY$/i;
 
@@ -33,14 +33,14 @@ export interface KeyParts {
   command: string;
   /** Everything after the command. */
   args: readonly string[];
-  /** Paths from the command line, which mean something else in another folder. */
+  /** Paths from the command line, which depend on the folder. */
   paths: readonly (string | undefined)[];
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Clients share a process if nothing that could change an answer differs: the program, its settings, and what the system lets
- * it see and do. It is a hash, because some of these are secrets.
+ * Clients share a process only if nothing that could change an answer differs: the program, its settings and its
+ * environment. Hashed, because some of these are secrets.
  */
 export function processKey({ facts, command, args, paths, env }: KeyParts): string {
   const known = new Set(facts.variables);
@@ -78,7 +78,7 @@ export function commandKey(
     .digest('hex');
 }
 
-/** Containers and sandboxes: what one client may reach must not depend on who started the process first. */
+/** Containers and sandboxes: a client's reach must not depend on who started the process first. */
 function surroundings(): unknown[] {
   if (process.platform !== 'linux') return [];
   const spaces = ['mnt', 'net', 'pid', 'user', 'uts', 'cgroup', 'ipc', 'time'].map((name) => {

@@ -10,26 +10,26 @@ import type { Link } from './reach-owner.ts';
 import { createSessionLines } from './session-lines.ts';
 
 export interface Relaying {
-  /** The exit code, when there is nothing left to relay. */
+  /** The exit code, once nothing is left to relay. */
   readonly ended: Promise<number>;
-  /** As if the client had closed its end. */
+  /** Acts as if the client had closed its input. */
   end(): void;
 }
 
-/** Owners may be lost this often, within this time: what ends them each time would end the next one as well. */
+/** Max owners lost within this time: the next one would probably die the same way. */
 const lossesMax = 5;
 const lossesMs = 60_000;
-/** Lines that may wait for their answers: a client that reads none must not fill the memory of a process that others use. */
+/** Max unanswered lines: a client that doesn't read must not fill a shared process's memory. */
 const unansweredMax = 1_000;
-/** From an owner's last system call to its end. */
+/** From an owner's last system call to its exit. */
 const endingMs = 100;
 const endingPollMs = 2;
-/** An owner ends in less, once its last client has gone. */
+/** Max time for an owner to exit after its last client left. */
 const farewellMs = 6_000;
 
 /**
- * Carries a client's lines to the owner, and its answers back. It keeps every line that is not answered: when the owner
- * is lost, it finds the next one, opens the session there again, repeats what may be repeated and answers the rest itself.
+ * Relays a client's lines to the owner and the answers back. Keeps unanswered lines: if the owner dies, it finds
+ * another, restores the session, repeats what is safe and answers the rest itself.
  */
 export function relayLines(
   first: Link,
@@ -40,16 +40,16 @@ export function relayLines(
 ): Relaying {
   const ended = Promise.withResolvers<number>();
   const unanswered = new Map<number, Unanswered>();
-  /** Lines that made the session what it is: as soon as they are answered, they are for replaying. */
+  /** Lines that established the session; kept for replay once answered. */
   const marked = new Set<number>();
   const session = createSessionLines();
   let losses: number[] = [];
   let link: Link | undefined;
   let count = 0;
   let inputEnded = false;
-  /** All that the client wanted is answered, and the owner stays for others or ends as well. */
+  /** Everything is answered; the owner stays for others or exits too. */
   let farewell: 'stays' | 'ends' | undefined;
-  /** The last line that an owner which is about to leave has taken. */
+  /** The last line that a leaving owner accepted. */
   let takenUpTo = Number.POSITIVE_INFINITY;
 
   const finish = (code: number): void => void output.write('', () => ended.resolve(code));
@@ -57,7 +57,7 @@ export function relayLines(
   const send = (kind: number, line = 0, bytes?: Buffer): void =>
     void link?.socket.write(encodeFrame(kind, line, bytes));
 
-  /** Reads on only while somebody takes what is read. */
+  /** Pauses reading while nobody consumes. */
   const keepPace = (): void => {
     const isBehind = link === undefined || link.socket.writableNeedDrain || unanswered.size >= unansweredMax;
     if (isBehind) input.pause();
@@ -175,13 +175,13 @@ export function relayLines(
   });
   input.on('error', endInput);
   output.on('drain', () => link?.socket.resume());
-  // The client stopped reading: nobody is left to answer.
+  // The client stopped reading.
   output.on('error', () => ended.resolve(exitCodes.fine));
   errors.on('error', () => {});
   return { ended: ended.promise, end: endInput };
 }
 
-/** An owner that ends with its client must not be left behind. */
+/** Waits for an owner that exits with its client. */
 async function ending(pid: number): Promise<void> {
   const deadline = Date.now() + endingMs;
   while (isRunning(pid) && Date.now() < deadline) await delay(endingPollMs);

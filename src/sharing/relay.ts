@@ -12,7 +12,7 @@ import { relayLines } from './relay-lines.ts';
 export interface RelayRequest {
   argv: readonly string[];
   command: string;
-  /** Flags, as far as they matter here. */
+  /** The flags that matter here. */
   values: Readonly<Record<string, unknown>>;
 }
 
@@ -23,8 +23,8 @@ const stopMs = 4_500;
 const sharedRoles: readonly string[] = ['serve', 'context', 'research', 'kb'];
 
 /**
- * Whether a process may relay instead of serving. A person at a terminal is alone, and so is everybody on Windows, where no
- * folder of sockets can be kept from others.
+ * Whether this process may relay instead of serving. False on a terminal, and on Windows, where a folder of sockets
+ * can't be protected.
  */
 export function mayShare({ command, values: { alone, help, version } }: Omit<RelayRequest, 'argv'>): boolean {
   return !isAlone() && sharedRoles.includes(command) && !alone && !help && !version && !isatty(0);
@@ -35,7 +35,7 @@ export function isAlone(): boolean {
   return process.platform === 'win32' || !/^(false|0|no|off)?$/i.test(process.env['CARREL_ALONE']?.trim() ?? '');
 }
 
-/** Relays this process's streams to the process that serves all clients like this one. Else: a remark for the log. */
+/** Relays this process's streams to the shared owner. Otherwise returns a remark for the log. */
 export async function relayStdio({ argv, command, values }: RelayRequest): Promise<'relayed' | { remark?: string }> {
   const { env } = process;
   const facts = readSharingFacts();
@@ -45,12 +45,12 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   const transport = values['transport'] ?? variable ?? role.transport;
   const { config, 'data-dir': dataDirFlag } = values;
   if (transport !== 'stdio' || config === true || dataDirFlag === true) return {};
-  // A pipe such as /dev/fd/63 can be read once, and only by the process that was given it.
+  // A pipe such as /dev/fd/63 can be read only once, by this process.
   if (text(config) !== undefined && !isFile(String(config))) return {};
   const dataDir = dataDirOf(text(dataDirFlag), env);
   const folder = ownerFolder(dataDir, env);
   if (isPrivateFolder(folder) === false) {
-    return { remark: `serving one client alone: ${folder} must be a folder of yours with mode 0700 to be shared` };
+    return { remark: `not sharing: ${folder} must be a folder owned by you with mode 0700` };
   }
   const args = argv.toSpliced(argv.indexOf(command), argv.includes(command) ? 1 : 0);
   const paths = [dataDir, text(config) && resolve(String(config))];
@@ -80,7 +80,7 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
     relaying.end();
   };
   const code = await relaying.ended;
-  // Nothing that still keeps the loop alive has work left.
+  // Anything that still keeps the event loop alive is idle.
   process.exit(code);
 }
 

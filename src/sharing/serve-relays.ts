@@ -14,42 +14,42 @@ import {
 } from './frames.ts';
 
 export interface RelayServing {
-  /** Where to listen: a path that nobody else uses. */
+  /** A unique path to listen on. */
   socketPath: string;
   secret: string;
   welcome: Welcome;
   /** Why this relay can't be served here. */
   refusal(hello: Hello): Refusal | undefined;
-  /** Serves one client; `log` is its own. */
+  /** Serves one client with its own log. */
   serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
-  /** The log of one client, whose lines for people go to `tell`. */
+  /** One client's log; lines for people go to `tell`. */
   createLog(client: string, tell: (text: string) => void): Logger;
-  /** What people were told while the process started. */
+  /** Messages for people from the start. */
   saidAtStart(): string;
   log: Logger;
   /** How long to stay when the last client has gone. Undefined: until it is closed. */
   idleMs: number | undefined;
-  /** Called once, after the last client, before anything is closed. */
+  /** Called once after the last client, before anything closes. */
   leave(): void;
 }
 
 export interface RelayService {
   readonly clients: number;
-  /** Says something to the people behind every client. */
+  /** Sends a message to the people behind every client. */
   tell(text: string): void;
-  /** Settles when there is nobody left to serve, and nobody can come. */
+  /** Resolves when nobody is left and nobody can connect. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
 
-/** A relay says who it is at once, and briefly. */
+/** Max time for a relay's hello. */
 const helloMs = 5_000;
 const helloBytesMax = 64 * 1024;
-/** The relay that started this process connects at once, if it still runs. */
+/** Max time for the relay that started this process to connect. */
 const firstClientMs = 10_000;
-/** While this much waits to be read by a client, its lines wait too. */
+/** While more than this is unread, the client's lines wait. */
 const unsentBytesMax = 16 * 1024 * 1024;
-/** What a frame has beside the line that it carries. */
+/** Max frame overhead. */
 const frameSlack = 1024;
 
 interface Connection {
@@ -58,7 +58,7 @@ interface Connection {
   tell(text: string): void;
 }
 
-/** Serves any number of relays, each of which carries the lines of one client on stdio. */
+/** Serves any number of relays, each carrying one stdio client. */
 export function serveRelays(serving: RelayServing): Promise<RelayService> {
   const { log, idleMs } = serving;
   const connections = new Set<Connection>();
@@ -66,7 +66,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   let leaving = false;
   let idle: NodeJS.Timeout | undefined;
 
-  /** Stops accepting; ends with the last client. */
+  /** Stops accepting; exits with the last client. */
   const leaveIfUnused = (): void => {
     clearTimeout(idle);
     if (!leaving) {
@@ -82,7 +82,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   const forget = (connection: Connection): void => {
     if (!connections.delete(connection)) return;
     const isLast = connections.size === 0;
-    // The last client is let go by the end of this process: when its relay ends, nothing is left behind.
+    // The last client is released by this process's exit, so nothing outlives its relay.
     if (isLast && endsUnused()) leaveIfUnused();
     else connection.socket.end();
     if (isLast && !leaving && idleMs !== undefined) idle = setTimeout(leaveIfUnused, idleMs);
@@ -118,7 +118,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     const nothing = (): void => {};
     const hello = frame.kind === frameKinds.hello ? readHello(frame.bytes) : undefined;
     if (hello === undefined || !isSame(hello.secret, serving.secret)) {
-      log.warn('a connection without the secret of this process was refused');
+      log.warn("rejected a connection without this process's secret");
       socket.end(encodeFrame(frameKinds.refused, 0, 'unknown'));
       return nothing;
     }
@@ -128,16 +128,16 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     }
     const refusal = leaving ? 'outdated' : serving.refusal(hello);
     if (refusal === undefined) return serve(socket, hello);
-    log.info('a client was sent on', { reason: refusal });
+    log.info('client redirected', { reason: refusal });
     socket.end(encodeFrame(frameKinds.refused, 0, refusal));
-    // It has no successor while it is announced.
+    // While announced, it blocks its successor.
     if (refusal === 'outdated') leaveIfUnused();
     return nothing;
   };
 
   const serve = (socket: Socket, hello: Hello): ((frame: Frame) => void) => {
     clearTimeout(idle);
-    /** Lines wait until the session is what it was: a change that they make must not come before what watches for it. */
+    /** Lines wait until the session is restored: changes must not precede their subscriptions. */
     const held: Frame[] = [];
     let replaying = 0;
     const output = createFrameOutput(socket, () => {
@@ -158,7 +158,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       },
     };
     connections.add(connection);
-    log.info('client came', { client: hello.client, clients: connections.size });
+    log.info('client connected', { client: hello.client, clients: connections.size });
     socket.write(encodeFrame(frameKinds.welcome, 0, JSON.stringify(serving.welcome)));
     output.tell(serving.saidAtStart());
     const gone = async (): Promise<void> => {
@@ -166,7 +166,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       closing = true;
       await lines.finish();
       output.bye(connections.size === 1 && endsUnused());
-      log.info('client left', { client: hello.client });
+      log.info('client disconnected', { client: hello.client });
       forget(connection);
     };
     socket.on('close', () => void gone().then(() => forget(connection)));
@@ -186,7 +186,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       if (socket.writableLength > unsentBytesMax) socket.pause();
       if (frame.kind === frameKinds.replay) {
         replaying += 1;
-        // What is repeated has been answered before.
+        // Replayed lines were answered before.
         lines.receive(frame.bytes, 0);
       } else if (replaying > 0) held.push(frame);
       else take(frame);
@@ -229,7 +229,7 @@ interface FrameOutput extends LineOutput {
   bye(ends: boolean): void;
 }
 
-/** Frames of one turn of the event loop leave in one write. Lines without a number are replayed ones: nobody waits for their answers. */
+/** Batches the frames of one event-loop tick. Lines without a number are replayed; nobody waits for their answers. */
 function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
   let waiting: Buffer[] = [];
   let left = false;
@@ -252,7 +252,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
     },
     settle(line) {
       if (line === 0) replayed();
-      // What is dropped from now on still wants an answer, from the next process or from the relay.
+      // Dropped lines still need an answer, from the next owner or the relay.
       if (!left) about(frameKinds.settled, line);
     },
     keep: (line) => about(frameKinds.keep, line),
@@ -269,7 +269,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
         });
       }
     },
-    // Not before the client has it all: the process may end next.
+    // Only after the client has everything: the process may exit next.
     end() {
       flush();
       return new Promise((resolve) => socket.write('', () => resolve()));

@@ -1,12 +1,12 @@
 import { messageLimits, readMessageBytes } from '../mcp/messages/messages.ts';
 
-/** Lines that made a session what it is, in the order in which another owner must get them. */
+/** Lines that established a session, in replay order. */
 export interface SessionLines {
   add(bytes: Buffer): void;
   all(): Iterable<Buffer>;
 }
 
-/** Keeps the last line for each method and URI; an unsubscribed URI is dropped. So there are never many. */
+/** Keeps the last line per method and URI and drops unsubscribed URIs, so the list stays short. */
 export function createSessionLines(): SessionLines {
   const lines = new Map<string, Buffer>();
   return {
@@ -15,7 +15,7 @@ export function createSessionLines(): SessionLines {
       const [first] = read.ok ? read.incoming : [];
       if (first === undefined || !('method' in first)) return;
       const uri = String(first.params?.['uri'] ?? '');
-      // A copy: the line may be a part of a much longer buffer.
+      // Copied: the line may be part of a much larger buffer.
       if (first.method === 'resources/unsubscribe') lines.delete(`resources/subscribe ${uri}`);
       else lines.set(`${first.method} ${uri}`, Buffer.from(bytes));
     },

@@ -9,14 +9,14 @@ import type { Hello, Refusal, ServedPlace } from './frames.ts';
 import { type Announcement, announce, type OwnerPlace, prepareAnnouncement, sweep, withdraw } from './owner-place.ts';
 import { type RelayService, serveRelays } from './serve-relays.ts';
 
-/** A process that serves several clients on stdio. */
+/** A process that serves several stdio clients. */
 export interface Ownership {
   readonly place: OwnerPlace;
   say(word: OwnerWord): void;
   readonly voice: Voice;
 }
 
-/** What people are told goes through the relays of their clients. Until these come it is kept. */
+/** Messages for people travel through the clients' relays. Buffered until the first connects. */
 export interface Voice {
   tell(text: string): void;
   toldAtStart(): string;
@@ -28,7 +28,7 @@ const toldCharsMax = 100_000;
 export function createOwnership(place: OwnerPlace): Ownership {
   let told = '';
   let next: ((text: string) => void) | undefined;
-  // The relay that started this process closes its ends when it has heard the word.
+  // The starting relay closes its pipes after the first word.
   process.stderr.on('error', () => {});
   return {
     place,
@@ -59,16 +59,16 @@ export interface SharedProcess extends Serving {
   servedPlace?: ServedPlace | undefined;
   /** How long to stay when the last client has gone. Undefined: until it is closed. */
   idleMs: number | undefined;
-  /** Where the log goes besides to people. */
+  /** The log file. */
   file: LogSink;
-  /** The sink for people, whose lines go where it is told. */
+  /** A sink for people's lines. */
   people(tell: (text: string) => void): LogSink;
   log: Logger;
 }
 
 /**
- * Serves clients through relays; `ready` is called before the first can come. Undefined: this process is not needed, or can't
- * be shared, and the relay that started it was told.
+ * Serves clients through relays; `ready` runs before the first connects. Undefined if this process isn't needed or
+ * can't be shared; the relay has been told.
  */
 export async function shareProcess(
   { place, say, voice }: Ownership,
@@ -114,7 +114,7 @@ export async function shareProcess(
   return service;
 }
 
-/** Why a client needs another process than this one. */
+/** Why a client needs another process. */
 function refusalOf(config: Config, folder: string, hello: Hello): Refusal | undefined {
   if (consultedFilesChanged()) return 'outdated';
   return config.dependsOnFolder && hello.folder !== folder ? 'elsewhere' : undefined;

@@ -2,16 +2,16 @@ import * as z from 'zod';
 import { countCharacters } from '../base/text.ts';
 
 export interface TextBounds {
-  /** Refuse blank text. */
+  /** Rejects blank text. */
   required?: boolean;
   max: number;
-  /** Trim white space at both ends. */
+  /** Trims white space at both ends. */
   trim?: boolean;
 }
 
 /**
- * A string with bounds in characters as people and JSON Schema count them (code points). zod's own `max` counts UTF-16
- * units, and would refuse a title of 150 emoji that the schema allows.
+ * A string whose bounds count characters (code points), as JSON Schema does. zod's `max` counts UTF-16 units and
+ * would reject 150 emoji that the schema allows.
  */
 export function boundedText({ required = false, max, trim = false }: TextBounds) {
   const base = trim ? z.string().trim() : z.string();
@@ -23,7 +23,7 @@ export function boundedText({ required = false, max, trim = false }: TextBounds)
     .meta({ ...(required ? { minLength: 1 } : {}), maxLength: max });
 }
 
-/** What is drawn as nothing is left out of answers. */
+/** Invisible characters count as blank. */
 export function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text);
 }

@@ -79,7 +79,7 @@ test('arguments are listed without bounds that an error tells, and without lists
 test('read-only mode offers only what reads; a disabled tool is known but not offered', () => {
   const catalogue = createCatalogue([toolset('x', { look: 'read', store: 'add', peek: 'read' })], {
     readOnly: true,
-    // Upstreams 1.2: whatever its case.
+    // Upstreams 1.2: case-insensitive.
     disabledTools: ['Peek'],
   });
   assert.deepEqual(

@@ -6,11 +6,11 @@ import type { Tool } from './tool.ts';
 import { mayBecomeJob, type Toolset } from './toolset.ts';
 
 export interface CatalogueOptions {
-  /** Offer only tools whose effect is read. */
+  /** Offer only read-only tools. */
   readOnly: boolean;
-  /** Names that are not offered, whatever their case. */
+  /** Names of disabled tools, case-insensitive. */
   disabledTools: readonly string[];
-  /** Names of those that are listed; all unless told. The others can be called all the same. */
+  /** Names to list; all by default. Unlisted tools can still be called. */
   listedTools?: ReadonlySet<string> | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface OfferedTool {
   readonly tool: Tool;
   readonly toolset: Toolset;
   readonly parser: InputParser;
-  /** As `tools/list` shows it. */
+  /** As shown by `tools/list`. */
   readonly listing: ToolListing;
 }
 
@@ -36,14 +36,14 @@ export interface ToolListing {
   };
 }
 
-/** Every tool that this process offers, by name, in the order of toolsets and of tools within them. */
+/** Every tool that this process offers, by name, in the order of toolsets and their tools. */
 export interface Catalogue {
   readonly toolsets: readonly Toolset[];
   readonly listings: readonly ToolListing[];
   /** Names of tools that are offered but not listed. */
   readonly unlisted: readonly string[];
   find(name: string): OfferedTool | undefined;
-  /** Exists in a toolset, but is switched off here. */
+  /** True if the tool exists but is disabled here. */
   isDisabled(name: string): boolean;
 }
 
@@ -55,8 +55,8 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
   const unwanted = new Set(options.disabledTools.map((name) => name.toLowerCase()));
   for (const toolset of toolsets) {
     for (const tool of toolset.tools) {
-      assert(/^[a-zA-Z0-9_-]+$/.test(tool.name) && tool.name.length <= nameCharsMax, `bad tool name ${tool.name}`);
-      assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools have the name ${tool.name}`);
+      assert(/^[a-zA-Z0-9_-]+$/.test(tool.name) && tool.name.length <= nameCharsMax, `invalid tool name ${tool.name}`);
+      assert(!offered.has(tool.name) && !disabled.has(tool.name), `two tools are named ${tool.name}`);
       if ((options.readOnly && tool.effect !== 'read') || unwanted.has(tool.name.toLowerCase())) {
         disabled.add(tool.name);
       } else {
@@ -81,7 +81,7 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
   };
 }
 
-/** Made when the tool is first listed or called: describing all schemas would take a fifth of the start-up time. */
+/** Lazy: describing all schemas would take a fifth of the start-up time. */
 function offerTool(tool: Tool, toolset: Toolset): OfferedTool {
   const parser = once(() => createInputParser(tool, toolset));
   const listing = once(() => describeTool(tool, toolset, parser()));
@@ -123,8 +123,8 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
 }
 
 /**
- * Clients validate answers against this schema. A call that may turn into a job answers with either shape; one whose failure
- * is a result answers with `error` and nothing else, so no field is always present.
+ * Clients validate answers against this schema. A call that may become a job answers with either shape. If failures
+ * are results, they contain only `error`, so no field is required.
  */
 function describeOutput(tool: Tool, toolset: Toolset): object {
   const { required, ...shape } = toJsonSchema(tool.output, 'output');

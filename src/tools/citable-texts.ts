@@ -1,26 +1,26 @@
 import type { Call } from './call.ts';
 
-/** Texts that can be cited by a URI, as they are now. */
+/** Texts that can be cited by URI, in their current version. */
 export interface CitableTexts {
   /** What their URIs begin with. */
   uriPrefixes: readonly string[];
-  /** The tool that asks other servers for them as well. Where it is disabled, they are not read in this way either. */
+  /** The tool that fetches them from other servers. If it is disabled, they are not read here either. */
   tool?: string;
-  /** Undefined if there is nothing at this URI (any more). */
+  /** Undefined if nothing exists at this URI. */
   read(uri: string, call: Call): Promise<CitableText | undefined>;
 }
 
 export interface CitableText {
-  /** Another text has another one. Hits carry the same. */
+  /** Identifies this version of the text. Search hits carry the same hash. */
   hash: string;
-  /** In order; a quotation may begin in one and end in a later one. */
+  /** In order; a quotation may span several. */
   passages: readonly CitablePassage[];
-  /** Whether the text ends before its original does. */
+  /** True if the text was truncated. */
   isCut?: boolean;
 }
 
 export interface CitablePassage {
   text: string;
-  /** Names and numbers that lead a reader there, such as a page. */
+  /** Location for readers, such as a page. */
   place?: Record<string, string | number>;
 }

@@ -69,7 +69,7 @@ test('faults name the field, what is wrong and the bound in words (contract §2)
     [{ text: 'x', tags: ['a', 7] }, /tags\[1\] must be a string/],
     [{ text: 'x', tags: 'not json' }, /tags must be an array/],
     [{ text: 'x', mode: 'c' }, /mode must be one of a, b/],
-    [{ text: 'x', tgas: [] }, /has no argument tgas; it takes text, tags, metadata, limit, mode, entries/],
+    [{ text: 'x', tgas: [] }, /does not take tgas; valid arguments: text, tags, metadata, limit, mode, entries/],
     [[], /must be an object/],
     ['text', /must be an object/],
   ];

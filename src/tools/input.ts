@@ -10,20 +10,20 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export interface ParsedInput {
   input: unknown;
-  /** The caller would rather keep the request open than get a job's handle. */
+  /** Keeps the request open instead of returning a job handle. */
   wait: boolean;
 }
 
 export interface InputParser {
-  /** As `tools/list` shows it. */
+  /** As shown by `tools/list`. */
   schema: JsonSchema;
   parse(raw: unknown): ParsedInput;
 }
 
 /**
- * Turns a tool's input schema into a parser that tolerates what clients really send (JSON text where an array or object
- * is expected, null for an omitted optional field) and is strict about the rest: an argument that the tool does not
- * know is a fault, because a misspelt filter that is ignored does harm.
+ * Builds a parser from a tool's input schema. It tolerates what clients really send (JSON text for arrays and
+ * objects, null for omitted fields) and rejects everything else. Unknown arguments are errors, because an ignored
+ * misspelt filter does harm.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   const { readsNumbers = false } = toolset;
@@ -48,18 +48,18 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   };
 }
 
-/** Every tool whose calls may turn into jobs takes this beside its own arguments. */
+/** Extra argument of every tool whose calls may become jobs. */
 const waitInput = {
   wait: z.boolean().optional().describe('Wait for the result instead of getting a job handle.'),
 };
 
-/** One argument that does not fit: where, and what is wrong with the bound in words. */
+/** An invalid argument: its field and problem. */
 export interface Fault {
   field: string;
   problem: string;
 }
 
-/** Otherwise a hostile argument could make the error longer than itself. */
+/** Keeps hostile arguments from producing long errors. */
 const faultsMax = 5;
 
 function sentence({ field, problem }: Fault): string {
@@ -67,8 +67,8 @@ function sentence({ field, problem }: Fault): string {
 }
 
 /**
- * Parses JSON text where the schema wants an array or object, and drops nulls that stand for "not given". What fits as it
- * is comes back as it is: most calls need no copy.
+ * Parses JSON text where the schema expects an array or object, and drops nulls that mean "not given". Copies only
+ * when needed.
  */
 function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers: boolean): Record<string, unknown> {
   const properties = schema.properties ?? {};
@@ -79,7 +79,7 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
     const isLeftOut = given === null && !schema.required?.includes(key) && !accepts(property, 'null');
     const fitting = isLeftOut ? undefined : relaxValue(given, property, readsNumbers);
     if (fitting === given) continue;
-    // Without a prototype, so that an argument called __proto__ stays an argument.
+    // Without a prototype, `__proto__` stays a plain argument.
     relaxed ??= Object.assign(Object.create(null), value) as Record<string, unknown>;
     if (isLeftOut) delete relaxed[key];
     else relaxed[key] = fitting;
@@ -88,7 +88,7 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
 }
 
 function relaxValue(given: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
-  // No argument that is a number may be as large: its own bound says so.
+  // Number arguments have smaller bounds, so the range check rejects it.
   if (typeof given === 'bigint' && schema.type !== undefined) return Number(given);
   if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema, readsNumbers);
   if (Array.isArray(given) && isObject(schema.items)) {
@@ -111,7 +111,7 @@ function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): u
       return relaxValue(parsed, schema, readsNumbers);
     }
   } catch {
-    // Not JSON: the schema's own complaint about the string is the clearer one.
+    // Not JSON: the schema reports it better.
   }
   return text;
 }
@@ -153,8 +153,8 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
       return `${bound('at most', issue.origin, issue.maximum)}${exceeding(issue.input)}`;
     case 'unrecognized_keys': {
       const known = issue.path.length === 0 ? Object.keys(schema.properties ?? {}) : [];
-      const hint = known.length > 0 ? `; it takes ${known.join(', ')}` : '';
-      return `has no argument ${issue.keys.slice(0, 3).map(shown).join(', ')}${hint}`;
+      const hint = known.length > 0 ? `; valid arguments: ${known.join(', ')}` : '';
+      return `does not take ${issue.keys.slice(0, 3).map(shown).join(', ')}${hint}`;
     }
     case 'invalid_value':
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.slice(0, 20).map(String).join(', ')}`;
@@ -163,7 +163,7 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
     case 'not_multiple_of':
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':
-      return 'does not have any of the accepted shapes';
+      return 'does not match any accepted shape';
     case 'custom':
       return issue.message;
     default:
@@ -177,7 +177,7 @@ function bound(side: string, origin: string, limit: number | bigint): string {
   return `must be ${side} ${limit}`;
 }
 
-/** By how much a bound is exceeded. */
+/** The actual value, appended to a bound error. */
 function exceeding(input: unknown): string {
   if (typeof input === 'string' || Array.isArray(input)) return `, and has ${input.length}`;
   return typeof input === 'number' || typeof input === 'bigint' ? `, not ${input}` : '';
@@ -188,7 +188,7 @@ function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** A name that a caller made up, short enough and harmless enough to repeat. */
+/** Shortens and escapes a caller's argument name. */
 function shown(name: PropertyKey): string {
   return String(name)
     .replace(/[^\w.$-]/g, '?')

@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { isObject } from '../base/json.ts';
 
 /**
- * A schema as `tools/list` shows it, without what says nothing and costs every client tokens: the dialect, which is
- * the protocol's default, the bounds of safe integers, and, in results, that there are no further fields and which nested
- * fields are always present.
+ * A schema as `tools/list` shows it, without parts that only cost tokens: the default dialect, safe-integer bounds
+ * and, in results, `additionalProperties` and nested `required`.
  */
 export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.core.JSONSchema.BaseSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -13,10 +12,10 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
     override({ jsonSchema, path }) {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      // Keys are strings and values are anything, unless stated otherwise.
+      // The default: string keys, any values.
       delete jsonSchema.propertyNames;
       if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
-      // Some hosts refuse a tool without a list of arguments, even where it is empty.
+      // Some hosts reject a tool without `properties`, even if it takes no arguments.
       const isToolInput = side === 'input' && path.length === 0;
       if (isEmpty(jsonSchema.properties) && jsonSchema.type === 'object' && !isToolInput) delete jsonSchema.properties;
       if (side === 'input') return;
@@ -27,7 +26,7 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
   return withAlternatives(rest) as z.core.JSONSchema.BaseSchema;
 }
 
-/** Strict function calling takes alternatives, but no list of types, which a union of plain types is written as. */
+/** Strict function calling accepts `anyOf` but not a list of types. */
 function withAlternatives(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withAlternatives);
   if (!isObject(schema)) return schema;
@@ -41,16 +40,15 @@ function withAlternatives(schema: unknown): unknown {
 }
 
 /**
- * The schema of arguments without what the error tells as well to whoever goes beyond it (lengths, least numbers and very great
- * ones, that there are no further arguments). A list of tools is paid for in every conversation, and hardly any call has such
- * a fault.
+ * The input schema without bounds that only errors need (lengths, extreme numbers, additionalProperties). Every
+ * conversation pays for the tool list, and few calls break these bounds.
  */
 export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...kept } = schema;
   if (kept.minimum !== undefined && kept.minimum <= smallMinimum) delete kept.minimum;
   if (kept.maximum !== undefined && kept.maximum >= greatMaximum) delete kept.maximum;
   const { properties, items } = kept;
-  // A tool without arguments says so: the protocol recommends it.
+  // The protocol recommends this for tools without arguments.
   if (kept.additionalProperties === false && !isEmpty(properties)) delete kept.additionalProperties;
   if (isObject(items)) kept.items = withoutBounds(items);
   if (properties !== undefined) {

@@ -1,23 +1,23 @@
 /**
- * Where a text came from, and so how far it may be trusted. `user`: written here, by a person or a model that speaks for one.
- * Everything else is information from outside, never an instruction, and a client can fence it by this: `file`, a document that
- * somebody gave; `web`, a page or a search result; `upstream`, another service such as Fess.
+ * Where a text came from, which decides how far to trust it. `user`: written here, by a person or their model.
+ * Everything else is information, never instructions, and clients can fence it: `file`, an added document; `web`, a
+ * page or search result; `upstream`, another service such as Fess.
  */
 export type Origin = 'user' | 'file' | 'web' | 'upstream';
 
 const origins: ReadonlySet<unknown> = new Set<Origin>(['user', 'file', 'web', 'upstream']);
 
-/** As answers show it: the user's own goes without saying. */
+/** The answer's field; omitted for the user's own text. */
 export function originField(origin: Origin): { origin?: Origin } {
   return origin === 'user' ? {} : { origin };
 }
 
-/** A text that was made from pages names them. */
+/** A text compiled from pages lists them as sources. */
 export function originOfSources(addresses: readonly unknown[], otherwise: Origin): Origin {
   return addresses.some(isWebAddress) ? 'web' : otherwise;
 }
 
-/** As the writer stated it, else by an address among the fields where people keep one. */
+/** As declared by the writer, else inferred from a URL in the usual metadata fields. */
 export function originOfMetadata(metadata: Readonly<Record<string, unknown>> | undefined): Origin {
   const { origin, url, source_url: sourceUrl, source_urls: sourceUrls } = metadata ?? {};
   if (isOrigin(origin)) return origin;

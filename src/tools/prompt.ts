@@ -13,11 +13,11 @@ export interface Prompt {
   arguments: readonly PromptArgument[];
   /** Suggestions for an argument, best first. */
   complete?(argument: string, typed: string, call: Call): Promise<string[]>;
-  /** The message that opens the conversation. Argument values are data: they are quoted, never spliced as commands. */
+  /** The opening message. Argument values are data: quoted, never spliced in as commands. */
   render(values: Record<string, string>): string;
 }
 
-/** Whatever an argument holds, it can't end its own frame. */
+/** No argument can close its own fence. */
 export function fenced(text: string): string {
   return `-----\n${text.replaceAll(/^-{3,}/gm, '—')}\n-----`;
 }

@@ -1,10 +1,10 @@
 import { CarrelError } from '../base/errors.ts';
 
-/** A form for the user: a text, and fields that must all be filled in. */
+/** A form for the user: a message, and fields that are all required. */
 export interface Question {
   message: string;
   fields: Readonly<Record<string, QuestionField>>;
-  /** A hash of what is asked about. Nobody is shown it; an answer is good only for the same. */
+  /** A hash of the subject, hidden from the user. An answer is valid only for the same hash. */
   about?: string;
 }
 
@@ -15,16 +15,16 @@ export interface QuestionField {
 
 export type Questions = Readonly<Record<string, Question>>;
 
-/** What was filled in, by question and field; every value has the type that was asked for. */
+/** Values by question and field, with the requested types. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, boolean | string>>>>;
 
-/** How many ids a call may name without the user being asked. Whatever a filter chooses is asked about. */
+/** Max ids that a call may delete without asking. Filters always ask. */
 export const unaskedIdsMax = 10;
 
 const samplesMax = 3;
 const sampleUnitsMax = 60;
 
-/** Whether so many things are to be removed, some of them by name. The names may come from outside: the text is for people. */
+/** Asks for confirmation, with a few sample names. Names are untrusted: the text is for people only. */
 export function askToRemove(
   [one, many]: readonly [string, string],
   count: number | string,
@@ -37,17 +37,19 @@ export function askToRemove(
   return { confirm: { message, fields: { confirm: { type: 'boolean', title: `Delete ${count} ${what}` } }, about } };
 }
 
-/** What was asked, with what the user answered. */
+/** Questions with the user's answers. */
 export interface Asked {
   questions: Questions;
   answers: Answers;
 }
 
-/** What the user agreed to remove, as `askToRemove` got it: undefined if nobody could be asked. A no is thrown. */
+/**
+ * What the user agreed to delete, as passed to `askToRemove`. Undefined if nobody could be asked. Throws if declined.
+ */
 export function agreedTo(asked: Asked | undefined): string | undefined {
   if (asked === undefined) return undefined;
   if (asked.answers['confirm']?.['confirm'] === true) return asked.questions['confirm']?.about;
-  throw new CarrelError('not_confirmed', 'The user did not agree. Nothing was deleted.');
+  throw new CarrelError('not_confirmed', 'The user declined. Nothing was deleted.');
 }
 
 function sampleLine(text: string): string {

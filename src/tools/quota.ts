@@ -2,15 +2,15 @@ import { CarrelError } from '../base/errors.ts';
 import type { Taken } from '../base/shared-store.ts';
 import type { CallCounter } from '../base/shared-window.ts';
 
-/** A number of calls in a sliding window, counted per caller. */
+/** Max calls per caller in a sliding window. */
 export interface Quota {
   limit: number;
   windowMs: number;
-  /** The counter, if other work than this toolset's calls counts too; otherwise the funnel makes one. */
+  /** A counter shared with work outside this toolset; by default each toolset gets its own. */
   window?: CallCounter;
 }
 
-/** Counts one call of this caller, or refuses it: at once, where it is counted in this process. */
+/** Counts a call, or throws if the quota is used up. Synchronous if counted in this process. */
 export function spend(
   window: CallCounter,
   category: string,

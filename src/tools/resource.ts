@@ -24,7 +24,7 @@ export interface ResourcePage {
 
 export interface ResourceReading {
   uri: string;
-  /** Where to continue in a long resource; the protocol layer finds it wherever the client put it. */
+  /** Continues a long resource; found wherever the client put it. */
   cursor?: string;
 }
 
@@ -34,22 +34,22 @@ export type ResourcePart = { uri: string; mimeType: string; _meta?: Record<strin
   | { blob: string }
 );
 
-/** What `resources/read` answers. Fields beside `contents` go out as they are. */
+/** The result of `resources/read`. Extra fields are sent as they are. */
 export interface ResourceContents {
   contents: ResourcePart[];
   _meta?: Record<string, unknown>;
   [extra: string]: unknown;
 }
 
-/** Resources of one kind. Its URIs share a prefix, which is how a read finds its provider. */
+/** One kind of resource. A URI prefix selects the provider. */
 export interface ResourceProvider {
   uriPrefix: string;
   templates: readonly ResourceTemplate[];
   list(cursor: string | undefined, call: Call): Promise<ResourcePage>;
   read(reading: ResourceReading, call: Call): Promise<ResourceContents>;
   /**
-   * A text that differs when the resource has changed, or, without a URI, when the list has. It is asked for every few
-   * seconds while somebody wants to know, so it must be cheap. Absent: nobody is told of changes.
+   * A stamp that changes with the resource or, without a URI, with the list. Polled every few seconds while clients
+   * subscribe, so it must be cheap. Without it, no changes are reported.
    */
   stamp?(uri: string | undefined, call: Call): Promise<string>;
   /** Suggestions for a template's variable, best first. */

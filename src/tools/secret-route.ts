@@ -1,22 +1,22 @@
 /**
- * Addresses below one path of the HTTP server that a toolset answers itself. They need no token, because each contains a
- * secret that was given to one caller; the toolset makes sure that it works only once, and only for a while.
+ * HTTP paths that a toolset serves itself. They need no token, because each contains a one-time secret given to one
+ * caller. The toolset enforces single use and expiry.
  */
 export interface SecretRoute {
   /** Such as `/kb/uploads/`. */
   pathPrefix: string;
-  /** The only HTTP method that it accepts. */
+  /** The accepted HTTP method. */
   method: string;
-  /** Throws a `CarrelError` to tell the client what is wrong. */
+  /** Throws a `CarrelError` with a message for the client. */
   handle(request: SecretRequest): Promise<object>;
 }
 
 export interface SecretRequest {
-  /** What follows the prefix, up to the query. */
+  /** The path after the prefix, without the query. */
   rest: string;
-  /** As the client announced it. */
+  /** As declared by the client. */
   contentLength: number | undefined;
-  /** Throws when it breaks off or stalls. Need not be read. */
+  /** Throws if the upload aborts or stalls. May be left unread. */
   body: AsyncIterable<Uint8Array>;
   signal: AbortSignal;
 }

@@ -3,23 +3,20 @@ import { isSigned, sign } from '../base/signing-key.ts';
 
 export interface CursorPlace {
   readonly at: number;
-  /** What the place is known by besides: ids, or the hash of a text. */
+  /** Further identification of the position: ids, or a text's hash. */
   readonly marks: readonly string[];
 }
 
 export interface CursorSigner {
-  /** Marks are of letters, digits, `_` and `-`, at most eight. */
+  /** At most eight marks of letters, digits, `_` and `-`. */
   issue(at: number, marks?: readonly string[]): string;
-  /** The place that the cursor stands for; throws `invalid_cursor` for anything that `issue` did not return. */
+  /** Returns the cursor's position; throws `invalid_cursor` unless `issue` created it. */
   read(cursor: string): CursorPlace;
 }
 
 const signatureBytes = 16;
 
-/**
- * Cursors that only the list that issued them accepts. Where the key lives as long as the process, a list is read from its
- * beginning after a restart.
- */
+/** Cursors that only the issuing list accepts. With a per-process key, a restart invalidates them. */
 export function createCursorSigner(list: string): CursorSigner {
   const signed = (place: string): Buffer => sign(`cursor ${list}`, place).subarray(0, signatureBytes);
   return {
@@ -31,7 +28,7 @@ export function createCursorSigner(list: string): CursorSigner {
       const [, place = '', signature = ''] = /^(\d{1,15}(?:\.[\w-]{1,64}){0,8})-([\w-]{22})$/.exec(cursor) ?? [];
       const given = Buffer.from(signature, 'base64url');
       const isOurs = isSigned(given, signed(place));
-      // The last character of base64url holds unused bits: only the spelling that we issue counts.
+      // base64url's last character has unused bits; accept only our own spelling.
       if (!isOurs || given.toString('base64url') !== signature) {
         throw new CarrelError('invalid_cursor', 'This cursor was not issued by this list. Start again without one.');
       }
@@ -43,11 +40,11 @@ export function createCursorSigner(list: string): CursorSigner {
 
 export const beginning: CursorPlace = { at: 0, marks: [] };
 
-/** Refuses to read on where the parts would not belong together: in another text, or one that was changed since. */
+/** Rejects a cursor into another text, or one that has changed since. */
 export function checkSameText(place: CursorPlace, marks: readonly string[]): void {
   if (place === beginning || place.marks.join('.') === marks.join('.')) return;
   throw new CarrelError(
     'content_changed',
-    'What the cursor belongs to has changed since. Read it again from the start.',
+    'The content has changed since this cursor was issued. Read it again from the start.',
   );
 }

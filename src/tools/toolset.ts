@@ -11,55 +11,55 @@ import type { SecretRoute } from './secret-route.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * How a failed call of this toolset looks on the wire; each follows its own specification, and in `serve` all are results.
- * `jsonrpc`: a JSON-RPC error; `codes` overrides the usual numeric code of a kind. `result`: a tool result with `isError`.
+ * How failures look on the wire, per specification; in `serve` all are results. `jsonrpc`: a JSON-RPC error, where
+ * `codes` overrides the default code of a kind. `result`: a tool result with `isError`.
  */
 export type FailureStyle = { as: 'jsonrpc'; codes?: Partial<Record<ErrorKind, number>> } | { as: 'result' };
 
-/** Plain facts under a name of the toolset's own. */
+/** Plain facts under the toolset's name. */
 export type Announcement = Record<string, Record<string, string | Record<string, string>>>;
 
 export interface Toolset {
   name: string;
   tools: readonly Tool[];
-  /** Tools of the web console, which MCP clients neither see nor call. */
+  /** When to use these tools, for servers with several toolsets. */
   consoleTools?: readonly Tool[];
   failures: FailureStyle;
-  /** When to use these tools, for clients of a server that has others too. */
+  /** Where `verify` looks up quotations. */
   instructions?: string;
   quotas?: Readonly<Record<string, Quota>>;
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
   sources?: readonly SearchSource[];
-  /** Where `verify` looks a quotation up. */
+  /** HTTP routes for bytes that should bypass the model. */
   citable?: readonly CitableTexts[];
-  /** Where bytes that should not pass through a model can be sent over HTTP. */
+  /** Slower calls are answered with a job handle and continue. Without it, callers wait. */
   secretRoutes?: readonly SecretRoute[];
-  /** Calls that run longer than this are answered with a job's handle and go on. Absent: callers wait. */
+  /** Concurrency limit for this toolset. Without it, only the program's limit applies. */
   slowCallMs?: number;
-  /** Calls of this toolset that may run and wait at the same time. Absent: only the program's own limit applies. */
+  /** What `initialize` reports in `serverInfo` and `capabilities.experimental`. */
   inFlight?: SlotsOptions;
   /** What `initialize` reports about these tools, in `serverInfo` and in `capabilities.experimental`. */
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
-  /** Facts for `GET /health`. Must be quick and must not throw. */
+  /** Gauges for `/metrics`, polled. */
   health?(): Record<string, unknown>;
-  /** Figures for `/metrics`, asked for now and then. */
+  /** Lists all argument bounds in `tools/list`, as a specification demands. */
   measure?(): Promise<readonly Measurement[]>;
-  /** Show all bounds of arguments in `tools/list`, as a specification demands. */
+  /** Accepts integers and booleans as text, like the original server. */
   listsBounds?: boolean;
-  /** Accept integers and booleans as text, as the original server does whose clients these tools serve. */
+  /** Adapts outgoing errors to a specification. */
   readsNumbers?: boolean;
-  /** Adapts an error before it leaves, where a specification demands another code or shape. */
-  translate?(error: CarrelError): CarrelError;
   /**
-   * The same with only the data that the rights reach; it is not closed. Undefined where that cannot be had. Absent: there is
-   * no data in it that rights tell apart.
+   * A view limited to the data these rights reach; it is not closed. Returns undefined if impossible. Absent if the
+   * toolset has no data that rights restrict.
    */
+  translate?(error: CarrelError): CarrelError;
+  /** The toolsets that these rights allow, each limited to visible data. */
   within?(rights: Rights): Toolset | undefined;
   close?(): Promise<void>;
 }
 
-/** Those that somebody may use, with the data that they may see. */
+/** Whether a call may return a job handle, and so takes `wait`. */
 export function toolsetsWithin(toolsets: readonly Toolset[], rights: Rights): Toolset[] {
   return toolsets
     .filter(({ name }) => rights.toolsets?.includes(name) ?? true)

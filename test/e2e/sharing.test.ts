@@ -173,7 +173,7 @@ test('an owner that is killed is replaced: sessions go on, reads are repeated, a
     await Promise.all(answered);
     const { error } = await late;
     assert.equal(error?.data?.['code'], 'interrupted');
-    assert.match(String(error?.message), /not known whether the call was carried out/);
+    assert.match(String(error?.message), /may or may not have been performed/);
     // Repeated once, and not more often.
     assert.match(JSON.stringify((await page).result), /asked for twice/);
   }
@@ -315,7 +315,7 @@ test('where the folder is not private, or is a link, the client is served alone,
   rmSync(run, { recursive: true });
   symlinkSync(makeFolder(t), run);
   await served();
-  assert.equal(desk.log().match(/serving one client alone: \S+run must be a folder of yours/g)?.length, 2);
+  assert.equal(desk.log().match(/not sharing: \S+run must be a folder owned by you/g)?.length, 2);
 });
 
 test('what killed processes leave behind, and a path too long for a socket, hold nobody up', async (t) => {

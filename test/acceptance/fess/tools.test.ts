@@ -175,7 +175,7 @@ for (const { version, transport } of combinations) {
             /geo\.point must be latitude,longitude/,
           ],
           ['search', { query: 'test', facets: { field: ['secret'] } }, /facets\.field must be one of/],
-          ['search', { query: 'test', pagesize: 5 }, /has no argument pagesize/],
+          ['search', { query: 'test', pagesize: 5 }, /does not take pagesize/],
           ['suggest', { prefix: 'a', num: 0 }, /num must be at least 1/],
           ['popular_words', { seed: 'x' }, /seed must be/],
           ['job_get', {}, /jobId is required/],

@@ -190,5 +190,5 @@ it('roles that are none are refused, and on SQLite it is said what is left undon
   const refused = await runCarrel(t, ['engine'], { env: { KB_ROLES: 'ingest,serach' } });
   assert.deepEqual([refused.code, /KB_ROLES must name some of ingest, embed, search/.test(refused.stderr)], [78, true]);
   const alone = await startEngine(t, { flags: ['--search', '--ingest'] });
-  assert.match(alone.program.stderrText(), /SQLite file will embed: this one leaves it to them/);
+  assert.match(alone.program.stderrText(), /this process will not embed; other processes on the same SQLite file must/);
 });

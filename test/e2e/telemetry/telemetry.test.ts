@@ -233,7 +233,7 @@ describe('without a receiver', () => {
       { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, said: /receiver of OpenTelemetry does not answer/ },
       {
         env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-        said: /nothing is sent to OpenTelemetry: .*gRPC is not spoken/,
+        said: /OpenTelemetry export is off: .*gRPC is not spoken/,
       },
     ];
     await Promise.all(
