@@ -30,7 +30,7 @@ export function openConsole(
     origin,
     signal,
   }: ConsoleVisitor & { principal: Principal }): ConsoleTools => {
-    const { catalogue, callTool } = offer.within(principal.rights).forConsole();
+    const { catalogue, callTool } = offer.scopedTo(principal.rights).forConsole();
     return {
       has: (name) => catalogue.find(name) !== undefined,
       async call(name, args) {
@@ -65,7 +65,7 @@ export function openConsole(
   const served: Offer = {
     ...offer,
     onClient,
-    within: (rights) => ({ ...offer.within(rights), onClient }),
+    scopedTo: (rights) => ({ ...offer.scopedTo(rights), onClient }),
   };
   const console = createConsole(
     {

@@ -9,7 +9,7 @@ import type { CallJobs } from '../jobs/call-jobs.ts';
 import { embeddingSlice } from '../search/models/embedding-slice.ts';
 import { rerankingSlice } from '../search/rerank/reranking-slice.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import { type Toolset, toolsetsWithin } from '../tools/toolset.ts';
+import { scopeToolsets, type Toolset } from '../tools/toolset.ts';
 import { contextSlice } from '../toolsets/context/context-slice.ts';
 import { fessSlice } from '../toolsets/fess/fess-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
@@ -171,24 +171,24 @@ export const openServed: Open = async (config, log, jobs, shared) => {
       .filter(({ tool }) => tool === undefined || !disabled.includes(tool));
     return createFindToolset(sources, texts, { reranker: lease.part, close: () => lease.release() });
   };
-  const findWithin = (rights: Rights): Toolset | undefined => {
-    const offered = toolsetsWithin(opened, rights);
+  const scopedFind = (rights: Rights): Toolset | undefined => {
+    const offered = scopeToolsets(opened, rights);
     return offered.some(({ sources = [] }) => sources.length > 0) ? findOver(offered) : undefined;
   };
-  return [...opened, { ...findOver(opened), within: findWithin }];
+  return [...opened, { ...findOver(opened), scopedTo: scopedFind }];
 };
 
 /** In `serve` all tools fail the same way; on their own, research and fess follow their specifications. */
 function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
-  const { within } = toolset;
+  const { scopedTo } = toolset;
   return {
     ...toolset,
     failures: { as: 'result' },
     ...(withoutTools ? { tools: [], consoleTools: [] } : {}),
-    ...(within
+    ...(scopedTo
       ? {
-          within(rights: Rights) {
-            const some = within(rights);
+          scopedTo(rights: Rights) {
+            const some = scopedTo(rights);
             return some && uniform(some, withoutTools);
           },
         }

@@ -12,48 +12,48 @@ import type { Tasks } from '../jobs/task.ts';
 import type { Recorder } from '../telemetry/recorder.ts';
 import type { Caller, ClientName } from '../tools/call.ts';
 import { type Catalogue, createCatalogue } from '../tools/catalogue.ts';
-import { type Announcement, type Toolset, toolsetsWithin } from '../tools/toolset.ts';
+import { type Announcement, scopeToolsets, type Toolset } from '../tools/toolset.ts';
 import { createAnswered } from './methods/asking.ts';
 import { type CallTool, createCallTool } from './methods/call-tool.ts';
 import { createGates } from './methods/gates.ts';
 import { createPrompts, type Prompts } from './methods/prompts.ts';
+import { createRequestPacer, type RequestPacer } from './methods/request-pacer.ts';
 import { createResources, type Resources } from './methods/resources.ts';
-import { createTurns, type Turns } from './methods/turns.ts';
 import { knowsIcons } from './protocol-versions.ts';
 
-/** What a role offers, made once and shared by all its connections. It holds no client's state. */
+/** What a role offers, created once and shared by all connections. Holds no client state. */
 export interface Offer {
-  /** Goes out as `serverInfo`; may carry fields of the role's own. */
+  /** Sent as `serverInfo`; a role may add fields. */
   serverInfo: { name: string; title?: string; version: string };
-  /** For clients that show the server to people. */
+  /** For clients that display the server. */
   icons?: Icon[] | undefined;
   instructions: string;
   experimental?: Announcement;
   catalogue: Catalogue;
   callTool: CallTool;
-  /** The tools as the web console has them: those of clients and its own. */
+  /** The tools for the web console: the clients' and its own. */
   forConsole(): Pick<Offer, 'catalogue' | 'callTool'>;
   resources: Resources;
   prompts: Prompts;
   jobs: CallJobs;
-  /** Absent where calls do not become tasks. */
+  /** Absent if calls never become tasks. */
   tasks?: Tasks;
-  /** The longest answer, in bytes. */
+  /** Max bytes per answer. */
   answerBytesMax: number;
-  /** Whether the answers of searches also link to what they found. */
+  /** Whether search answers also contain resource links. */
   linksResources: boolean;
-  /** How long the user has for an answer to a question. */
+  /** How long the user may take to answer a question. */
   answerMs?: number | undefined;
-  /** Answers of users that were given already. */
+  /** Records answers that were already used. */
   answered: CallCounter;
-  turns: Turns;
-  /** Told of each client that has connected; what it returns, when that one has gone. */
+  pacer: RequestPacer;
+  /** Called for each new client; the returned function is called when it disconnects. */
   onClient?: (client: ClientName, caller: Caller) => () => void;
   /** Calls the listener after every call that may have changed something. */
   onWrite(listener: () => void): void;
   log: Logger;
-  /** What a caller with these rights is offered; the rest is as unknown to it as if it did not exist. */
-  within(rights: Rights): Offer;
+  /** The offer limited to these rights; everything else appears not to exist. */
+  scopedTo(rights: Rights): Offer;
   recorder: Recorder | undefined;
 }
 
@@ -61,7 +61,7 @@ type About = Pick<Offer, 'serverInfo' | 'instructions' | 'experimental'>;
 
 export interface OfferOptions extends About {
   toolsets: readonly Toolset[];
-  /** Name and instructions for callers with only these toolsets; by default the same as for all. */
+  /** Name and instructions for callers with only these toolsets; by default the same for all. */
   aboutSome?: (toolsets: readonly Toolset[]) => About;
   icons?: Icon[];
   readOnly: boolean;
@@ -69,31 +69,31 @@ export interface OfferOptions extends About {
   /** See CatalogueOptions. */
   listedTools?: ReadonlySet<string> | undefined;
   inFlight: SlotsOptions;
-  /** The longest answer, in bytes. */
+  /** Max bytes per answer. */
   answerBytesMax?: number;
-  /** See Offer; false unless told. */
+  /** See Offer; default false. */
   linksResources?: boolean;
   jobs: CallJobs;
-  /** Absent: calls never become tasks. */
+  /** Without it, calls never become tasks. */
   tasks?: Tasks;
   log: Logger;
-  /** Is told of every call and request. */
+  /** Notified of every call and request. */
   recorder?: Recorder | undefined;
-  /** Carries notices of writes between processes. */
+  /** Carries write notices between processes. */
   shared?: SharedStore | undefined;
   clock?: MonotonicClock;
-  /** How long the user has for an answer to a question; ten minutes unless told. */
+  /** How long the user may take to answer a question; default ten minutes. */
   answerMs?: number;
 }
 
-/** Offers for callers with restricted rights that are kept; the one that was not used for longest makes room. */
+/** Max cached offers for restricted callers; the least recently used is dropped. */
 const restrictedMax = 100;
 
 export function createOffer(options: OfferOptions): Offer {
   const { jobs, tasks, inFlight, log, recorder, shared, clock } = options;
   const { answerBytesMax = answerBytesDefault } = options;
   const gates = createGates(options.toolsets, inFlight);
-  const turns = createTurns();
+  const pacer = createRequestPacer();
   const answered = createAnswered(shared);
   const restricted = new BoundedMap<string, Offer>(restrictedMax);
   const writeListeners = new Set<() => void>();
@@ -129,9 +129,7 @@ export function createOffer(options: OfferOptions): Offer {
       serverInfo,
       icons: options.icons,
       instructions:
-        unlisted.length === 0
-          ? instructions
-          : `${instructions} Tools that are not listed here: ${unlisted.join(', ')}.`,
+        unlisted.length === 0 ? instructions : `${instructions} Further tools, not listed: ${unlisted.join(', ')}.`,
       ...(experimental ? { experimental } : {}),
       catalogue,
       callTool,
@@ -145,17 +143,17 @@ export function createOffer(options: OfferOptions): Offer {
       linksResources: options.linksResources ?? false,
       answerMs: options.answerMs,
       answered,
-      turns,
+      pacer,
       jobs,
       ...(tasks ? { tasks } : {}),
       log,
       recorder,
-      within,
+      scopedTo,
       onWrite: (listener) => void writeListeners.add(listener),
     };
   };
 
-  function within(rights: Rights): Offer {
+  function scopedTo(rights: Rights): Offer {
     const key = rightsKey(rights);
     if (key === rightsKey({})) return whole;
     const offer = restricted.get(key) ?? restrict(rights);
@@ -164,7 +162,7 @@ export function createOffer(options: OfferOptions): Offer {
   }
 
   function restrict(rights: Rights): Offer {
-    const toolsets = toolsetsWithin(options.toolsets, rights);
+    const toolsets = scopeToolsets(options.toolsets, rights);
     const isAll = toolsets.length === options.toolsets.length;
     return make(
       toolsets,
@@ -181,7 +179,7 @@ function withConsoleTools(toolset: Toolset): Toolset {
   return { ...toolset, tools: [...toolset.tools, ...(toolset.consoleTools ?? [])] };
 }
 
-/** `serverInfo` for a client that asks who we are. In 2026-07-28 every answer repeats it, but without the icons. */
+/** The `serverInfo` for a client. In 2026-07-28 every answer repeats it, without icons. */
 export function introduction(
   { serverInfo, icons }: Pick<Offer, 'serverInfo' | 'icons'>,
   revision: string,

@@ -1,17 +1,20 @@
 import { isObject } from '../base/json.ts';
 
-/** Revisions that open with `initialize`, newest first: the first is offered to a client that asks for an unsupported one. */
+/**
+ * Revisions that open with `initialize`, newest first: the first is offered to clients that ask for an unsupported
+ * one.
+ */
 const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
-/** Revisions where every request carries its own context and there is no session. */
+/** Revisions without sessions, where every request carries its own context. */
 export const modernRevisions = ['2026-07-28'] as const;
 
-/** `handshake`: up to 2025-11-25. `modern`: from 2026-07-28 on. */
+/** `handshake`: up to 2025-11-25. `modern`: 2026-07-28 and later. */
 export type Era = 'handshake' | 'modern';
 
 export interface OfferedRevisions {
   handshake: readonly string[];
   modern: boolean;
-  /** `--cody`: be lenient about headers and serve the HTTP+SSE pair of 2024-11-05 as well. */
+  /** `--cody`: be lenient about headers, and also serve the HTTP+SSE pair of 2024-11-05. */
   cody: boolean;
 }
 
@@ -19,17 +22,17 @@ export const everyRevision: OfferedRevisions = { handshake: handshakeRevisions, 
 export const fessRevision: OfferedRevisions = { handshake: ['2025-03-26'], modern: false, cody: false };
 export const codyRevision: OfferedRevisions = { handshake: ['2024-11-05'], modern: false, cody: true };
 
-/** Batches were part of JSON-RPC in MCP until 2025-06-18 took them out. */
+/** MCP removed JSON-RPC batches in 2025-06-18. */
 export function allowsBatches(revision: string | undefined): boolean {
   return revision === '2024-11-05' || revision === '2025-03-26';
 }
 
-/** Results of tools have had links to resources since 2025-06-18. */
+/** Tool results may contain resource links since 2025-06-18. */
 export function knowsResourceLinks(revision: string): boolean {
   return revision >= '2025-06-18';
 }
 
-/** Servers have had icons since 2025-11-25. */
+/** Servers may have icons since 2025-11-25. */
 export function knowsIcons(revision: string): boolean {
   return revision >= '2025-11-25';
 }
@@ -45,10 +48,10 @@ export const metaKeys = {
   relatedTask: 'io.modelcontextprotocol/related-task',
 } as const;
 
-/** The extension that turns slow calls into tasks, from 2026-07-28 on. */
+/** The extension that turns slow calls into tasks, since 2026-07-28. */
 export const tasksExtension = 'io.modelcontextprotocol/tasks';
 
-/** Whether a message names its own revision, as every request from 2026-07-28 on does. */
+/** Whether a message names its revision, as every request since 2026-07-28 does. */
 export function carriesRevision(message: unknown): boolean {
   const params = isObject(message) ? message['params'] : undefined;
   const meta = isObject(params) ? params['_meta'] : undefined;

@@ -1,6 +1,7 @@
 /*
- * The SDK is the reference: to any request, the answer must be the one that its own schemas and servers give. In the
- * revisions with a handshake it is used nowhere else. More messages: CARREL_SAME_RUNS=5000 node src/mcp/same-as-sdk.test.ts
+ * The SDK is the reference: every answer must equal the one its schemas and servers give. For handshake revisions it
+ * is used only here.
+ * More messages: CARREL_SAME_RUNS=5000 node src/mcp/same-as-sdk.test.ts
  */
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
@@ -42,7 +43,7 @@ function createTestOffer(): Offer {
   });
 }
 
-/** `sdk`: it answers all requests of 2026-07-28, also those that are plainly in order. */
+/** `sdk`: the SDK answers all requests of 2026-07-28, even plainly valid ones. */
 function createServing(by: By) {
   const serving = { offer: createTestOffer(), revisions: everyRevision, limits: messageLimits };
   return by === 'us' ? serving : { ...serving, modern: loadThroughSdk };
@@ -57,7 +58,9 @@ async function loadThroughSdk(...given: Parameters<typeof loadModern>): Promise<
 
 const caller: Caller = { ...localUser, id: 'same', owner: 'same' };
 
-/** The SDK's server of one session, behind our reading of messages: ids of any kind, and what is refused before it. */
+/**
+ * The SDK's server for one session, behind our message parser: it accepts any id and rejects invalid messages first.
+ */
 function openReference(): Lines {
   const offer = createTestOffer();
   const methods = createMethods(offer, { era: 'handshake', caller });
@@ -77,7 +80,7 @@ function openReference(): Lines {
     try {
       return await methods.answer(method, params, request);
     } catch (thrown) {
-      // The SDK rewrites this code, whatever the revision.
+      // The SDK rewrites this code in every revision.
       if (!(thrown instanceof RpcError) || thrown.code !== rpcCodes.resourceNotFound) throw thrown;
       throw new RpcError(hidden, thrown.message, thrown.data);
     }
@@ -89,7 +92,7 @@ function openReference(): Lines {
     const error = message['error'] as Fields | undefined;
     const shown = error?.['code'] === hidden ? { error: { ...error, code: rpcCodes.resourceNotFound } } : {};
     const result = message['result'] as Fields | undefined;
-    // It knows no icons.
+    // The SDK doesn't know icons.
     if (result && 'protocolVersion' in result) result['serverInfo'] = introduction(offer, revision ?? '');
     said.push('method' in message ? message : { ...message, ...shown, id: original });
     if (!('method' in message)) answered.resolve();
@@ -133,7 +136,7 @@ function openReference(): Lines {
       if (typeof handshake === 'string' && !handshake.includes('malformed')) {
         return [errorAnswer(id, rpcCodes.invalidParams, `Invalid params: ${handshake}`)];
       }
-      // What clients forget is filled in, but the SDK says whether the rest is right.
+      // Missing fields are filled in; the SDK validates the rest.
       const filled = typeof handshake === 'string' ? withDefaults(incoming.params) : handshake;
       deliver({ jsonrpc: '2.0', id: 1, method, ...(filled === undefined ? {} : { params: filled }) });
       await answered.promise;
@@ -268,7 +271,7 @@ const otherParams = fc.oneof(
   },
 );
 
-/** Not those that open a stream or a session. */
+/** Excludes methods that open a stream or a session. */
 const otherMethods = [
   ...['ping', 'tools/list', 'resources/list', 'resources/templates/list', 'resources/read', 'prompts/list'],
   ...['prompts/get', 'completion/complete', 'resources/subscribe', 'tasks/get', 'logging/setLevel', 'server/discover'],
@@ -313,7 +316,7 @@ function rarely<Value>(arbitrary: fc.Arbitrary<Value>): fc.Arbitrary<Value | und
 
 const memberName = fc.constantFrom('params', 'method', 'jsonrpc', 'id', 'extra', 'result');
 
-/** What differs in every answer: incidents, and the proof that a question was asked. */
+/** Removes what differs in every answer: incidents and signed question states. */
 function comparable(said: readonly unknown[]): unknown[] {
   const text = JSON.stringify(said)
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, 'incident')
@@ -322,7 +325,7 @@ function comparable(said: readonly unknown[]): unknown[] {
 }
 
 interface Wire {
-  /** Sends the message and returns all that is said to it. */
+  /** Sends the message and returns everything sent in reply. */
   exchange(message: unknown): Promise<unknown[]>;
   close(): Promise<void>;
 }
@@ -362,7 +365,7 @@ function openLines(by: By): Lines {
     }
   });
   const settled = async (enough: () => boolean): Promise<void> => {
-    // Nothing here waits for anything but its own turns: what has not been answered by then is not.
+    // Everything here finishes within its own ticks; what is unanswered by then stays unanswered.
     for (let turn = 0; turn < 50 && !enough(); turn += 1) await new Promise(setImmediate);
   };
   const isAnswer = (said: unknown): boolean => Array.isArray(said) || !('method' in (said as Fields));
@@ -442,7 +445,7 @@ interface Sent {
   headers: Record<string, string>;
 }
 
-/** Mostly what a client has to send with the message. */
+/** Usually the headers that the message requires. */
 const withHeaders = fc
   .tuple(
     messages(metaOfModern),

@@ -23,7 +23,7 @@ export interface Serving {
   offer: Offer;
   revisions: OfferedRevisions;
   limits: MessageLimits;
-  /** What answers requests in the revisions with a handshake, and in later ones; ours unless given. */
+  /** Answers requests in all revisions; the default is ours. */
   createMethods?: typeof createMethods;
   modern?: (offer: Offer, transport: Transport) => Promise<Modern>;
 }
@@ -40,28 +40,28 @@ export interface HttpServing extends Serving, Omit<GuardOptions, 'log'> {
   path: string;
   sessions: SessionLimits;
   listenLimits?: Partial<ListenLimits>;
-  /** Also take `tools/call` without any handshake, and answer with the tool's bare data. */
+  /** Also accepts `tools/call` without a handshake, and answers with the tool's bare data. */
   bareCalls: boolean;
-  /** Whether answers may be event streams; true unless told. */
+  /** Whether answers may be event streams; default true. */
   streams?: boolean;
   health(detailed: boolean): Record<string, unknown>;
   resource?: { readonly path: string; readonly metadata: object } | undefined;
-  /** Where other processes may go on with a session. */
+  /** Lets other processes continue a session. */
   shared?: SharedStore | undefined;
   secretRoutes?: readonly SecretRoute[];
   pages?: PageHandler;
-  /** What `GET /metrics` answers, in Prometheus's text format. */
+  /** Prometheus text for `GET /metrics`. */
   metrics?: () => Promise<string>;
 }
 
-/** How long running calls may continue after the client closed its end; then they are aborted. */
+/** How long running calls may continue after the client closed its input; then they are aborted. */
 const drainMs = 1_500;
 
-/** Tells clients of changes, each of what it may see. */
+/** Notifies clients of changes that they may see. */
 function watch(offer: Offer): Watches {
   const watches = createWatches({
-    resourcesOf: ({ rights }) => offer.within(rights).resources,
-    taskOf: (taskId, call) => lookAtTask(offer.within(call.caller.rights), taskId, call),
+    resourcesOf: ({ rights }) => offer.scopedTo(rights).resources,
+    taskOf: (taskId, call) => lookAtTask(offer.scopedTo(call.caller.rights), taskId, call),
     log: offer.log,
   });
   offer.onWrite(() => watches.wake());
@@ -84,14 +84,14 @@ export function createServeClient(serving: Serving): ServeClient {
 function linesOptions(serving: Serving, watches: Watches, log: Logger, id: string) {
   const { limits, revisions } = serving;
   const own = { ...serving, offer: { ...serving.offer, log } };
-  // The handles of one client are nothing to another, even if both share a process.
+  // One client's handles are invalid for others, even in a shared process.
   const caller: Caller = { ...localUser, id, owner: id };
   return { limits, revisions, log, drainMs, caller, ...protocolParts(own, watches, 'pipe') };
 }
 
 export async function serveOverHttp(serving: HttpServing): Promise<HttpService> {
   const { offer } = serving;
-  // These load most of Node's network code, which stdio does not need.
+  // Lazy: these load most of Node's network code, which stdio doesn't need.
   const [{ serveHttp }, { createBareCall }] = await Promise.all([
     import('./http/service.ts'),
     import('./http/bare-call.ts'),
@@ -101,7 +101,7 @@ export async function serveOverHttp(serving: HttpServing): Promise<HttpService> 
     ...protocolParts(serving, watch(offer), 'tcp'),
     log: offer.log,
     recorder: offer.recorder,
-    inputSchema: (tool, { rights }) => offer.within(rights).catalogue.find(tool)?.listing.inputSchema,
+    inputSchema: (tool, { rights }) => offer.scopedTo(rights).catalogue.find(tool)?.listing.inputSchema,
     ...(serving.bareCalls ? { bareCall: createBareCall(offer) } : {}),
   });
 }
@@ -116,7 +116,7 @@ function protocolParts(
   return { openConversation, modern: () => modern(offer, transport), listen: createListen(watches) };
 }
 
-/** Loaded with the first request of 2026-07-28, because it loads the SDK. */
+/** Lazy: loads the SDK with the first request of 2026-07-28. */
 export async function loadModern(offer: Offer, transport: Transport): Promise<Modern> {
   const { createModern } = await import('./sessions/modern-answers.ts');
   return createModern(offer, transport);

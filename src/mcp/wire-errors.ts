@@ -4,7 +4,7 @@ import { scrubSecrets } from '../base/secret.ts';
 import type { FailureStyle, Toolset } from '../tools/toolset.ts';
 import { type Era, tasksExtension } from './protocol-versions.ts';
 
-/** The codes of JSON-RPC and MCP that leave this program. */
+/** The JSON-RPC and MCP codes that this program sends. */
 export const rpcCodes = {
   parseError: -32_700,
   invalidRequest: -32_600,
@@ -12,11 +12,11 @@ export const rpcCodes = {
   invalidParams: -32_602,
   internal: -32_603,
   application: -32_000,
-  /** A rate or in-flight limit: the same call may succeed after `data.retryAfter` seconds. */
+  /** A rate or concurrency limit: retry after `data.retryAfter` seconds. */
   retryable: -32_001,
-  /** Up to 2025-11-25; later revisions have invalidParams for it. */
+  /** Up to 2025-11-25; later revisions use invalidParams. */
   resourceNotFound: -32_002,
-  /** 2026-07-28: a header and the body disagree. */
+  /** 2026-07-28: a header contradicts the body. */
   headerMismatch: -32_020,
   /** 2026-07-28: the client must declare a capability. */
   missingCapability: -32_021,
@@ -27,7 +27,7 @@ const codesOfKinds: Partial<Record<ErrorKind, number>> = {
   internal: rpcCodes.internal,
 };
 
-/** An error as JSON-RPC has it. The SDK reads the same fields. */
+/** A JSON-RPC error. The SDK reads the same fields. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly code: number;
@@ -40,7 +40,7 @@ export class RpcError extends Error {
   }
 }
 
-/** For what should not happen outside a method, where every failure is logged and has a code. */
+/** For faults outside a method; inside, every failure is logged and has a code. */
 export const internalFailure = new RpcError(rpcCodes.internal, 'Internal error');
 
 export function methodNotFound(): RpcError {
@@ -59,7 +59,7 @@ export interface WireFailure {
   data: Record<string, unknown>;
 }
 
-/** A thrown value as a CarrelError. Unexpected ones get an incident id; their details stay in the log. */
+/** Converts a thrown value to a CarrelError. Unexpected ones get an incident id; their details stay in the log. */
 export function ownError(thrown: unknown, log: Logger): CarrelError {
   if (thrown instanceof CarrelError) {
     if (thrown.cause !== undefined) log.debug('call failed', { code: thrown.code, error: thrown });
@@ -80,7 +80,7 @@ export function describeFailure(error: CarrelError): WireFailure {
   };
 }
 
-/** A call that failed, with the toolset whose way of failing applies; none when no tool was found. */
+/** A failed call, with its toolset's failure style; none if no tool was found. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
   readonly error: CarrelError;
@@ -93,7 +93,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** A thrown value as an error on the wire. */
+/** Converts a thrown value to an error on the wire. */
 export function toRpcError(thrown: unknown, era: Era, log: Logger): RpcError {
   if (thrown instanceof RpcError) return thrown;
   if (thrown instanceof ToolFailure) return toProtocolError(thrown.error, era, thrown.toolset?.failures);

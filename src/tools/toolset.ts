@@ -55,15 +55,15 @@ export interface Toolset {
    */
   translate?(error: CarrelError): CarrelError;
   /** The toolsets that these rights allow, each limited to visible data. */
-  within?(rights: Rights): Toolset | undefined;
+  scopedTo?(rights: Rights): Toolset | undefined;
   close?(): Promise<void>;
 }
 
 /** Whether a call may return a job handle, and so takes `wait`. */
-export function toolsetsWithin(toolsets: readonly Toolset[], rights: Rights): Toolset[] {
+export function scopeToolsets(toolsets: readonly Toolset[], rights: Rights): Toolset[] {
   return toolsets
     .filter(({ name }) => rights.toolsets?.includes(name) ?? true)
-    .flatMap((toolset) => (toolset.within ? (toolset.within(rights) ?? []) : toolset));
+    .flatMap((toolset) => (toolset.scopedTo ? (toolset.scopedTo(rights) ?? []) : toolset));
 }
 
 /** Whether a call may be answered with a job's handle, and so has the argument `wait`. */

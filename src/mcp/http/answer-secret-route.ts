@@ -4,7 +4,7 @@ import { encodedProblem, isEncoded } from '../../http/body.ts';
 import { refuseUnread, respondJson } from '../../http/respond.ts';
 import type { SecretRoute } from '../../tools/secret-route.ts';
 
-/** A body that stalls for this long is given up. */
+/** Max time without progress on a request body. */
 const stillMs = 30_000;
 
 const statuses: Record<ErrorKind, number> = {
@@ -66,13 +66,13 @@ async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array> {
     request.destroy();
   }, stillMs);
   try {
-    // Leaving early must not close the connection: the answer is still to be sent on it.
+    // Leaving early must not close the connection: the answer still has to be sent on it.
     for await (const part of request.iterator({ destroyOnReturn: false })) {
       timer.refresh();
       yield part as Uint8Array;
     }
   } catch (error) {
-    const what = isStill ? 'stood still' : 'broke off';
+    const what = isStill ? 'stalled' : 'was cut off';
     throw new CarrelError('upload_incomplete', `The body ${what} before it was complete. Send it again.`, {
       cause: error,
     });

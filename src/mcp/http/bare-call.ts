@@ -13,7 +13,7 @@ import type { BareCall } from './endpoint.ts';
  */
 export function createBareCall(whole: Offer): BareCall {
   return async (incoming, caller, signal) => {
-    const offer = whole.within(caller.rights);
+    const offer = whole.scopedTo(caller.rights);
     if (incoming.kind === 'invalid') return errorAnswer(incoming.id, incoming.code, incoming.problem);
     if (incoming.kind !== 'request') return undefined;
     const { id, method, params = {} } = incoming;
@@ -47,7 +47,7 @@ async function answer(offer: Offer, method: string, params: Params, call: Incomi
     case 'server/info':
       return { ...offer.serverInfo, protocolVersion: '2024-11-05' };
     default: {
-      const problem = 'Method not found. Without a session there are tools/list and tools/call.';
+      const problem = 'Method not found. Without a session, only tools/list and tools/call are available.';
       throw new RpcError(rpcCodes.methodNotFound, problem);
     }
   }

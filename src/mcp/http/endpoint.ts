@@ -20,7 +20,7 @@ import { createSessions, type SessionLimits } from './sessions.ts';
 import { callerKey, callerOf, type Visitor } from './visitor.ts';
 
 export interface EndpointOptions {
-  /** Ends sessions with their tokens. */
+  /** Ends sessions when their tokens are revoked. */
   watch: PrincipalWatch;
   limits: MessageLimits;
   sessions: SessionLimits;
@@ -28,24 +28,24 @@ export interface EndpointOptions {
   log: Logger;
   openConversation: OpenConversation;
   modern(): Promise<Modern>;
-  /** Whether answers may be event streams. If not, every answer is JSON, and what a call reports before it is dropped. */
+  /** Whether answers may be event streams. If not, answers are plain JSON and progress is dropped. */
   streams?: boolean;
-  /** The schema of a tool's arguments, as `tools/list` shows it. */
+  /** A tool's input schema, as listed. */
   inputSchema(tool: string, caller: Caller): object | undefined;
-  /** Streams of clients of 2026-07-28 that want to be told of changes. */
+  /** Change notifications for clients of 2026-07-28. */
   listen: Listen;
-  /** Accepts calls without any handshake, for roles whose specification allows them. */
+  /** Accepts calls without a handshake, for roles whose specification allows them. */
   bareCall?: BareCall;
   recorder?: Recorder | undefined;
   /** Lets other processes continue a session. */
   shared?: SharedStore | undefined;
 }
 
-/** Answers one message that belongs to no session; the object is the whole JSON-RPC answer. */
+/** Answers one message outside any session with the complete JSON-RPC answer. */
 export type BareCall = (incoming: Incoming, caller: Caller, signal: AbortSignal) => Promise<object | undefined>;
 
 export interface Endpoint {
-  /** Sessions that are open. */
+  /** Number of open sessions. */
   sessions(): number;
   handle(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;
   close(): Promise<void>;
@@ -53,10 +53,10 @@ export interface Endpoint {
 
 const soon = { 'retry-after': '5' };
 const away = (): 'away' => 'away';
-/** The stream that belongs to no request is the first of each session. */
+/** Each session's first stream is the one for unsolicited messages. */
 const ownStream = /-1-\d+$/;
 
-/** The MCP endpoint: POST, GET and DELETE of one path, for every revision that the role offers. */
+/** The MCP endpoint: POST, GET and DELETE on one path, for every revision that the role offers. */
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, revisions } = options;
   const moving = options.shared && createMovingSessions(options.shared, options.sessions);
@@ -81,14 +81,14 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     passedOut: (id, message) => sessions.get(id)?.passOn(message),
   });
   let modern: Promise<ModernRoute> | undefined;
-  /** Loaded when the first such request comes, with the SDK's handler for them. */
+  /** Lazy: loads the SDK's handler. */
   const openModern = async (): Promise<ModernRoute> => {
     const [served, { createModernRoute }] = await Promise.all([options.modern(), import('./modern-route.ts')]);
     return createModernRoute(options, served);
   };
 
   const post = async (request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void> => {
-    // The bare calls of one role answer everything with 200, even what is not JSON.
+    // Bare calls are always answered with status 200, even invalid JSON.
     const isBare = options.bareCall !== undefined && request.headers['mcp-session-id'] === undefined;
     const message = await readMessages(request, response, limits, isBare ? 200 : 400);
     if (message === undefined) return;
@@ -135,10 +135,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
   };
 
-  /** Opens a session of another process here, by repeating its handshake. */
+  /** Opens another process's session here by replaying its handshake. */
   const adopt = async (id: string, visitor: Visitor): Promise<Session | 'full' | undefined> => {
     const handshake = await moving?.find(id, callerKey(visitor));
-    // Another request may have done so meanwhile.
+    // Another request may have opened it meanwhile.
     const known = sessions.find(id, callerKey(visitor));
     if (handshake === undefined || known !== undefined) return known;
     const session = openSession(visitor, id);
@@ -161,7 +161,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     return session;
   };
 
-  /** The session that the request names; if there is none, the request is answered with an error. */
+  /** Finds the request's session, or answers with an error. */
   const findSession = async (
     request: IncomingMessage,
     response: ServerResponse,
@@ -185,7 +185,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const revision = request.headers['mcp-protocol-version'];
     if (revision !== undefined && !revisions.cody && !revisions.handshake.includes(String(revision))) {
       const offered = revisions.handshake.join(', ');
-      respondJson(response, 400, rpcProblem(`MCP-Protocol-Version is not one of those offered here: ${offered}.`));
+      respondJson(response, 400, rpcProblem(`Unsupported MCP-Protocol-Version. Supported: ${offered}.`));
       return undefined;
     }
     return session;
@@ -252,7 +252,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 }
 
-/** Unless it was answered with what else is wrong. */
+/** Does nothing if an error was already sent. */
 function refuseForRoom(response: ServerResponse): void {
   if (response.headersSent) return;
   respondJson(response, 503, rpcProblem('Too many sessions are in use. Try again in a few seconds.'), soon);
@@ -277,7 +277,7 @@ function isModern(request: IncomingMessage, parsed: unknown): boolean {
   return Array.isArray(parsed) ? parsed.some(carriesRevision) : carriesRevision(parsed);
 }
 
-/** No Accept at all means anything, as it does everywhere in HTTP. */
+/** No Accept header means that anything is accepted. */
 function accepted(request: IncomingMessage, streams: boolean): { json: boolean; stream: boolean } {
   const accept = request.headers.accept;
   if (accept === undefined || accept.includes('*/*'))

@@ -1,19 +1,19 @@
-/** What was recently sent on a session's streams, so that a client whose connection broke can get the rest. */
+/** Recent events of a session's streams, so that a client can resume after a disconnect. */
 export interface EventLog {
-  /** Remembers a message and returns the id of its event. */
+  /** Stores a message and returns its event id. */
   append(streamId: number, message: object | undefined): string;
-  /** Forgets everything: the session is over. */
+  /** Drops everything at the session's end. */
   clear(): void;
-  /** The messages of the same stream that came after the event; undefined for an id that is unknown or too old. */
+  /** Messages of the same stream after the event; undefined for an unknown or expired id. */
   after(eventId: string): { streamId: number; events: { id: string; message: object }[] } | undefined;
 }
 
 const eventsMax = 500;
 const bytesMax = 1024 * 1024;
-/** Limit for all sessions together. Beyond it, a session keeps nothing. */
+/** Limit for all sessions together. Once it is reached, sessions store nothing. */
 const allBytesMax = 32 * 1024 * 1024;
 
-/** `remembered` counts what all logs hold. `prefix`: of the ids, where several processes have a log of one session. */
+/** `remembered` counts the bytes of all logs. `prefix` keeps ids unique across processes. */
 export function createEventLog(remembered: { bytes: number } = { bytes: 0 }, prefix = ''): EventLog {
   let events: { streamId: number; sequence: number; message: object | undefined; bytes: number }[] = [];
   let bytes = 0;

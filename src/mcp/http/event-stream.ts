@@ -4,7 +4,7 @@ import { commonHeaders } from '../../http/respond.ts';
 /** One server-sent-events response. */
 export interface EventStream {
   send(message: object, eventId?: string): void;
-  /** An event without content whose id lets the client come back for what follows. */
+  /** Sends an empty event whose id lets the client resume. */
   prime(eventId: string): void;
   /** Sends an event that is not a JSON-RPC message. */
   sendEvent(event: string, data: string): void;
@@ -13,7 +13,7 @@ export interface EventStream {
 }
 
 const keepAliveMs = 15_000;
-/** A client that does not read is disconnected rather than buffered for; it can resume from the last event it got. */
+/** A client that doesn't read is disconnected rather than buffered for; it can resume from its last event. */
 const unreadBytesMax = 8 * 1024 * 1024;
 const reconnectMs = 1_000;
 
@@ -30,7 +30,7 @@ export function openEventStream(
     ...headers,
   });
   response.flushHeaders();
-  // One whose client has gone stays writable.
+  // A response stays writable after its client disconnects.
   const isOpen = (): boolean => response.writable && !response.destroyed;
   const write = (text: string): void => {
     if (!isOpen()) return;
@@ -43,7 +43,7 @@ export function openEventStream(
     onClose();
   };
   response.on('close', close);
-  // No `close` event follows if the client has gone already.
+  // No `close` event follows if the client already disconnected.
   if (response.destroyed) queueMicrotask(close);
   return {
     send(message, eventId) {

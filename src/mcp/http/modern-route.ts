@@ -13,7 +13,7 @@ import { findParamHeaderFault } from './param-headers.ts';
 
 export interface ModernRouteOptions {
   log: Logger;
-  /** The schema of a tool's arguments, as `tools/list` shows it. */
+  /** A tool's input schema, as listed. */
   inputSchema(tool: string, caller: Caller): object | undefined;
   listen: Listen;
 }
@@ -29,13 +29,12 @@ export interface ModernRoute {
 }
 
 /**
- * Requests of 2026-07-28. Those that are plainly in order are answered here. All others are served by the SDK's handler, each
- * with a server object of its own: it owns the rules of that revision (headers against body, which error gets which
- * status), and this only passes requests in and answers out. Subscriptions are ours, once the handler has found nothing
- * wrong with the request.
+ * Requests of 2026-07-28. Plainly valid ones are answered here. All others go to the SDK's handler, each with its own
+ * server object, because it owns that revision's rules (headers against body, which error gets which status).
+ * Subscriptions are ours, once the handler accepts the request.
  */
 export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern): ModernRoute {
-  /** Of requests that the SDK does not know of. */
+  /** Requests answered without the SDK. */
   const running = new Set<AbortController>();
   const handler = createMcpHandler(
     ({ authInfo }) => {
@@ -100,7 +99,7 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
           return;
         }
       }
-      // In this revision closing the response stream is how a client cancels.
+      // In this revision, closing the response stream cancels the request.
       const controller = new AbortController();
       response.on('close', () => {
         if (!response.writableFinished) controller.abort();
@@ -138,10 +137,10 @@ function isMissingCapability(answer: { error?: { code: number } }): boolean {
   return answer.error?.code === rpcCodes.missingCapability;
 }
 
-/** For a request whose client is gone, or whose server is: nobody is meant to read it. */
+/** Status when the client or server is gone; nobody reads it. */
 const closedStatus = 499;
 
-/** Which field of the parameters the header Mcp-Name repeats. */
+/** The parameter that the Mcp-Name header repeats. */
 const namedBy: Readonly<Record<string, string>> = {
   'tools/call': 'name',
   'prompts/get': 'name',
@@ -153,7 +152,7 @@ const namedBy: Readonly<Record<string, string>> = {
 
 const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
-/** Whether the headers say exactly what the body says, and it says nothing else. */
+/** Whether headers and body agree, with nothing else in the body. */
 function isAsHeaded(
   { headers }: IncomingMessage,
   parsed: unknown,
@@ -163,16 +162,13 @@ function isAsHeaded(
   if (named !== method || !(modernRevisions as readonly unknown[]).includes(revision)) return false;
   if (Object.keys(parsed as object).some((member) => !members.has(member))) return false;
   const field = Object.hasOwn(namedBy, method) ? namedBy[method] : undefined;
-  // What a header can't carry as it is comes in Base64.
+  // Values that headers can't carry are Base64-encoded.
   return field === undefined || (typeof name === 'string' && name === params?.[field] && !name.startsWith('=?'));
 }
 
 const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-/**
- * What the handler looks at in a request whose body it is given: the method, headers and the signal. A whole `Request` with
- * `Headers` of its own would cost as much as the call itself.
- */
+/** Only what the handler reads: method, headers, signal. A real `Request` would cost as much as the call. */
 function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Request {
   const get = (name: string): string | null => {
     const lower = name.toLowerCase();
@@ -190,7 +186,7 @@ async function sendWebResponse(answer: Response, response: ServerResponse): Prom
     return;
   }
   const headers = { ...Object.fromEntries(answer.headers), ...commonHeaders };
-  // Only a stream is worth sending in parts.
+  // Only event streams are sent in parts.
   if (answer.body === null || answer.headers.get('content-type') === 'application/json') {
     const body = Buffer.from(await answer.arrayBuffer());
     response.writeHead(answer.status, { ...headers, 'content-length': body.length }).end(body);

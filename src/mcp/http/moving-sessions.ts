@@ -4,29 +4,29 @@ import type { SharedStore } from '../../base/shared-store.ts';
 import type { Incoming } from '../messages/messages.ts';
 
 /**
- * Sessions that a balancer may send to any process on the same database. Each process that gets a request of one opens it as if
- * it had heard its handshake. What belongs to a request or a stream of another process is passed on.
+ * Sessions that a load balancer may route to any process on the same database. Each process opens a session as if it
+ * had received the handshake. Messages for another process's request or stream are forwarded.
  */
 export interface MovingSessions {
-  /** Of this process: part of the ids that it gives out, so that no two give out the same. */
+  /** This process's tag; keeps generated ids unique across processes. */
   readonly tag: string;
-  /** Resolves when other processes can open it. */
+  /** Resolves once other processes can open the session. */
   keep(id: string, callerKey: string, handshake: Record<string, unknown>): Promise<void>;
-  /** What the client opened it with; undefined if it is not theirs, or has expired. */
+  /** The session's handshake; undefined if it belongs to someone else or expired. */
   find(id: string, callerKey: string): Promise<Record<string, unknown> | undefined>;
-  /** The client has ended its handshake. */
+  /** Marks the handshake as complete. */
   complete(id: string): Promise<void>;
   isComplete(id: string): Promise<boolean>;
-  /** What the client has subscribed to, in any process. */
+  /** Records a subscription for all processes. */
   subscribe(id: string, uri: string): Promise<void>;
   unsubscribe(id: string, uri: string): Promise<void>;
   subscriptions(id: string): Promise<string[]>;
-  /** It goes on being kept. */
+  /** Extends the session's lifetime. */
   use(id: string): void;
   end(id: string): Promise<void>;
-  /** To the process that waits for it. */
+  /** Forwards a message to the process that waits for it. */
   passIn(id: string, incoming: Incoming): void;
-  /** To the process that has the client's stream. */
+  /** Forwards a message to the process with the client's stream. */
   passOut(id: string, message: object): void;
   listen(hearing: Hearing): () => void;
 }
@@ -40,9 +40,9 @@ export interface Hearing {
 const kind = 'session';
 const handshakePart = 0;
 const completePart = 1;
-/** Subscriptions follow, each under a number made from its URI. */
+/** Subscriptions follow, numbered by a hash of their URI. */
 const firstSubscription = 16;
-/** With a longer one a session stays where it is. */
+/** A session with a longer handshake stays in its process. */
 const handshakeBytesMax = 16 * 1024;
 
 export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: number }): MovingSessions {
@@ -77,7 +77,7 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
       if (now - (usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
       for (const [each, at] of usedAt) if (now - at > idleMs) usedAt.delete(each);
       usedAt.set(id, now);
-      // The next use tries again soon enough: it lasts four times as long.
+      // The next use retries in time: the entry lives four times longer.
       shared.touch({ kind, id }, idleMs).catch(() => {});
     },
     async end(id) {
@@ -91,7 +91,7 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
         if (notice.about !== 'session') return;
         if (notice.what === 'ended') hearing.ended(notice.id);
         else if (notice.what === 'out') hearing.passedOut(notice.id, notice.message);
-        // As the other process has read it.
+        // Already parsed by the other process.
         else hearing.passedIn(notice.id, notice.message as Incoming);
       }),
   };

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../../base/json.ts';
 
 /**
- * A tool's schema may mark arguments with `x-mcp-header`; clients of 2026-07-28 repeat those in `Mcp-Param-…` headers, so
- * that a proxy in front of the server can route by them, and the server must not trust a header that the body
- * contradicts. The SDK checks this only for tools in its own registry, and ours are not. Returns what is wrong, in words.
+ * A tool's schema may mark arguments with `x-mcp-header`. Clients of 2026-07-28 repeat those in `Mcp-Param-…` headers
+ * for routing proxies, and the server must reject a header that contradicts the body. The SDK checks only tools in
+ * its own registry. Returns the fault as a sentence.
  */
 export function findParamHeaderFault(
   schema: unknown,
@@ -30,7 +30,7 @@ function compare(
   name: string,
   value: unknown,
 ): string | undefined {
-  if (typeof found !== 'string') return `The argument ${name} is given, but the header ${header} is missing.`;
+  if (typeof found !== 'string') return `The argument ${name} is present, but the header ${header} is missing.`;
   const decoded = decode(found);
   if (decoded === undefined) return `The header ${header} is not canonical Base64 of UTF-8 text.`;
   const same =
@@ -40,7 +40,7 @@ function compare(
 
 const decimal = /^-?\d+(?:\.\d+)?$/;
 
-/** Plain text, or `=?base64?…?=` for what a header can't carry as it is. */
+/** Plain text, or `=?base64?…?=`. */
 function decode(value: string): string | undefined {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(value)?.[1];
   if (encoded === undefined) return value;

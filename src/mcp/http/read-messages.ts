@@ -4,7 +4,7 @@ import { refuseUnread, respondJson } from '../../http/respond.ts';
 import { errorAnswer, type MessageLimits, type ParsedText, readMessageBytes } from '../messages/messages.ts';
 import { rpcCodes } from '../wire-errors.ts';
 
-/** The JSON-RPC messages in the body of a POST; undefined if there are none, and the request was answered with an error. */
+/** Reads a POST body's JSON-RPC messages; undefined if the request was answered with an error. */
 export async function readMessages(
   request: IncomingMessage,
   response: ServerResponse,
@@ -30,7 +30,7 @@ export async function readMessages(
   return undefined;
 }
 
-/** An HTTP-level refusal in the shape that MCP clients read. */
+/** An HTTP-level error in the shape that MCP clients read. */
 export function rpcProblem(problem: string): object {
   return errorAnswer(null, rpcCodes.invalidRequest, problem);
 }

@@ -17,15 +17,15 @@ export interface HttpServiceOptions extends Omit<EndpointOptions, 'watch'>, Omit
   port: number;
   path: string;
   listenLimits?: Partial<ListenLimits>;
-  /** The body of `GET /health`, which needs no token; details are for those who have one. */
+  /** The body of `GET /health`, which needs no token; details require one. */
   health(detailed: boolean): Record<string, unknown>;
-  /** What callers without a token may know about how to get one (RFC 9728), and below which path. */
+  /** OAuth resource metadata (RFC 9728) and its path. */
   resource?: { readonly path: string; readonly metadata: object } | undefined;
-  /** Paths that need no token because they are secrets themselves. */
+  /** Paths that need no token because they contain a secret. */
   secretRoutes?: readonly SecretRoute[];
-  /** Pages for people, with a way to sign in of their own. Answers whether the path is one of theirs. */
+  /** Pages for people, with their own sign-in. Returns whether it handled the path. */
   pages?: PageHandler;
-  /** What `GET /metrics` answers, in Prometheus's text format. */
+  /** Prometheus text for `GET /metrics`. */
   metrics?: () => Promise<string>;
 }
 
@@ -34,17 +34,17 @@ export type PageHandler = (
   response: ServerResponse,
   entrance: {
     address: string;
-    /** Whom the request's own token proves, or nobody in particular where none is needed. Undefined: nobody may enter. */
+    /** The principal proven by the request's token, or none if no token is required. Undefined: access denied. */
     access(): Promise<{ principal: Principal | undefined } | undefined>;
     checkToken(token: string): Promise<{ principal: Principal | undefined } | 'wrong' | 'too many'>;
-    /** Whether what proved it holds still. */
+    /** Whether the principal's token is still valid. */
     isValid(principal: Principal): Promise<boolean>;
   },
 ) => Promise<boolean>;
 
 export interface HttpService {
   readonly url: string;
-  /** What is open. */
+  /** Number of open sessions. */
   sessions(): number;
   connections(): number;
   close(graceMs: number): Promise<void>;
@@ -74,7 +74,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
         })
       : undefined;
 
-  /** A label with few values, for metrics. */
+  /** A low-cardinality label for metrics. */
   const routeName = (request: IncomingMessage, response: ServerResponse): string => {
     const path = pathOf(request);
     if (path === options.path) return 'mcp';
@@ -123,7 +123,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       respondJson(response, 200, options.resource?.metadata ?? {});
       return;
     }
-    // The operator may have put MCP where a page would be.
+    // The operator may have placed MCP at a page's path.
     if (path !== options.path && options.pages && (await options.pages(request, response, entranceOf(request)))) return;
     const access = await guards.checkToken(request);
     if (path === '/health' && (request.method === 'GET' || request.method === 'HEAD')) {
@@ -135,14 +135,14 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       refuseUnread(response, access.status, rpcProblem(access.problem), access.headers);
       return;
     }
-    // `close` comes once: a client that has gone meanwhile would be watched for ever.
+    // `close` fires once: a client that already left would be watched forever.
     if (response.destroyed) return;
     const visitor: Visitor = {
       principal: access.principal,
       address: clientAddress(request.socket.remoteAddress),
       host: request.headers.host ?? '',
     };
-    // Streams end with the token; the answers of sessions that it opened, too.
+    // Streams end with the token that opened them.
     response.once(
       'close',
       watch.add(access.principal, () => response.destroy()),
@@ -152,20 +152,20 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       await answerMetrics(request, response, access.principal, options.metrics);
     else if (pair && path === '/sse' && request.method === 'GET') await pair.open(response, visitor);
     else if (pair && path === '/messages' && request.method === 'POST') await pair.post(request, response, visitor);
-    else refuseUnread(response, 404, rpcProblem(`There is nothing at this path. MCP is at ${options.path}.`));
+    else refuseUnread(response, 404, rpcProblem(`Nothing is served at this path. MCP is at ${options.path}.`));
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     if (recorder) response.once('close', () => recorder.httpAnswer(routeName(request, response), statusOf(response)));
     route(request, response).catch((error: unknown) => {
-      // The rest of a secret path must not be logged.
+      // Never log the rest of a secret path.
       const logged = secretRouteOf(request)?.pathPrefix ?? request.url;
       const incident = options.log.incident('http request failed', error, { path: logged });
       respondJson(response, 500, rpcProblem(`Internal error. The log has the details under incident ${incident}.`));
     });
   };
   const listener: HttpListener = await listen(options.host, options.port, answer, {
-    onError: (error) => options.log.warn('a connection was not accepted', { error }),
+    onError: (error) => options.log.warn('connection rejected', { error }),
     onRefused: () => recorder?.connectionRefused(),
     ...(options.listenLimits ? { limits: options.listenLimits } : {}),
     bodyTimeoutMs: (request) => (secretRouteOf(request) === undefined ? undefined : fileTimeoutMs),
@@ -177,7 +177,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
     connections: listener.connections,
     async close(graceMs) {
       const closed = listener.close(graceMs);
-      // Requests that are nearly done get their answer; then the streams are ended, or the sockets would stay open.
+      // Requests that are nearly done get their answer; then streams are closed, or their sockets would stay open.
       await new Promise((resolve) => setTimeout(resolve, shutdownNoteMs));
       await endpoint.close();
       await pair?.close();

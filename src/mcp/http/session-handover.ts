@@ -6,13 +6,13 @@ import { watchedMax } from '../sessions/watches.ts';
 import type { MovingSessions } from './moving-sessions.ts';
 import type { Session } from './session.ts';
 
-/** What the process that has a session tells the others, and learns from them. */
+/** Synchronizes a session between processes. */
 export interface SessionHandover {
-  /** Has other processes know what they must, and learns from them what this one must before it goes on. */
+  /** Publishes and fetches what other processes know before this one continues. */
   settle(session: Session, incoming: readonly Incoming[]): Promise<void>;
-  /** Brings a session that was opened here to where another process left it. */
+  /** Restores a session that another process left. */
   takeOver(session: Session, handshake: Record<string, unknown>): Promise<void>;
-  /** After its end others must not go on with it. */
+  /** Prevents others from continuing an ended session. */
   end(id: string): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
     },
   };
 
-  /** Every process that has the session subscribes: any of them may have the client's stream, or outlive the others. */
+  /** Every process with the session subscribes: any of them may hold the client's stream or outlive the others. */
   async function passSubscription(id: string, item: Incoming & { kind: 'request' }): Promise<void> {
     const uri = item.params?.['uri'];
     if (typeof uri !== 'string' || uri.length > uriUnitsMax) return;
@@ -61,7 +61,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
     moving.passIn(id, item);
   }
 
-  /** `notifications/initialized` may have gone to another process, or be on its way there. */
+  /** `notifications/initialized` may have reached another process instead. */
   async function completed({ id, conversation }: Session): Promise<void> {
     for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += lookMs) {
       if (await moving.isComplete(id).catch(() => false)) {
@@ -73,7 +73,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
   }
 
   function notKept(error: unknown): void {
-    log.warn('other processes cannot go on with a session', {
+    log.warn('other processes cannot continue a session', {
       reason: error instanceof Error ? error.message : '',
     });
   }

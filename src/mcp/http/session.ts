@@ -10,20 +10,20 @@ import { type EventStream, openEventStream } from './event-stream.ts';
 
 export interface SessionOptions {
   id: string;
-  /** Who opened it: nobody else may use it, even knowing its id. */
+  /** Identifies its opener: nobody else may use the session, even with its id. */
   callerKey: string;
   limits: Pick<MessageLimits, 'answerBytesMax'>;
-  /** What the event logs of all sessions hold. */
+  /** Bytes in the event logs of all sessions. */
   remembered: { bytes: number };
   open(connection: Connection): Conversation;
-  /** Present if other processes may have the session too. */
+  /** Present if other processes may also serve the session. */
   elsewhere?: SessionElsewhere | undefined;
 }
 
 export interface SessionElsewhere {
-  /** Of this process. */
+  /** This process's tag. */
   tag: string;
-  /** For the process that has the client's stream. */
+  /** Sends a message via the process with the client's stream. */
   tell(message: object): void;
 }
 
@@ -40,32 +40,32 @@ export interface Session {
   readonly id: string;
   readonly callerKey: string;
   readonly conversation: Conversation;
-  /** No request is running and no stream is open. */
+  /** True if no request is running and no stream is open. */
   readonly idle: boolean;
-  /** A request came after the handshake. */
+  /** True if a request followed the handshake. */
   readonly used: boolean;
   /** On the clock of `performance.now()`. */
   readonly openedAt: number;
   lastUsedAt: number;
   post(options: PostOptions): Promise<void>;
-  /** Opens the stream for messages that the server initiates; false if there is one already. */
+  /** Opens the stream for server-initiated messages; false if one exists. */
   listen(response: ServerResponse): boolean;
-  /** Resumes a stream that broke off after the event; false if that event is unknown. */
+  /** Resumes a stream after the event; false if the event is unknown. */
   resume(response: ServerResponse, lastEventId: string): boolean;
-  /** Says what another process has to say, if the client listens here. */
+  /** Sends another process's message if the client listens here. */
   passOn(message: object): void;
   close(): Promise<void>;
 }
 
-/** A request without output for this long is turned into a stream, whose keep-alives hold the connection. */
+/** After this long without output, a request becomes a stream whose keep-alives hold the connection. */
 const silenceMs = 10_000;
 const initializedGraceMs = 1_000;
 
-/** One sequence of events to the client. Its connection may come and go; its events are remembered. */
+/** One sequence of events. Its connection may break; its events are stored. */
 interface Lane {
   id: number;
   stream: EventStream | undefined;
-  /** Whether more may be sent on it. */
+  /** True if nothing more may be sent. */
   finished: boolean;
 }
 
@@ -116,7 +116,7 @@ export function createSession(options: SessionOptions): Session {
     ...(elsewhere ? { tag: elsewhere.tag } : {}),
   });
 
-  /** The answers to one POST: plain JSON unless there is more to send, then a stream. */
+  /** The answers to one POST: plain JSON, or a stream if there is more to send. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
     let lane: Lane | undefined;
 
@@ -202,7 +202,7 @@ export function createSession(options: SessionOptions): Session {
   };
 }
 
-/** To a question that a client has left no way to send: as if the client did not know the method. */
+/** The reply to a question that can't be delivered: as if the client didn't know the method. */
 function unasked({ id }: { id: unknown }): Record<string, unknown> {
   return {
     jsonrpc: '2.0',
@@ -211,7 +211,7 @@ function unasked({ id }: { id: unknown }): Record<string, unknown> {
   };
 }
 
-/** From 2025-11-25 on a stream begins with an event that the client can resume from; older clients may choke on it. */
+/** Since 2025-11-25, a stream starts with an event to resume from; older clients may choke on it. */
 function primes(revision: string | undefined): boolean {
   return revision !== undefined && revision >= '2025-11-25';
 }

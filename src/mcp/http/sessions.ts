@@ -5,25 +5,25 @@ import { createSession, type Session, type SessionElsewhere } from './session.ts
 
 export interface SessionLimits {
   sessionsMax: number;
-  /** Sessions of one caller. */
+  /** Max sessions per caller. */
   perCallerMax?: number;
-  /** A session that has not been used for this long is closed. */
+  /** Sessions unused for this long are closed. */
   idleMs: number;
 }
 
 export interface Sessions {
   readonly count: number;
-  /** Undefined when all places are taken by active sessions. */
+  /** Undefined if all sessions are active. */
   open(
     callerKey: string,
     openConversation: (connection: Connection) => Conversation,
     onClosed?: () => void,
-    /** The id of a session that another process has opened. */
+    /** The id of a session opened by another process. */
     id?: string,
   ): Session | undefined;
-  /** Regardless of who opened it. */
+  /** Ignores the owner. */
   get(id: string): Session | undefined;
-  /** Another caller's session is as unknown as one that never existed. */
+  /** Another caller's session is reported as unknown. */
   find(id: string, callerKey: string): Session | undefined;
   end(session: Session): Promise<void>;
   closeAll(): Promise<void>;
@@ -38,7 +38,7 @@ export function createSessions(
   elsewhere?: (id: string) => SessionElsewhere,
 ): Sessions {
   const remembered = { bytes: 0 };
-  // In the order of last use, so that the first idle one is the one to close.
+  // In order of last use, so the first idle one is closed first.
   const sessions = new Map<string, Session>();
 
   const ends = new Map<string, () => void>();
@@ -59,9 +59,9 @@ export function createSessions(
   };
   const timer = setInterval(sweep, Math.min(sweepMs, idleMs)).unref();
 
-  /** Ends the one of these that is missed least, if any can be ended. */
+  /** Closes the least useful candidate, if any can be closed. */
   const endOne = (candidates: readonly Session[]): boolean => {
-    // An open stream alone keeps no session: its client can open another. One that was never used is missed by nobody.
+    // An open stream alone doesn't keep a session: its client can open another. Unused sessions go first.
     const waiting = candidates.filter(({ conversation }) => conversation.pending === 0);
     const unused = waiting.filter((session) => !session.used);
     const [victim] = [unused.filter(({ idle }) => idle), unused, waiting.filter(({ idle }) => idle), waiting].flat();
@@ -70,7 +70,7 @@ export function createSessions(
     return true;
   };
 
-  /** The caller with most sessions loses one. */
+  /** Closes a session of the caller with the most. */
   const makeRoom = (callerKey: string): boolean => {
     const byCaller = Map.groupBy(sessions.values(), (session) => session.callerKey);
     const own = byCaller.get(callerKey) ?? [];

@@ -11,12 +11,12 @@ import { callerKey, callerOf, type Visitor } from './visitor.ts';
 export interface SsePairOptions {
   limits: MessageLimits;
   connectionsMax: number;
-  /** Connections of one caller. */
+  /** Max connections per caller. */
   perCallerMax: number;
   openConversation: OpenConversation;
 }
 
-/** The HTTP+SSE pair of 2024-11-05: `GET /sse` is where answers come, `POST /messages` is where requests go. */
+/** The HTTP+SSE pair of 2024-11-05: answers on `GET /sse`, requests to `POST /messages`. */
 export interface SsePair {
   open(response: ServerResponse, visitor: Visitor): Promise<void>;
   post(request: IncomingMessage, response: ServerResponse, visitor: Visitor): Promise<void>;
@@ -37,7 +37,7 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, openConver
       const key = callerKey(visitor);
       const own = [...connections].filter(([, connection]) => connection.callerKey === key);
       if (own.length >= perCallerMax || connections.size >= connectionsMax) {
-        // The caller's oldest idle connection makes room.
+        // Closes the caller's oldest idle connection.
         const [oldId, old] = own.find(([, { conversation }]) => conversation.pending === 0) ?? [];
         if (oldId !== undefined) connections.delete(oldId);
         old?.end();
@@ -68,7 +68,7 @@ export function createSsePair({ limits, connectionsMax, perCallerMax, openConver
       const id = new URL(request.url ?? '', 'http://localhost').searchParams.get('sessionId') ?? '';
       const connection = connections.get(id);
       if (connection === undefined || connection.callerKey !== callerKey(visitor)) {
-        refuseUnread(response, 404, rpcProblem('No such connection. Open one with GET /sse.'));
+        refuseUnread(response, 404, rpcProblem('Unknown connection. Open one with GET /sse.'));
         return;
       }
       const message = await readMessages(request, response, limits);

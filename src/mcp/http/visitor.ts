@@ -1,22 +1,22 @@
 import { type Principal, rightsKey } from '../../base/rights.ts';
 import { type Caller, localUser } from '../../tools/call.ts';
 
-/** Who is on the other side of a request, before any session. */
+/** The sender of a request, before any session. */
 export interface Visitor {
-  /** Whom the token proves, where one is needed. */
+  /** The principal proven by the token, if one is required. */
   principal: Principal | undefined;
   address: string;
-  /** The Host that it named, which was checked. */
+  /** The validated Host header. */
   host: string;
 }
 
-/** Who opened a session: nobody else may use it, and nobody with other rights. */
+/** Identifies a session's owner, including their rights. */
 export function callerKey({ principal, address }: Visitor): string {
   if (principal === undefined) return `address ${address}`;
   return `${principal.identity} ${rightsKey(principal.rights)}`;
 }
 
-/** Who calls: quotas are counted per visitor, whichever session or connection is used. */
+/** Quotas are counted per visitor, across sessions and connections. */
 export function callerOf(visitor: Visitor, sessionId?: string): Caller {
   const { principal } = visitor;
   const key = callerKey(visitor);

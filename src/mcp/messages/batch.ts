@@ -3,7 +3,7 @@ import type { Sink } from '../sessions/conversation.ts';
 import { rpcCodes } from '../wire-errors.ts';
 import type { Incoming, MessageLimits } from './messages.ts';
 
-/** The handshake must stand alone: a batch could otherwise carry calls past it. */
+/** The handshake must stand alone, so that a batch can't smuggle calls past it. */
 export function refuseInitialize(item: Incoming): Incoming {
   if (item.kind !== 'request' || item.method !== 'initialize') return item;
   const problem = 'Invalid request: initialize must not be part of a batch.';
@@ -11,9 +11,8 @@ export function refuseInitialize(item: Incoming): Incoming {
 }
 
 /**
- * Collects the answers to a batch and delivers them together when the last has arrived. Those that would make the batch
- * longer than one answer may be are replaced by an error. A batch whose requests were all cancelled is `settled` with
- * nothing to deliver.
+ * Collects a batch's answers and delivers them together. Answers that would exceed the size limit are replaced by an
+ * error. If all requests were cancelled, `settled` fires with nothing to deliver.
  */
 export function gatherAnswers(
   incoming: readonly Incoming[],

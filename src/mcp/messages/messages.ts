@@ -15,10 +15,10 @@ import {
 import { metaKeys } from '../protocol-versions.ts';
 import { internalFailure, RpcError, rpcCodes } from '../wire-errors.ts';
 
-/** A request's id as the client wrote it, and as a key that tells `1` from `"1"`. */
+/** A request's id as written by the client, plus a key that distinguishes `1` from `"1"`. */
 export interface WireId {
   key: string;
-  /** Goes back byte for byte: integers that a double can't hold are kept as raw JSON. */
+  /** Returned byte for byte: integers that exceed a double are kept as raw JSON. */
   value: string | number | object;
 }
 
@@ -33,10 +33,10 @@ export type ParsedText =
   | { ok: false; id: WireId | null; code: number; problem: string };
 
 export interface MessageLimits extends JsonBounds {
-  /** Bytes of one message: an HTTP body, a line on stdio. */
+  /** Max bytes per message: an HTTP body or a line on stdio. */
   bytesMax: number;
   batchMax: number;
-  /** Bytes of all answers to a batch. */
+  /** Max bytes of a batch's answers. */
   answerBytesMax: number;
 }
 
@@ -48,12 +48,12 @@ export const messageLimits: MessageLimits = {
   answerBytesMax: answerBytesDefault,
 };
 
-/** UTF-16 units of an id. It goes back with the answer, whose length is bounded. */
+/** Max UTF-16 units of an id. It is repeated in the answer, whose length is bounded. */
 const idUnitsMax = 20_000;
 /** An escape of one unit: \uXXXX. */
 const escapeUnits = 6;
 
-/** Reads one message or batch as it came. Invalid UTF-8 is refused: with replacement characters it would be another message. */
+/** Parses one message or batch. Invalid UTF-8 is rejected, because replacement characters would change the message. */
 export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedText {
   const text = bytes.toString('utf8');
   if (isUtf8(bytes)) return parseMessages(text, limits);
@@ -62,7 +62,7 @@ export function readMessageBytes(bytes: Buffer, limits: MessageLimits): ParsedTe
   return { ok: false, id: known, code: rpcCodes.parseError, problem: 'Parse error: the message is not valid UTF-8.' };
 }
 
-/** Reads one message or batch. The text is measured before it is parsed, so that a bomb costs no more than its length. */
+/** Parses one message or batch. Nesting and size are checked before parsing, so that a bomb costs only its length. */
 export function parseMessages(text: string, limits: MessageLimits): ParsedText {
   const tooMuch = exceeds(text, limits);
   if (tooMuch !== undefined) return { ok: false, id: idOf(text), code: rpcCodes.invalidRequest, problem: tooMuch };
@@ -85,8 +85,8 @@ export function parseMessages(text: string, limits: MessageLimits): ParsedText {
 }
 
 /**
- * The arguments of tools keep the digits of integers that a double cannot hold: what a caller stores is what comes back. The
- * rest of a message is the protocol's own, and read by its rules.
+ * Tool arguments keep the digits of integers that exceed a double, so stored values come back unchanged. The rest of
+ * the message follows the protocol's rules.
  */
 function keepArguments(parsed: unknown, text: string): void {
   if (!mayHaveLong(text)) return;
@@ -99,7 +99,7 @@ function keepArguments(parsed: unknown, text: string): void {
   }
 }
 
-/** The answer to a request, once its result or error is known. */
+/** Builds the answer once the result or error is known. */
 export async function answerOf(id: WireId, result: Promise<object>): Promise<object> {
   try {
     return { result: await result, jsonrpc: '2.0', id: id.value };
@@ -143,7 +143,7 @@ function readMessage(message: unknown, text: string | undefined): Incoming {
   }
   const fields = params as Record<string, unknown> | undefined;
   if (id === undefined) return { kind: 'notification', method, params: fields };
-  // Some clients write null for what they leave out.
+  // Some clients send null for omitted fields.
   if (fields?.['_meta'] === null) delete fields['_meta'];
   if (fields?.['_meta'] !== undefined && !isMeta(fields['_meta'])) {
     const problem = 'Invalid params: _meta must be an object, and its progressToken a string or an integer.';
@@ -152,7 +152,7 @@ function readMessage(message: unknown, text: string | undefined): Incoming {
   return { kind: 'request', id, method, params: fields };
 }
 
-/** As the specification's schema has it. */
+/** Per the specification's schema. */
 function isMeta(meta: unknown): boolean {
   if (!isObject(meta)) return false;
   const { progressToken: token, [metaKeys.relatedTask]: task } = meta;
@@ -172,7 +172,7 @@ function readId(value: unknown, text: string | undefined): WireId | undefined {
   return source === undefined ? { key: `n:${value}`, value } : { key: `n:${source}`, value: JSON.rawJSON(source) };
 }
 
-/** The characters of a top-level `id` that is too large for a double. Only such ids pay for the second parse. */
+/** The raw text of a top-level `id` that exceeds a double. Only such ids pay for a second parse. */
 function sourceOfId(text: string): string | undefined {
   const sources = new Map<unknown, string | undefined>();
   const root: unknown = JSON.parse(text, function remember(this: unknown, key, value, context?: { source?: string }) {
@@ -187,11 +187,11 @@ function exceeds(text: string, limits: MessageLimits): string | undefined {
   const excess = excessOf(text, limits);
   if (excess === undefined) return undefined;
   return excess === 'depth'
-    ? `Invalid request: it is nested deeper than ${limits.depthMax} levels.`
-    : `Invalid request: it has more than ${limits.elementsMax} elements.`;
+    ? `Invalid request: nested deeper than ${limits.depthMax} levels.`
+    : `Invalid request: more than ${limits.elementsMax} elements.`;
 }
 
-/** The id of a message that is not parsed, so that its sender can be told to stop waiting. */
+/** Extracts the id of an unparsed message, so that its sender gets an answer. */
 function idOf(text: string): WireId | null {
   if (!text.trimStart().startsWith('{')) return null;
   let depth = 0;
@@ -209,7 +209,7 @@ function idOf(text: string): WireId | null {
   return null;
 }
 
-/** After the name of the member. */
+/** Reads the id after its key. */
 function idAt(text: string, start: number): WireId | undefined {
   const [before = ''] = /^\s{0,100}:\s{0,100}/.exec(text.slice(start, start + 201)) ?? [];
   const first = start + before.length;

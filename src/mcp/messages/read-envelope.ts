@@ -4,14 +4,14 @@ import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 
 type Params = Record<string, unknown>;
 
-/** What a plain request of 2026-07-28 says of its client. */
+/** What a plain request of 2026-07-28 says about its client. */
 export interface Envelope {
   readonly meta: Params;
   readonly clientInfo: unknown;
   readonly capabilities: unknown;
 }
 
-/** From 2026-07-28 on. Undefined if the request is not plain. */
+/** For 2026-07-28 and later. Undefined if the request is not plain. */
 export function readEnvelope(method: string, params: Params | undefined): Envelope | undefined {
   const meta = params?.['_meta'];
   if (params === undefined || !isObject(meta) || isRetry(params) || !isKnown(meta)) return undefined;
@@ -22,17 +22,17 @@ export function readEnvelope(method: string, params: Params | undefined): Envelo
   return { meta, clientInfo: meta[metaKeys.client], capabilities: meta[metaKeys.capabilities] };
 }
 
-/** With answers to questions. */
+/** True if it carries answers to questions. */
 function isRetry(params: Params): boolean {
   return 'inputResponses' in params || 'requestState' in params;
 }
 
-/** In the revisions with a handshake, any integer may be one. */
+/** Revisions with a handshake allow any integer. */
 export function isModernId(id: unknown): id is string | number {
   return typeof id === 'string' || Number.isSafeInteger(id);
 }
 
-/** Envelopes that the SDK has found to be in order: a client sends the same with every request. */
+/** Envelopes that the SDK has accepted: a client repeats the same one. */
 const known = new Set<string>();
 const knownMax = 100;
 const envelopeKeys = [metaKeys.revision, metaKeys.client, metaKeys.capabilities, metaKeys.logLevel];

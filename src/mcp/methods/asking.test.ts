@@ -13,7 +13,7 @@ import { serveOverStdio } from '../serve.ts';
 
 type Fields = Record<string, unknown>;
 
-/** A client on stdio that can show forms, and a tool that removes things once its user agrees. */
+/** A stdio client that can show forms, and a tool that deletes things after confirmation. */
 function open(answerMs: number) {
   let removed = 0;
   const remove = defineTool({
@@ -35,7 +35,7 @@ function open(answerMs: number) {
     toolsets: [{ name: 'things', tools: [remove], failures: { as: 'result' } }],
     readOnly: false,
     disabledTools: [],
-    // A question that kept its place would leave none for the next call.
+    // A question that kept its slot would leave none for the next call.
     inFlight: { runningMax: 1, waitingMax: 0 },
     jobs: createCallJobs(),
     log: silentLogger,
@@ -63,7 +63,7 @@ function open(answerMs: number) {
     send,
     call: (id: number) => send({ id, method: 'tools/call', params: { name: 'remove' } }),
     removed: () => removed,
-    /** The first message, said or still to come, that is one of these. */
+    /** The first matching message, received or still to come. */
     async wait(wanted: (message: Fields) => boolean): Promise<Fields> {
       for (;;) {
         const found = said.find(wanted);
@@ -90,7 +90,7 @@ test('a question that nobody answers ends the call with a clear error, and nothi
   assert.equal(isError, true);
   assert.equal(structuredContent.error['code'], 'not_confirmed');
   assert.match(String(structuredContent.error['message']), /no usable answer. Nothing was changed/);
-  // The client learns that it need not show the form any more, and an answer that comes too late changes nothing.
+  // The client is told to withdraw the form, and a late answer changes nothing.
   const { params } = await client.wait(isWithdrawn);
   assert.equal((params as Fields)['requestId'], id);
   client.send({ id, result: { action: 'accept', content: { confirm: true } } });

@@ -8,20 +8,20 @@ import { createSlidingWindow } from '../../base/sliding-window.ts';
 import type { Answers, Question, Questions } from '../../tools/question.ts';
 import { rpcCodes } from '../wire-errors.ts';
 
-/** Asks the user through the client. Undefined if that turns out to be impossible; a refusal is thrown. */
+/** Asks the user through the client. Undefined if impossible. Throws if declined. */
 export type Ask = (questions: Questions) => Promise<Answers | undefined>;
 
 /** The request during which the user is asked. */
 export interface AskingRequest {
   readonly signal: AbortSignal;
-  /** Up to 2025-11-25: a request to the client, such as to show a form. Resolves with its result. */
+  /** Up to 2025-11-25: sends a request to the client, such as showing a form, and resolves with its result. */
   send(method: string, params: Record<string, unknown>, timeoutMs: number): Promise<unknown>;
-  /** From 2026-07-28 on: what came with a call that is sent again. */
+  /** Since 2026-07-28: the answers that came with a repeated call. */
   readonly inputResponses?: Record<string, unknown> | undefined;
   readonly requestState?: unknown;
 }
 
-/** A call of 2026-07-28 must be sent again with the answers: servers send no requests there. */
+/** A call of 2026-07-28 must be repeated with the answers: servers send no requests there. */
 export class InputRequired extends Error {
   override readonly name = 'InputRequired';
   readonly result: object;
@@ -32,17 +32,17 @@ export class InputRequired extends Error {
   }
 }
 
-/** How long a question stays open unless told. The client holds a request meanwhile, and no place is taken here. */
+/** Default time for an answer. The client's request stays open, but no slot is held. */
 const answerMsDefault = 600_000;
 
-/** Whether a client that declares these capabilities can show a form to its user. */
+/** Whether these capabilities let the client show forms. */
 export function canAsk(capabilities: unknown): boolean {
   const elicitation = isObject(capabilities) ? capabilities['elicitation'] : undefined;
-  // Before there was another kind of question than forms, an empty object stood for them.
+  // Before other question types existed, an empty object meant forms.
   return isObject(elicitation) && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
 
-/** Up to 2025-11-25: a request to the client, while its own call waits. */
+/** Up to 2025-11-25: asks the client while its call waits. */
 export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault): Ask {
   return async (questions) => {
     const responses: Record<string, unknown> = {};
@@ -65,8 +65,8 @@ export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault
 }
 
 /**
- * From 2026-07-28 on: the call is answered with the questions and comes again with the answers. The state that comes with
- * them shows that this caller was asked exactly this about exactly this call, so an answer fits no other.
+ * Since 2026-07-28: the call is answered with questions and repeated with answers. The signed state ties an answer to
+ * this caller, question and call.
  */
 export function askBetweenCalls(
   request: AskingRequest,
@@ -78,7 +78,7 @@ export function askBetweenCalls(
     const about = JSON.stringify([owner, params['name'], params['arguments'], questions]);
     const { inputResponses, requestState } = request;
     const isAnswer = inputResponses !== undefined && wasAsked(about, requestState);
-    // Sent again, it would be a second yes to what was asked once.
+    // A repeated answer would confirm twice.
     if (!isAnswer || !(await answered.take(String(requestState))).ok) throw new InputRequired(questions, issue(about));
     return readAnswers(questions, inputResponses);
   };
@@ -86,7 +86,7 @@ export function askBetweenCalls(
 
 const stateLastsMs = 3_600_000;
 
-/** Counts answers, each of which is accepted once. In all processes on one database, if they share a store. */
+/** Accepts each answer once, across all processes that share a store. */
 export function createAnswered(shared: SharedStore | undefined): CallCounter {
   const once = { limit: 1, windowMs: 2 * stateLastsMs };
   return shared === undefined ? createSlidingWindow(once) : createSharedWindow(shared, 'answer', once);
@@ -105,7 +105,7 @@ function wasAsked(about: string, state: unknown): boolean {
   return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
 }
 
-/** In the form in which a result or a task carries them. */
+/** As carried by a result or task. */
 export function toInputRequests(questions: Questions): Record<string, object> {
   return Object.fromEntries(
     Object.entries(questions).map(([name, question]) => [
@@ -132,7 +132,7 @@ function schemaOf({ fields }: Question): {
 
 const nothingDone = 'Nothing was changed.';
 
-/** What the user filled in; anything but an accepted form with every field is a refusal. */
+/** The user's input. Anything but an accepted, complete form counts as declined. */
 export function readAnswers(questions: Questions, responses: Readonly<Record<string, unknown>>): Answers {
   return Object.fromEntries(
     Object.entries(questions).map(([name, { fields }]) => {
@@ -146,10 +146,7 @@ export function readAnswers(questions: Questions, responses: Readonly<Record<str
         (field) => [field, isObject(content) ? content[field] : undefined] as const,
       );
       if (action !== 'accept' || filled.some(([field, value]) => typeof value !== fields[field]?.type)) {
-        throw new CarrelError(
-          'not_confirmed',
-          `The client's answer to the question does not have the form that was asked for. ${nothingDone}`,
-        );
+        throw new CarrelError('not_confirmed', `The client's answer does not match the requested form. ${nothingDone}`);
       }
       return [name, Object.fromEntries(filled) as Record<string, boolean | string>];
     }),

@@ -18,28 +18,28 @@ export interface CallToolOptions {
   catalogue: Catalogue;
   jobs: CallJobs;
   gates: Gates;
-  /** The longest answer, in bytes. */
+  /** Max bytes per answer. */
   answerBytesMax?: number;
   clock?: MonotonicClock;
-  /** Is told of every call. */
+  /** Notified of every call. */
   recorder?: Recorder | undefined;
 }
 
 export type CallTool = (name: string, given: unknown, call: IncomingCall) => Promise<object>;
 
 /**
- * The one way to a tool, whatever the transport:
+ * The single path to a tool, on any transport:
  *
- * 1. find it, or say what is wrong with the name;
+ * 1. find the tool, or report the unknown name;
  * 2. parse the arguments;
  * 3. count the call against the caller's quota;
- * 4. wait for a free slot, or refuse;
- * 5. ask the user, where the tool wants that and the client can;
- * 6. run it, as a task or a job if it becomes slow;
- * 7. see that the answer is not too long;
- * 8. make every failure one of ours.
+ * 4. wait for a free slot, or reject;
+ * 5. ask the user, if the tool wants that and the client can;
+ * 6. run it, as a task or job if it becomes slow;
+ * 7. check the answer's length;
+ * 8. translate every failure into one of our errors.
  *
- * Returns the tool's plain data, a job's handle, or the task that was started.
+ * Returns the tool's plain data, a job handle or a started task.
  */
 export function createCallTool({ catalogue, jobs, gates, recorder, ...options }: CallToolOptions): CallTool {
   const { answerBytesMax = answerBytesDefault } = options;
@@ -66,10 +66,10 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       const counting = quotas.count(offered, call.caller.id);
       if (counting) await counting;
       if (tool.takesNoSlot) return await run(tool, input, call);
-      // Without questions nothing is awaited: calls take their places in the order in which they came.
+      // Without questions nothing is awaited, so calls queue in arrival order.
       const mustAsk = tool.questions !== undefined && call.ask !== undefined;
       const ask = async (running: IncomingCall): Promise<IncomingCall> => {
-        // Nobody waits for a person with a place taken.
+        // Release the slot while waiting for a person.
         const questions = await gates.pass(toolset, running.signal, nothing, async () =>
           tool.questions?.(input, running),
         );
@@ -109,7 +109,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       const ms = performance.now() - start;
       const tool = catalogue.find(name) === undefined ? unknownTool : name;
       ended?.({ at, tool, caller: call.caller, given, client: call.client, ms, outcome, ...more });
-      // Where callers have names, the log says who did what.
+      // With named callers, the log records who did what.
       const level = call.caller.name === localUser.name ? 'debug' : 'info';
       call.log[level]('called', { tool: printable(name), outcome, ms: Math.round(ms) });
     };
@@ -127,11 +127,11 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
 
 const nothing = (): void => {};
 
-/** Recorded for unknown names, which would otherwise make unbounded labels. */
+/** Metrics label for unknown names, which would otherwise be unbounded. */
 const unknownTool = '(unknown)';
 const unexpected = { code: 'internal', kind: 'internal' } as const;
 
-/** A client that takes tasks waits no longer than this for an answer. */
+/** Max wait for an answer before a task-capable client gets a task. */
 const taskAfterMs = 2_000;
 
 function find(catalogue: Catalogue, name: string): OfferedTool {
@@ -139,7 +139,7 @@ function find(catalogue: Catalogue, name: string): OfferedTool {
   if (offered) return offered;
   const error = catalogue.isDisabled(name)
     ? new CarrelError('tool_disabled', `The tool ${name} is disabled on this server.`)
-    : new CarrelError('unknown_tool', `Unknown tool: ${printable(name)}. tools/list shows the available ones.`);
+    : new CarrelError('unknown_tool', `Unknown tool: ${printable(name)}. Use tools/list to see the available tools.`);
   throw new ToolFailure(error, undefined);
 }
 

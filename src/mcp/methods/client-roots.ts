@@ -2,16 +2,16 @@ import { fileURLToPath } from 'node:url';
 import { isObject } from '../../base/json.ts';
 import type { AskingRequest } from './asking.ts';
 
-/** Clients answer from memory. */
+/** Short timeout: clients answer from memory. */
 const answerMs = 5_000;
 const rootsMax = 100;
 
-/** Whether a client that declares these capabilities can say which folders it opens to servers. */
+/** Whether these capabilities let the client name its roots. */
 export function namesRoots(capabilities: unknown): boolean {
   return isObject(capabilities) && isObject(capabilities['roots']);
 }
 
-/** The client's folders as paths. A client that does not answer properly names none. */
+/** The client's roots as paths; empty if it doesn't answer properly. */
 export async function askForRoots({ send, signal }: Pick<AskingRequest, 'send' | 'signal'>): Promise<string[]> {
   const answer = await send('roots/list', {}, answerMs).catch(() => undefined);
   signal.throwIfAborted();

@@ -2,10 +2,10 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Offer } from '../offer.ts';
 import type { IncomingCall, Params } from './incoming-call.ts';
 
-/** The protocol's own bound. */
+/** The protocol's limit. */
 const completionsMax = 100;
 
-/** What is being filled in: a template's variable or a prompt's argument. */
+/** What is being completed: a template's variable or a prompt's argument. */
 interface Reference {
   type?: unknown;
   uri?: unknown;

@@ -11,7 +11,7 @@ import { createLinksTo } from './resource-links.ts';
 export interface MethodsOptions {
   era: Era;
   caller: Caller;
-  /** What this client wants to be told of; absent where it asks for that in another way. */
+  /** The client's subscriptions; absent if it subscribes differently. */
   watch?(): Watch;
 }
 

@@ -1,9 +1,9 @@
 import { createSlots, type SlotsOptions } from '../../base/slots.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 
-/** Limits what runs at the same time: all calls together, and those of a toolset that has its own limit. */
+/** Limits concurrency: for all calls, and for toolsets with their own limit. */
 export interface Gates {
-  /** Waits for a free place behind every gate, and says so before the work begins. */
+  /** Waits for a slot at every gate, and reports it before the work begins. */
   pass<Result>(
     toolset: Toolset,
     signal: AbortSignal,
@@ -14,7 +14,7 @@ export interface Gates {
 
 export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions): Gates {
   const { runningMax } = inFlight;
-  // The slow calls of one caller leave an eighth of the places to others.
+  // One caller's slow calls leave an eighth of the slots to others.
   const common = createSlots({ ...inFlight, perCallerMax: runningMax - Math.floor(runningMax / 8) });
   const own = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set.name, createSlots(set.inFlight)]] : [])));
   return {

@@ -16,37 +16,37 @@ export interface IncomingRequest extends AskingRequest {
   readonly about: Pick<Operation, 'transport' | 'revision' | 'sessionId' | 'requestId'>;
   readonly meta: Params | undefined;
   readonly client: ClientName;
-  /** What the client declares that it can do. */
+  /** The client's declared capabilities. */
   readonly capabilities: unknown;
-  /** Says something to the client while the request runs. */
+  /** Sends a notification while the request runs. */
   notify(method: string, params: Params): void;
-  /** Lets the client cancel by the request's id after the answer; returns a function that ends that. */
+  /** Lets the client cancel by request id after the answer; returns a function that revokes this. */
   keepCancellable?(cancel: () => void): () => void;
   /** Closes the connection but not the request: the client comes back for the answer. */
   hangUp?(): void;
 }
 
-/** A call as the protocol layer holds it: it can outlive its answer. */
+/** A call that can outlive its answer. */
 export interface IncomingCall extends Call {
   readonly era?: Era;
   keepCancellable(cancel: () => void): () => void;
   /** Absent if the client can't ask its user. */
   ask?: Ask;
-  /** Absent if the client takes no tasks. */
+  /** Absent if the client doesn't support tasks. */
   tasks?: TaskFactory;
-  /** From 2026-07-28 on: the client's answers to questions. */
+  /** Since 2026-07-28: the client's answers to questions. */
   inputResponses?: Params | undefined;
-  /** What this client wants to be told of. */
+  /** This client's subscriptions. */
   watch?(): Watch;
   /** Absent if the client gets no links. */
   linksTo?: LinksTo;
 }
 
-/** Makes tasks of one client's calls. */
+/** Creates tasks for one client's calls. */
 export interface TaskFactory {
-  /** Undefined if none can be kept now. */
+  /** Undefined if no more tasks can be stored now. */
   start(tool: string, cancel: () => void, work: string | undefined): Promise<Task | undefined>;
-  /** What the call would have answered. */
+  /** The call's final answer. */
   render(tool: string, outcome: { result: object } | { failure: unknown }): TaskOutcome;
 }
 

@@ -12,7 +12,7 @@ import type { IncomingCall, IncomingRequest, Params } from './incoming-call.ts';
 import { otherMethod, recordOperation } from './record-operation.ts';
 import { answerToolCall } from './tool-result.ts';
 
-/** Everything that one client can ask for. */
+/** Everything that one client can request. */
 export interface Methods {
   readonly names: readonly string[];
   readonly capabilities: Params;
@@ -25,7 +25,7 @@ export function createMethods(offer: Offer, options: MethodsOptions): Methods {
   const answer: Methods['answer'] = async (name, params, request) => {
     const method = methods[name];
     if (method === undefined || !isOffered(name, offer, era)) throw methodNotFound();
-    const waiting = offer.turns.next(options.caller.id);
+    const waiting = offer.pacer.next(options.caller.id);
     if (waiting) await waiting;
     const given = { ...params };
     const call = createCall(offer, options, request, given);
@@ -54,14 +54,14 @@ type Method = (offer: Offer, params: Params, call: IncomingCall) => unknown;
 
 function isOffered(name: string, offer: Offer, era: Era): boolean {
   if (name.startsWith('tasks/')) return offersTasks(offer, era);
-  // Later revisions have subscriptions/listen for that.
+  // Later revisions use subscriptions/listen.
   if (name.endsWith('subscribe')) return offer.resources.watchable && era === 'handshake';
   if (name.startsWith('resources/')) return offer.resources.any;
   if (name.startsWith('completion/')) return completes(offer);
   return name.startsWith('prompts/') ? offer.prompts.any : true;
 }
 
-/** The extension belongs to the revisions without sessions; older clients have the handles of jobs. */
+/** The extension needs revisions without sessions; older clients get job handles. */
 function offersTasks({ tasks }: Offer, era: Era): boolean {
   return tasks !== undefined && era === 'modern';
 }
@@ -78,7 +78,7 @@ function capabilitiesOf(offer: Offer, era: Era): Params {
   };
 }
 
-/** Variables of resources and arguments of prompts can be completed. */
+/** Resource variables and prompt arguments can be completed. */
 function completes({ resources, prompts }: Offer): boolean {
   return resources.any || prompts.any;
 }
@@ -87,14 +87,14 @@ const methods: Record<string, Method> = Object.assign(Object.create(null), {
   'tools/list': ({ catalogue }) => ({ tools: catalogue.listings }),
   'tools/call': answerToolCall,
   'resources/list': ({ resources }, params, call) => {
-    // A client that has read the list is told when it changes.
+    // Reading the list subscribes the client to its changes.
     if (resources.watchable && call.era === 'handshake') void call.watch?.().wantList();
     return resources.list(params['cursor'], call);
   },
   'resources/subscribe': async (_offer, { uri }, call) => {
     if (typeof uri !== 'string') throw new CarrelError('invalid_arguments', 'uri must be a string.');
     if (await call.watch?.().wantResource(uri)) return {};
-    const message = 'No resource that can be watched has this URI, or too many are watched.';
+    const message = "This resource can't be subscribed to, or there are too many subscriptions.";
     throw new CarrelError('resource_not_found', message, { data: { uri } });
   },
   'resources/unsubscribe': (_offer, { uri }, call) => {

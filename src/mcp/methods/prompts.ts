@@ -24,7 +24,7 @@ export function createPrompts(toolsets: readonly Toolset[]): Prompts {
     get(params) {
       const prompt = typeof params['name'] === 'string' ? prompts.get(params['name']) : undefined;
       if (prompt === undefined) {
-        throw new CarrelError('unknown_prompt', 'Unknown prompt. prompts/list shows the available ones.');
+        throw new CarrelError('unknown_prompt', 'Unknown prompt. Use prompts/list to see the available prompts.');
       }
       const text = prompt.render(readValues(prompt, params['arguments']));
       return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text } }] };

@@ -4,10 +4,10 @@ import type { Offer } from '../offer.ts';
 import { RpcError, rpcCodes } from '../wire-errors.ts';
 import type { IncomingRequest, Params } from './incoming-call.ts';
 
-/** OpenTelemetry's word for a method that is none of ours, and so may be anything. */
+/** OpenTelemetry's name for unknown methods, which would be unbounded. */
 export const otherMethod = '_OTHER';
 
-/** Answers a request and tells the recorder, if there is one, how long that took and how it ended. */
+/** Answers a request and records its duration and outcome. */
 export async function recordOperation<Result extends object>(
   { recorder, catalogue }: Pick<Offer, 'recorder' | 'catalogue'>,
   method: string,
@@ -39,7 +39,7 @@ export async function recordOperation<Result extends object>(
   }
 }
 
-/** Only names that exist: others may be anything. */
+/** Only known names: others would be unbounded. */
 function subjectOf(
   catalogue: Catalogue,
   method: string,

@@ -11,12 +11,12 @@ interface ResourceLink {
   mimeType: string;
 }
 
-/** Links to what a tool has found, as far as it can be read here: one for each resource, best first. */
+/** Links to a tool's results that are readable as resources: one per resource, best first. */
 export type LinksTo = (tool: Tool, data: object) => ResourceLink[];
 
 const titleCharsMax = 100;
 
-/** For the answer to a call with these arguments. Links get the room that the answer itself leaves. */
+/** For one call's answer. Links use the space that the answer leaves. */
 export function createLinksTo(
   mimeTypeOf: (uri: string) => string | undefined,
   answerBytesMax: number,
@@ -48,10 +48,10 @@ function hasArgument(given: unknown, name: string | undefined): boolean {
   return name !== undefined && isObject(given) && given[name] !== undefined && given[name] !== null;
 }
 
-/** The first line, as far as it fits into a list. */
+/** The first line, truncated. */
 function titleOf(text: unknown): string {
   const [line = ''] = typeof text === 'string' ? text.trimStart().split('\n', 1) : [];
-  // Never half a character.
+  // Don't split surrogate pairs.
   const characters = Array.from(line.trimEnd().slice(0, 2 * titleCharsMax + 1));
   return characters.length > titleCharsMax
     ? `${characters.slice(0, titleCharsMax - 1).join('')}…`

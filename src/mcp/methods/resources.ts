@@ -13,18 +13,18 @@ export interface Resources {
   readonly templates: readonly ResourceTemplate[];
   list(cursor: unknown, call: Call): Promise<ResourcePage>;
   read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
-  /** Whether changes of any can be told. */
+  /** Whether any can be subscribed to. */
   readonly watchable: boolean;
-  /** See ResourceProvider; undefined for what can't be watched. */
+  /** See ResourceProvider; undefined if not subscribable. */
   stamp(uri: string | undefined, call: Call): Promise<string | undefined>;
   complete(uriTemplate: string, variable: string, typed: string, call: Call): Promise<string[]>;
-  /** The type of the resource at this URI; undefined if no template matches. */
+  /** The resource's type; undefined if no template matches. */
   mimeTypeOf(uri: string): string | undefined;
 }
 
 const uriCharsMax = 8192;
 
-/** Every provider's resources as one list: a page belongs to one provider, and the cursor says which. */
+/** Merges all providers' resources into one list: a page belongs to one provider, named in the cursor. */
 export function createResources(
   toolsets: readonly Toolset[],
   jobs: CallJobs,
@@ -122,7 +122,7 @@ function hasTemplate(provider: ResourceProvider, uriTemplate: string): boolean {
   return provider.templates.some((template) => template.uriTemplate === uriTemplate);
 }
 
-/** Matches the URIs of a template: a variable is one path segment. */
+/** Builds a pattern for a template: a variable is one path segment. */
 function patternOf(uriTemplate: string): RegExp {
   const fixed = uriTemplate.split(/\{\w+\}/).map((text) => text.replace(/[^\w/]/g, '\\$&'));
   return new RegExp(`^${fixed.join('[^/?#]+')}$`);
@@ -139,8 +139,8 @@ function readCursor(given: unknown, count: number): { index: number; cursor: str
 }
 
 /**
- * The URI, and where to continue in the resource. The protocol has no field for the latter, so every place that a client
- * could reasonably choose is read: `params.cursor`, `params._meta.cursor`, `?cursor=` in the URI.
+ * The URI, and where to continue. The protocol has no field for the latter, so all plausible places are read:
+ * `params.cursor`, `params._meta.cursor`, `?cursor=` in the URI.
  */
 function readTarget(params: Record<string, unknown>): { uri: string; cursor: string | undefined } {
   const { uri, cursor, _meta: meta } = params;

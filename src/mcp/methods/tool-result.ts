@@ -26,7 +26,7 @@ export function toolResult({ catalogue }: Offer, name: string, data: object, lin
   return { content, structuredContent: data };
 }
 
-/** The result of a failed call, where its toolset makes one of it. Else the failure is thrown again. */
+/** A failed call's result, if its toolset reports failures as results. Otherwise throws the failure. */
 export function failedResult(thrown: unknown): object {
   if (!(thrown instanceof ToolFailure) || thrown.toolset?.failures.as !== 'result') throw thrown;
   const { message, data } = describeFailure(thrown.error);
@@ -37,7 +37,7 @@ export function failedResult(thrown: unknown): object {
   };
 }
 
-/** What goes out as text: everything that the structured content says. A list alone stands for itself. */
+/** The text content: all of the structured content. A lone list stands for itself. */
 function shownText(data: object, listed: string | undefined): unknown {
   if (listed === undefined || !Object.hasOwn(data, listed)) return data;
   const { [listed]: list, ...rest } = data as Params;

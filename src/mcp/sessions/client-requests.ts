@@ -6,17 +6,17 @@ type Params = Record<string, unknown>;
 export interface ClientRequestOptions {
   timeoutMs: number;
   signal: AbortSignal;
-  /** Where the request goes. */
+  /** Sends the request. */
   tell(message: object): void;
 }
 
-/** Our own requests to a client, up to 2025-11-25. */
+/** Our requests to a client, up to 2025-11-25. */
 export interface ClientRequests {
-  /** Resolves with the client's result, rejects with its error, or when it is cancelled or takes too long. */
+  /** Resolves with the client's result; rejects with its error, on cancellation or on timeout. */
   send(method: string, params: Params, options: ClientRequestOptions): Promise<unknown>;
-  /** The client's answer to one of them. */
+  /** Handles the client's answer. */
   receive(response: Params): void;
-  /** Nobody is left to answer. */
+  /** The client is gone. */
   close(): void;
 }
 
@@ -25,7 +25,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** `tag` marks the ids, where the client's answers may reach another process first. */
+/** `tag` marks the ids if answers may reach another process first. */
 export function createClientRequests(tag: string | undefined): ClientRequests {
   const waiting = new Map<string | number, Waiting>();
   let count = 0;
@@ -54,7 +54,7 @@ export function createClientRequests(tag: string | undefined): ClientRequests {
       }
     },
     receive({ id, result, error }) {
-      // Clients may send a number back as text.
+      // Clients may return a number as text.
       const known = waiting.get(id as string | number) ?? waiting.get(Number(id));
       if (known === undefined) return;
       if (isObject(error)) {
@@ -65,7 +65,7 @@ export function createClientRequests(tag: string | undefined): ClientRequests {
     close() {
       const left = [...waiting.values()];
       waiting.clear();
-      for (const { reject } of left) reject(new Error('The client has gone.'));
+      for (const { reject } of left) reject(new Error('The client disconnected.'));
     },
   };
 }

@@ -8,13 +8,13 @@ import { createClientRequests } from './client-requests.ts';
 import { readHandshake } from './read-handshake.ts';
 import type { Watch, Watches } from './watches.ts';
 
-/** Where the answers to some requests go: the output of stdio, or one HTTP exchange. */
+/** Where answers go: stdio's output, or one HTTP exchange. */
 export interface Sink {
-  /** The answer to one request that this sink waits for. */
+  /** The answer to a request of this sink. */
   answer(message: object): void;
-  /** What the server says on its own while such a request runs: progress, a question to the client. */
+  /** Server messages while such a request runs: progress, or a question. */
   tell(message: object): void;
-  /** A request that gets no answer, because the client cancelled it or the conversation is over. */
+  /** A request that gets no answer: it was cancelled, or the conversation ended. */
   dropped(): void;
   /** Closes the connection but not the request: the client comes back for the answer. */
   hangUp?(): void;
@@ -22,27 +22,27 @@ export interface Sink {
 
 export const noopSink: Sink = { answer() {}, tell() {}, dropped() {} };
 
-/** What all conversations of a service have in common. */
+/** Shared by all conversations of a service. */
 export interface ConversationService {
   readonly offer: Offer;
   /** Newest first: the first is offered to a client that asks for another. */
   readonly revisions: readonly string[];
   readonly watches: Watches;
   readonly transport: 'pipe' | 'tcp';
-  /** What answers requests; the usual methods unless given. */
+  /** Answers requests; the usual methods by default. */
   readonly createMethods?: typeof createMethods | undefined;
 }
 
 /** One client's connection. */
 export interface Connection {
-  /** Messages that belong to no request, or to one that was already answered. */
+  /** For messages that belong to no pending request. */
   standalone: Pick<Sink, 'tell'>;
   sessionId?: string;
-  /** Marks the ids of our requests to the client, where its answers may reach another process first. */
+  /** Marks the ids of our requests if answers may reach another process first. */
   tag?: string;
   /**
-   * How long a request may wait for `notifications/initialized` that the client has sent but that has not arrived:
-   * HTTP requests overtake one another, lines on stdio do not.
+   * How long a request may wait for `notifications/initialized`: HTTP requests overtake one another, lines on stdio
+   * don't.
    */
   initializedGraceMs?: number;
 }
@@ -51,9 +51,9 @@ export type OpenConversation = (caller: Caller, connection: Connection) => Conve
 
 export interface Conversation {
   readonly revision: string | undefined;
-  /** Requests that have been taken and not answered. */
+  /** Number of unanswered requests. */
   readonly pending: number;
-  /** The handshake is complete. */
+  /** True once the handshake is complete. */
   readonly isReady: boolean;
   receive(incoming: Incoming, sink: Sink): Promise<void>;
   close(): Promise<void>;
@@ -66,22 +66,22 @@ interface Pending {
 }
 
 /**
- * One client's conversation in the revisions that open with `initialize`. It answers every request of theirs:
+ * One client's conversation in the revisions that open with `initialize`:
  *
- * - nothing but `ping` is carried out before the handshake is complete;
- * - two requests under the same id are both answered, and ids come back as they were sent;
- * - a cancelled request is forgotten at once, and what it left running can still be cancelled.
+ * - before the handshake is complete, only `ping` is answered;
+ * - two requests with the same id are both answered, and ids come back unchanged;
+ * - a cancelled request is dropped at once, and its remaining work can still be cancelled.
  *
- * It is never shared between clients, so no answer can reach the wrong one.
+ * Never shared between clients, so no answer can reach the wrong one.
  */
 export function createConversation(
   { offer: whole, revisions, watches, transport, createMethods: create = createMethods }: ConversationService,
   caller: Caller,
   { standalone, sessionId, tag, initializedGraceMs = 0 }: Connection,
 ): Conversation {
-  const offer = whole.within(caller.rights);
+  const offer = whole.scopedTo(caller.rights);
   const pending = new Set<Pending>();
-  /** Cancels work that goes on after its answer, by the key of the request's id. */
+  /** Cancels work that continues after its answer, by request key. */
   const late = new Map<string, () => void>();
   const questions = createClientRequests(tag);
   const ready = Promise.withResolvers<void>();
@@ -130,7 +130,7 @@ export function createConversation(
   const requestOf = (request: Pending, params: Params | undefined): IncomingRequest => {
     const { id, sink, controller } = request;
     const { signal } = controller;
-    /** After its answer, what a request says belongs to none. */
+    /** After its answer, a request's messages belong to none. */
     const tell = (message: object): void => (pending.has(request) ? sink : standalone).tell(message);
     count += 1;
     return {
@@ -160,12 +160,12 @@ export function createConversation(
     const request: Pending = { id, sink, controller: new AbortController() };
     pending.add(request);
     const message = await answerOf(id, methods.answer(method, params, requestOf(request, params)));
-    // Not if it was cancelled meanwhile.
+    // It was cancelled meanwhile.
     if (!pending.delete(request)) return;
     try {
       sink.answer(message);
     } catch {
-      // A result that can't be written as JSON.
+      // The result can't be serialized.
       sink.answer(errorAnswer(id, rpcCodes.internal, 'Internal error'));
     }
   };
@@ -215,7 +215,8 @@ export function createConversation(
             initialize(incoming, sink);
             return;
           }
-          if (phase === 'initializing' && incoming.method !== 'ping') await within(ready.promise, initializedGraceMs);
+          if (phase === 'initializing' && incoming.method !== 'ping')
+            await waitAtMost(ready.promise, initializedGraceMs);
           if (phase !== 'ready' && incoming.method !== 'ping') {
             sink.answer(errorAnswer(incoming.id, rpcCodes.invalidRequest, 'Server not initialized'));
             return;
@@ -242,7 +243,7 @@ export function idKey(value: unknown): string | undefined {
   return typeof value === 'number' ? `n:${value}` : undefined;
 }
 
-async function within(event: Promise<void>, ms: number): Promise<void> {
+async function waitAtMost(event: Promise<void>, ms: number): Promise<void> {
   if (ms <= 0) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);

@@ -8,7 +8,7 @@ import type { Offer } from '../offer.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 import { createSdkServer } from './sdk-server.ts';
 
-/** A request of 2026-07-28 that needs nothing of the SDK. */
+/** A request of 2026-07-28 that doesn't need the SDK. */
 export interface DirectRequest {
   readonly id: WireId;
   readonly method: string;
@@ -16,18 +16,18 @@ export interface DirectRequest {
   readonly envelope: Envelope;
 }
 
-/** Answers requests of 2026-07-28 without a server object of the SDK, which reads each of them several times. */
+/** Answers requests of 2026-07-28 without the SDK's server, which parses each several times. */
 export interface ModernAnswers {
-  /** Undefined if the SDK is to look at the message. */
+  /** Undefined if the SDK must handle the message. */
   read(incoming: Incoming & { kind: 'request' }): DirectRequest | undefined;
-  /** The whole answer; undefined if it was cancelled meanwhile. What the server says before goes to `tell`. */
+  /** The complete answer; undefined if cancelled. Messages sent before it go to `tell`. */
   answer(request: DirectRequest, signal: AbortSignal, tell: (message: object) => void): Promise<object | undefined>;
 }
 
-/** How clients of 2026-07-28 are served; a module of its own, since it loads the SDK. */
+/** Serves clients of 2026-07-28; a separate module, because it loads the SDK. */
 export interface Modern {
   answersFor(caller: Caller): ModernAnswers;
-  /** For one connection on stdio, or one request over HTTP. */
+  /** For one stdio connection or one HTTP request. */
   serverFor(caller: Caller): Server;
 }
 
@@ -35,17 +35,17 @@ export function createModern(whole: Offer, transport: 'pipe' | 'tcp'): Modern {
   const about = { transport, revision: modernRevisions[0], sessionId: undefined };
   return {
     answersFor(caller) {
-      const offer = whole.within(caller.rights);
+      const offer = whole.scopedTo(caller.rights);
       return createModernAnswers(offer, createMethods(offer, { era: 'modern', caller }), about);
     },
     serverFor(caller) {
-      const offer = whole.within(caller.rights);
+      const offer = whole.scopedTo(caller.rights);
       return createSdkServer(offer, createMethods(offer, { era: 'modern', caller }), about);
     },
   };
 }
 
-/** What the recorder is told of every request. */
+/** Request details for the recorder. */
 interface ModernAbout {
   readonly transport: 'pipe' | 'tcp';
   readonly revision: string;
@@ -82,7 +82,7 @@ function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout)
 
 const sendsNoRequests = (): Promise<never> => Promise.reject(new Error('In this revision servers send no requests.'));
 
-/** Results that a client may keep say for how long; nothing of ours is to be kept. */
+/** Cacheable results must state a lifetime; ours are never cached. */
 const cacheable: ReadonlySet<string> = new Set([
   'tools/list',
   'prompts/list',
@@ -91,7 +91,7 @@ const cacheable: ReadonlySet<string> = new Set([
   'resources/read',
 ]);
 
-/** Adds what the revision wants in every result. */
+/** Adds the fields that the revision requires in every result. */
 function complete(method: string, result: Params, serverInfo: Offer['serverInfo']): Params {
   const { resultType = 'complete' } = result;
   const cache = resultType === 'complete' && cacheable.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {};

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 
 type Params = Record<string, unknown>;
 
-/** What `initialize` must carry; what clients often forget and nothing depends on is filled in. A string names the fault. */
+/** Validates `initialize` and fills in what clients often forget. Returns a string that describes the fault. */
 export function readHandshake(params: Params = {}): Params | string {
   const { protocolVersion, capabilities = {}, clientInfo } = params;
   if (typeof protocolVersion !== 'string') return 'protocolVersion must be a string such as "2025-11-25".';
@@ -23,7 +23,7 @@ const isListOf =
   (item: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(item);
-/** Any members, but these as they must be. All may be missing. */
+/** An object whose listed members, if present, are valid. */
 const isWith =
   (members: Readonly<Record<string, Check>>): Check =>
   (value) =>
@@ -31,7 +31,7 @@ const isWith =
     Object.entries(members).every(([name, check]) => !Object.hasOwn(value, name) || check(value[name]));
 const areObjects: Check = (value) => isObject(value) && Object.values(value).every(isObject);
 
-/** As the specification's schema has them. What it does not know may be anything. */
+/** Per the specification's schema; unknown members may be anything. */
 const areCapabilities = isWith({
   experimental: areObjects,
   extensions: areObjects,

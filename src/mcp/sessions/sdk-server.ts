@@ -12,7 +12,7 @@ import type { Methods } from '../methods/methods.ts';
 import { introduction, type Offer } from '../offer.ts';
 import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 
-/** The SDK's server for one connection or one request of 2026-07-28, for requests that need its checks. */
+/** The SDK's server for one connection or request of 2026-07-28 that needs its checks. */
 export function createSdkServer(offer: Offer, methods: Methods, about: IncomingRequest['about']): Server {
   const sdk = new IntroducingServer(offer, {
     instructions: offer.instructions,
@@ -20,7 +20,7 @@ export function createSdkServer(offer: Offer, methods: Methods, about: IncomingR
     capabilities: methods.capabilities,
   });
   sdk.onerror = (error) => offer.log.debug('protocol', { error });
-  // The SDK must know the methods: it answers an unknown one with HTTP 404 before any handler runs.
+  // The SDK must know the methods: it answers unknown ones with HTTP 404 before any handler runs.
   for (const name of methods.names) {
     sdk.setRequestHandler(name, { params: anyParams }, (params, context) =>
       methods.answer(name, params, requestOf(context, about)),
@@ -31,7 +31,7 @@ export function createSdkServer(offer: Offer, methods: Methods, about: IncomingR
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
-/** Adds the icons to `server/discover`; the SDK repeats the rest in every answer. */
+/** Adds icons to `server/discover`; the SDK repeats the rest in every answer. */
 class IntroducingServer extends Server {
   readonly #offer: Offer;
 
@@ -40,7 +40,7 @@ class IntroducingServer extends Server {
     this.#offer = offer;
   }
 
-  /** The SDK's way to change what its own handlers answer; its constructor calls this too. */
+  /** The SDK's hook for changing its own handlers' results; its constructor calls this too. */
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const answer = super._wrapHandler(method, handler);
     if (method !== 'server/discover') return answer;
@@ -52,12 +52,12 @@ class IntroducingServer extends Server {
   }
 }
 
-/** Accepts anything: each method reads its own parameters and reports what is wrong with them. */
+/** Accepts anything: each method validates its own parameters. */
 const anyParams: StandardSchemaV1<Params> = {
   '~standard': { version: 1, vendor: 'carrel', validate: (value) => ({ value: value as Params }) },
 };
 
-/** A request that the SDK has read. */
+/** Wraps a request that the SDK has parsed. */
 export function requestOf({ mcpReq }: ServerContext, about: IncomingRequest['about']): IncomingRequest {
   const { id, signal, inputResponses } = mcpReq;
   const envelope = (mcpReq.envelope ?? {}) as Params;

@@ -6,7 +6,7 @@ import { takesTasks } from '../tasks/task-methods.ts';
 import { missingTasks, rpcCodes } from '../wire-errors.ts';
 import { type Watches, watchedMax } from './watches.ts';
 
-/** A `subscriptions/listen` of 2026-07-28: the stream of a client that wants to be told of changes. */
+/** A `subscriptions/listen` of 2026-07-28: a stream of change notifications. */
 export interface ListenRequest {
   id: WireId;
   params: Record<string, unknown>;
@@ -17,14 +17,14 @@ export interface ListenRequest {
 }
 
 export interface Listening {
-  /** Without a word, as when the client has gone. */
+  /** Ends silently, as if the client disconnected. */
   drop(): void;
-  /** With the result that ends it. */
+  /** Ends with a final result. */
   finish(): void;
 }
 
 export interface Listen {
-  /** An error to answer with, or the stream, whose first message has been sent. */
+  /** Returns an error answer, or the stream after its first message. */
   open(request: ListenRequest): Promise<{ refusal: object } | { listening: Listening }>;
   close(): void;
 }
@@ -106,7 +106,7 @@ interface Wanted {
   taskIds: string[];
 }
 
-/** A string names the fault. */
+/** Returns a string that describes the fault. */
 function readWanted({ notifications }: Record<string, unknown>): Wanted | string {
   if (!isObject(notifications)) return 'Invalid params: notifications must be an object.';
   const { resourcesListChanged, resourceSubscriptions: uris = [], taskIds = [] } = notifications;

@@ -3,13 +3,13 @@ import type { Logger } from '../../base/log.ts';
 import type { TaskView } from '../../jobs/task.ts';
 import type { Call, Caller } from '../../tools/call.ts';
 
-/** What one client wants to be told of. */
+/** One client's subscriptions. */
 export interface Watch {
-  /** Resolves when what is there now is known: everything after that is told. False for what can't be watched. */
+  /** Resolves once the current state is known: later changes are reported. False if it can't be watched. */
   wantList(): Promise<boolean>;
   wantResource(uri: string): Promise<boolean>;
   dropResource(uri: string): void;
-  /** Undefined for a task that is not this caller's. */
+  /** Undefined if the task isn't this caller's. */
   wantTask(taskId: string): Promise<TaskView | undefined>;
   close(): void;
 }
@@ -17,13 +17,13 @@ export interface Watch {
 export type Tell = (method: string, params?: Record<string, unknown>) => void;
 
 /**
- * Tells clients of changes. While somebody wants to know, everything that is wanted is looked at every few seconds, one thing
- * after the other, and soon after a write in this process. So changes by other processes are told too, many changes
- * become one message, and clients without subscriptions cost nothing.
+ * Notifies clients of changes. While anyone subscribes, watched items are polled every few seconds, one after
+ * another, and soon after a local write. This also finds changes by other processes and merges bursts; clients
+ * without subscriptions cost nothing.
  */
 export interface Watches {
   open(caller: Caller, tell: Tell): Watch;
-  /** Something has probably changed. */
+  /** Hints that something has changed. */
   wake(): void;
   close(): void;
 }
@@ -35,7 +35,7 @@ export interface WatchesOptions {
   everyMs?: number;
 }
 
-/** Subscriptions of one client. */
+/** Max subscriptions per client. */
 export const watchedMax = 100;
 const everyMsDefault = 5_000;
 const soonMs = 200;
@@ -73,7 +73,7 @@ export function createWatches(options: WatchesOptions): Watches {
     const tasks = new Map<string, string>();
     let list: string | undefined;
 
-    /** Undefined if it can't be watched, or can't be read right now. */
+    /** Undefined if it can't be watched or read right now. */
     const stampOf = async (uri: string | undefined): Promise<string | undefined> => {
       try {
         return await resourcesOf(caller).stamp(uri, call);

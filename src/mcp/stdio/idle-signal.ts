@@ -1,4 +1,4 @@
-/** Tells when nothing is left to answer. */
+/** Signals when nothing is left to answer. */
 export function createIdleSignal() {
   const waiting = new Set<() => void>();
   return {

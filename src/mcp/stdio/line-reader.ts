@@ -1,16 +1,16 @@
 export interface LineHandlers {
   line(bytes: Buffer): void;
-  /** A line that exceeded the limit; the rest of it is skipped. */
+  /** A line exceeded the limit; the rest of it is skipped. */
   tooLong(): void;
 }
 
 export interface LineReader {
   push(chunk: Buffer): void;
-  /** The input ended: what follows the last newline is a line too. */
+  /** End of input: text after the last newline is a line too. */
   end(): void;
 }
 
-/** Splits a byte stream into lines, holding no more than one bounded line in memory. */
+/** Splits a byte stream into lines, buffering at most one bounded line. */
 export function createLineReader(bytesMax: number, handlers: LineHandlers): LineReader {
   let parts: Buffer[] = [];
   let size = 0;

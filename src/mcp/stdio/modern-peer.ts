@@ -11,11 +11,11 @@ import { rpcCodes } from '../wire-errors.ts';
 import { createIdleSignal } from './idle-signal.ts';
 import type { ClientLinesOptions, Peer } from './peer.ts';
 
-/** A peer whose messages name their revision: the SDK's entry serves it, over our wire. */
+/** A client whose messages name their revision; the SDK serves it over our transport. */
 export function openModernPeer(options: ClientLinesOptions, modern: Modern): Peer {
   const { output, caller } = options;
   const idle = createIdleSignal();
-  /** The lines that wait for an answer, by id; two may have the same. */
+  /** Unanswered lines by id; ids may repeat. */
   const unanswered = new Map<unknown, number[]>();
   const takeLine = (id: unknown): number | undefined => {
     const lines = unanswered.get(id);
@@ -40,9 +40,9 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     onerror: (error) => options.log.debug('protocol', { error }),
   });
   const answers = modern.answersFor(caller);
-  /** Whether the SDK has had a request by which it knows the revision: what it says of others depends on that. */
+  /** True once the SDK has seen a request that fixes the revision, which affects its other answers. */
   let opened = false;
-  /** Requests that went past the SDK, by id. */
+  /** Requests answered without the SDK, by id. */
   const running = new Map<unknown, Set<AbortController>>();
   const answerOne = async (request: DirectRequest): Promise<void> => {
     const controller = new AbortController();
@@ -54,7 +54,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     if (sameId.size === 0) running.delete(id);
     if (answer) await wire.send(answer as JSONRPCMessage);
   };
-  /** Streams that tell of changes, by the keys of their ids, with their lines. */
+  /** Change streams by request key, with their lines. */
   const listening = new Map<string, { line: number; opened: Promise<Listening | undefined> }>();
   const drop = (key: string): boolean => {
     const dropped = listening.get(key);
@@ -81,7 +81,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
       output.write(errorAnswer(item.id, item.code, item.problem), line);
       return;
     }
-    // What is wrong with its envelope is for the SDK to say.
+    // The SDK reports envelope faults.
     if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
       openListen(item, line);
       return;
@@ -138,7 +138,7 @@ function hasEnvelope(params: Record<string, unknown> | undefined): boolean {
 
 const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
-/** The SDK drops a request that has other members than JSON-RPC's, and its sender would wait for ever. */
+/** The SDK drops requests with extra members, and their sender would wait forever. */
 function withoutOthers(message: JSONRPCMessage): JSONRPCMessage {
   const own = Object.entries(message).filter(([name]) => members.has(name));
   return Object.fromEntries(own) as JSONRPCMessage;

@@ -15,19 +15,19 @@ export interface ClientLinesOptions {
   modern(): Promise<Modern>;
   caller: Caller;
   listen: Listen;
-  /** How long requests may still be answered after the client has closed its end. */
+  /** How long requests may still be answered after the client closed its input. */
   drainMs: number;
 }
 
-/** Where a client's lines are answered. Lines have numbers, so that a relay knows which still wait. */
+/** Where a client's lines are answered. Lines are numbered, so that a relay knows which are pending. */
 export interface LineOutput {
-  /** Writes a message as a line; `answers` is the number of the line that it answers. */
+  /** Writes a message as a line; `answers` is the line it answers. */
   write(message: object, answers?: number): void;
   /** The line gets no answer: it asked for none, or was cancelled. */
   settle?(line: number): void;
-  /** The line changed the session: a process that takes the session over must begin with this line. */
+  /** The line changed the session and must be replayed by a process that takes it over. */
   keep?(line: number): void;
-  /** Waits while much of what was written is unread. */
+  /** Resolves once the client has read enough. */
   hasRoom?(): Promise<void>;
   end(): Promise<void>;
 }

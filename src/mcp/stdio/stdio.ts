@@ -8,14 +8,14 @@ import { createIdleSignal } from './idle-signal.ts';
 import { createLineReader } from './line-reader.ts';
 import type { ClientLinesOptions, LineOutput, Peer } from './peer.ts';
 
-/** What a client writes, line by line, and when it is served. */
+/** Feeds a client's input, line by line. */
 export interface ClientLines {
   receive(bytes: Buffer, line: number): void;
-  /** A line that exceeds the limit of bytes. */
+  /** A line exceeds the size limit. */
   refuse(line: number): void;
-  /** No more lines come: what still runs is answered, or aborted after a while. */
+  /** End of input: running requests are answered, or aborted after a while. */
   finish(): Promise<void>;
-  /** Nobody is left to answer. */
+  /** The client is gone. */
   abandon(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface StdioOptions extends Omit<ClientLinesOptions, 'output'> {
 }
 
 export interface StdioService {
-  /** Settles when the client is gone and its requests are answered or aborted. */
+  /** Resolves when the client is gone and its requests are answered or aborted. */
   readonly closed: Promise<void>;
   close(): Promise<void>;
 }
@@ -55,11 +55,11 @@ export function serveStdio({ input, output, ...options }: StdioOptions): StdioSe
 }
 
 /**
- * Serves the lines of one client. The SDK's own transport drops pending answers when the input ends,
- * ignores batches and does not answer invalid JSON; this one answers all three.
+ * Serves one client's lines. The SDK's transport drops pending answers at the end of input, ignores batches and
+ * doesn't answer invalid JSON; this one handles all three.
  *
- * The first message decides the era: one that names its revision is served by the SDK's entry for such messages, anything
- * else by a conversation. A client that has only asked `server/discover` may still fall back to a handshake.
+ * The first message decides the era: if it names its revision, the SDK serves it, otherwise a conversation. After
+ * only `server/discover`, a client may still fall back to a handshake.
  */
 export function serveLines(given: ClientLinesOptions): ClientLines {
   const { limits, output } = given;
@@ -125,7 +125,7 @@ export function serveLines(given: ClientLinesOptions): ClientLines {
   };
 }
 
-/** Requests that change the session: a client that has read a list is told when it changes, too. */
+/** Requests that change the session; reading a list subscribes to its changes. */
 const lastingMethods: ReadonlySet<string> = new Set([
   'initialize',
   'resources/list',
@@ -186,7 +186,7 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
   };
 }
 
-/** Loaded when the first such message comes, with the SDK's entry for them. */
+/** Lazy: loads the SDK with the first such message. */
 function createModernPeer(options: ClientLinesOptions): Peer {
   const loaded = Promise.all([options.modern(), import('./modern-peer.ts')]).then(([modern, { openModernPeer }]) =>
     openModernPeer(options, modern),
@@ -198,7 +198,7 @@ function createModernPeer(options: ClientLinesOptions): Peer {
   };
 }
 
-/** Messages of one turn of the event loop leave in one write. */
+/** Batches the messages of one event-loop tick into one write. */
 function createLineWriter(output: Writable): LineOutput {
   let buffer = '';
   const flush = (): void => {

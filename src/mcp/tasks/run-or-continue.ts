@@ -1,6 +1,6 @@
 import type { IncomingCall } from '../methods/incoming-call.ts';
 
-/** Work that may go on after its call was answered. */
+/** Work that may continue after its call was answered. */
 export interface Running<Result> {
   readonly result: Promise<Result>;
   /** Aborted when the call is cancelled, before or after its answer. */
@@ -9,8 +9,8 @@ export interface Running<Result> {
 }
 
 /**
- * Runs work for a call. If it is not done after `slowMs`, or has said that it will not be, `continueAs` makes something of it
- * that goes on, and the caller gets that instead. Undefined from there: the caller waits for the result.
+ * Runs work for a call. If it takes longer than `slowMs`, or announces that it will, `continueAs` turns it into a
+ * handle for the caller. If that returns undefined, the caller waits.
  */
 export async function runOrContinue<Result, Handle>(
   call: Pick<IncomingCall, 'signal'>,

@@ -10,14 +10,14 @@ export interface JobHandle {
   message: string;
 }
 
-/** `begun` is called when the work has left the queue. */
+/** `begun` is called when the work leaves the queue. */
 export type Work<Result> = (call: Call, begun: () => void) => Promise<Result>;
 
 export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
 
 /**
- * Runs work that may take long. If it is not done after `slowMs`, it becomes a job: the caller gets a handle, the work and
- * its progress continue, and the job keeps what the call would have answered. Without `slowMs`, it waits for the end.
+ * Runs work that may be slow. After `slowMs` it becomes a job: the caller gets a handle, work and progress continue,
+ * and the job keeps the answer. Without `slowMs`, the caller waits.
  */
 export async function runOrBecomeJob<Result>(
   work: Work<Result>,
@@ -48,7 +48,8 @@ export async function runOrBecomeJob<Result>(
       await job.known;
       const forget = call.keepCancellable(running.cancel);
       void settle(running, job, call).finally(forget);
-      const message = 'This takes longer and continues as a job. Get its result with the job_get tool and this jobId.';
+      const message =
+        'This call takes longer and continues as a job. Pass this jobId to the job_get tool to get the result.';
       return { jobId: job.id, state, message };
     },
   );

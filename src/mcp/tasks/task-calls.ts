@@ -7,7 +7,7 @@ import { readAnswers, toInputRequests } from '../methods/asking.ts';
 import type { IncomingCall, TaskFactory } from '../methods/incoming-call.ts';
 import { runOrContinue } from './run-or-continue.ts';
 
-/** Instead of an answer: the call goes on as this task. */
+/** Returned instead of an answer: the call continues as this task. */
 export class StartedTask {
   readonly view: TaskView;
 
@@ -18,23 +18,22 @@ export class StartedTask {
 
 export interface TaskCallOptions {
   tool: Tool;
-  /** After this time the call goes on as a task. */
+  /** Time after which a call becomes a task. */
   afterMs: number;
   tasks: TaskFactory;
 }
 
 /** What the work gets in addition to its call. */
 export interface TaskedCall extends IncomingCall {
-  /** Names the rest of the work, which goes on by itself. */
+  /** Names the remaining background work. */
   lasts(name: string): Promise<void>;
-  /** Says how it stands. */
+  /** Reports the status. */
   tell(text: string): void;
 }
 
 /**
- * Runs work for a client that takes tasks. If it is not done after a while, or if the tool wants it so, the client gets a
- * task: the work continues, and the task keeps what the call would have answered. Where no task can be kept, the client
- * waits.
+ * Runs work for a client that supports tasks. After a while, or if the tool demands it, the client gets a task: the
+ * work continues, and the task keeps the answer. If no task can be stored, the client waits.
  */
 export async function runOrBecomeTask(
   work: (call: TaskedCall) => Promise<object>,
@@ -65,7 +64,7 @@ export async function runOrBecomeTask(
         signal,
         report(progress) {
           message = inWords(progress);
-          // A task has no progress, only its status.
+          // Tasks have no progress, only a status.
           if (task === undefined) call.report(progress);
           else task.report(message);
         },
@@ -108,7 +107,7 @@ export async function runOrBecomeTask(
 }
 
 async function settle(running: Promise<object>, task: Task, tool: string, { render }: TaskFactory): Promise<void> {
-  // A result that can't be rendered counts as a failure: nobody waits here who could be told otherwise.
+  // A result that can't be rendered counts as a failure: nobody is waiting to be told otherwise.
   const outcome = await running
     .then((result) => render(tool, { result }))
     .catch((failure: unknown) => render(tool, { failure }));
@@ -123,7 +122,7 @@ function inWords({ progress, total, message }: Progress): string {
 const firstLookMs = 50;
 const looksMs = 1_000;
 
-/** Waits for work that goes on by itself. */
+/** Waits for background work. */
 export async function followLasting(
   lasting: LastingWork,
   name: string,
@@ -132,7 +131,7 @@ export async function followLasting(
 ): Promise<object> {
   for (let waitMs = firstLookMs; ; waitMs = Math.min(waitMs * 2, looksMs)) {
     const state = await lookAt(lasting, name, call, first).catch((error: unknown) => {
-      // Not everybody who does such work tells of it. Then the first answer is all there is.
+      // Not every engine reports on such work. Then the first answer is final.
       if (waitMs === firstLookMs && isCarrelError(error) && error.kind === 'not_found') return { answer: first };
       throw error;
     });
@@ -142,7 +141,7 @@ export async function followLasting(
   }
 }
 
-/** The state of such work. A service that is away for a while does not end it. */
+/** The state of background work. A temporary outage doesn't end it. */
 export async function lookAt(
   lasting: LastingWork,
   name: string,

@@ -10,7 +10,7 @@ import { tasksExtension } from '../protocol-versions.ts';
 import { methodNotFound, missingTasks, toRpcError } from '../wire-errors.ts';
 import { lookAt } from './task-calls.ts';
 
-/** Whether a client that declares these capabilities takes a task instead of an answer. */
+/** Whether these capabilities allow tasks instead of answers. */
 export function takesTasks(capabilities: unknown): boolean {
   const extensions = isObject(capabilities) ? capabilities['extensions'] : undefined;
   return isObject(extensions) && isObject(extensions[tasksExtension]);
@@ -22,7 +22,7 @@ export function createTaskFactory(
   { owner }: Caller,
   linksTo: LinksTo | undefined,
 ): TaskFactory {
-  // The result is a whole one, as the call itself would have had it.
+  // A complete result, as the call itself would have returned.
   const completed = (result: object): TaskOutcome => ({
     status: 'completed',
     result: { ...result, resultType: 'complete' },
@@ -42,7 +42,7 @@ export function createTaskFactory(
   };
 }
 
-/** The methods of the tasks extension. Every one checks that the task is the caller's own. */
+/** The tasks extension's methods. Each checks that the caller owns the task. */
 export interface TaskMethods {
   get(taskId: unknown, call: Call): Promise<TaskView>;
   update(taskId: unknown, responses: unknown, call: Call): Promise<object>;
@@ -55,7 +55,7 @@ export function taskMethodsOf(offer: Offer, call: IncomingCall): TaskMethods {
   return createTaskMethods(offer, offer.tasks, call.tasks);
 }
 
-/** A task as its owner sees it when a stream tells of its changes. */
+/** A task as its owner sees it in a change stream. */
 export async function lookAtTask(offer: Offer, taskId: string, call: Call): Promise<TaskView> {
   if (offer.tasks === undefined) throw methodNotFound();
   const factory = createTaskFactory(offer, offer.tasks, call.caller, undefined);
@@ -63,7 +63,7 @@ export async function lookAtTask(offer: Offer, taskId: string, call: Call): Prom
 }
 
 function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskFactory): TaskMethods {
-  /** Work that an earlier process began: nobody here follows it, so each request looks how it stands. */
+  /** Work started by an earlier process: nobody follows it, so each request checks its state. */
   const lookAtLeft = async (tool: string, work: string, call: Call): Promise<{ message: string } | TaskOutcome> => {
     try {
       const lasting = catalogue.find(tool)?.tool.lasting;
@@ -94,7 +94,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     async cancel(taskId, { caller }) {
       const { tool, leftWork } = await tasks.cancel(taskId, caller.owner);
       const lasting = leftWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
-      // Work that has ended meanwhile need not be stopped.
+      // Work that has ended needn't be stopped.
       if (leftWork !== undefined) await lasting?.stop(leftWork).catch(() => {});
       return {};
     },

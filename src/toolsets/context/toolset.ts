@@ -9,8 +9,8 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { type ContextParts, wakeBacklogs } from './context-parts.ts';
 import { type ContextConfig, contextSlice } from './context-slice.ts';
-import { entriesWithin, meaningWithin } from './entries-within.ts';
 import { createContextPrompts } from './prompts.ts';
+import { scopedEntries, scopedMeaning } from './scoped-entries.ts';
 import { createEntrySource } from './search/entry-source.ts';
 import { createTextThread } from './search/text-thread.ts';
 import { createCitableEntries } from './show/citable-entries.ts';
@@ -160,12 +160,12 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const whole = over(parts, storage);
   return {
     ...whole,
-    within({ threads }) {
+    scopedTo({ threads }) {
       if (threads === undefined) return whole;
       const known = {
         ...parts,
-        entries: entriesWithin(entries, threads),
-        meaning: meaning && meaningWithin(meaning, threads),
+        entries: scopedEntries(entries, threads),
+        meaning: meaning && scopedMeaning(meaning, threads),
       };
       return over(known, undefined);
     },

@@ -117,7 +117,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
   return {
     ...whole,
     // An engine elsewhere cannot be asked for some collections only.
-    within: ({ collections }) =>
+    scopedTo: ({ collections }) =>
       collections === undefined ? whole : engine.within && over(engine.within(collections), collections),
     measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),
     async close() {

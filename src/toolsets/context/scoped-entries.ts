@@ -12,7 +12,7 @@ type Writing = { readonly idempotency?: Idempotency | undefined };
  * The memory as callers know it who may use only some threads: whatever is in others is as unknown to them as if it did not
  * exist. Work in the background, which serves nobody in particular, must not go through it.
  */
-export function entriesWithin(entries: EntryStore, threads: readonly string[]): EntryStore {
+export function scopedEntries(entries: EntryStore, threads: readonly string[]): EntryStore {
   const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, amongThreads: threads });
   const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
   /** Another caller's key must neither conflict with one's own nor give back that caller's answer. */
@@ -56,7 +56,7 @@ export function entriesWithin(entries: EntryStore, threads: readonly string[]): 
 }
 
 /** Search by meaning among the entries of these threads. What was found there may be scored again by its ids. */
-export function meaningWithin(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
+export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
   const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
     request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request;
   return {

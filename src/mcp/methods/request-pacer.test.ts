@@ -4,13 +4,13 @@ import { servePrompt } from '../../../test/support/prompt-server.ts';
 import { modernRequest } from '../../../test/support/raw-http.ts';
 import type { Prompt } from '../../tools/prompt.ts';
 
-/** A client on stdio, and a prompt that notes the turn of the event loop in which it is rendered. */
+/** A stdio client, and a prompt that records the event-loop tick in which it is rendered. */
 function open() {
   const begun: { place: number; turn: number }[] = [];
   const prompt: Prompt = {
     name: 'note',
     title: 'Note',
-    description: 'Notes that it began.',
+    description: 'Records that it started.',
     arguments: [{ name: 'place', description: 'Which one it is.', required: true }],
     render: ({ place }) => {
       begun.push({ place: Number(place), turn });
@@ -27,7 +27,7 @@ function open() {
   const server = servePrompt(prompt);
   return {
     ...server,
-    /** What had been begun when all was answered. */
+    /** What had started when everything was answered. */
     async end() {
       await server.end();
       isOpen = false;
@@ -54,7 +54,7 @@ async function openWith(protocolVersion: string) {
   return client;
 }
 
-/** No stall of the serving thread, however many requests come at once. */
+/** No burst of requests may stall the serving thread. */
 test('requests in one chunk begin in their order, at most eight in a turn of the event loop, before the end', async () => {
   const client = await openWith('2025-11-25');
   client.write(places.map(request));
