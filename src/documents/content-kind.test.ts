@@ -13,7 +13,7 @@ function kind(text: string, contentType?: string, name?: string): string {
   }
 }
 
-test('bytes are believed before the header (T084)', () => {
+test('the bytes win over the header (T084)', () => {
   assert.equal(kind('%PDF-1.7 …', 'text/html'), 'pdf');
   assert.equal(kind('\x7fELF\x02', 'text/html'), 'unsupported_content_type');
   assert.equal(kind('PK\x03\x04', 'text/plain'), 'extraction_failed');
@@ -24,7 +24,7 @@ test('bytes are believed before the header (T084)', () => {
   assert.equal(kind('<?xml version="1.0"?><!DOCTYPE html PUBLIC "x"><html>', 'application/xml'), 'html');
 });
 
-test('the header decides where bytes do not', () => {
+test('the header decides if the bytes do not', () => {
   assert.equal(kind('words', 'text/html; charset=utf-8'), 'html');
   assert.equal(kind('# words', 'text/markdown'), 'markdown');
   assert.equal(kind('{"a":1}', 'application/problem+json'), 'json');
@@ -41,7 +41,7 @@ test('without a header, the address and the bytes decide', () => {
   assert.equal(kind(''), 'text');
 });
 
-test('what has no text of its own is refused', () => {
+test('refuses kinds without text', () => {
   assert.equal(kind('GIF89a', 'image/gif'), 'unsupported_content_type');
   assert.equal(kind('anything', 'video/mp4'), 'unsupported_content_type');
   assert.equal(kind('anything', 'application/vnd.ms-excel'), 'unsupported_content_type');
@@ -49,7 +49,7 @@ test('what has no text of its own is refused', () => {
   assert.equal(kind('\x01\x02\x03\x04\x05words'), 'unsupported_content_type');
 });
 
-test('text in UTF-16 is text, with a mark and without', () => {
+test('recognises UTF-16 text with and without a byte order mark', () => {
   const wide = Buffer.from('Some words in wide characters', 'utf16le');
   assert.equal(contentKind(wide, { contentType: 'text/plain' }), 'text');
   assert.equal(
@@ -60,11 +60,11 @@ test('text in UTF-16 is text, with a mark and without', () => {
   );
 });
 
-test('the name decides where neither bytes nor header do', () => {
+test('the name decides if neither bytes nor header do', () => {
   assert.equal(kind('a,b\n1,2', 'application/vnd.ms-excel', 'list.csv'), 'csv');
   assert.equal(kind('a: 1', 'text/plain', 'keepers.yml'), 'yaml');
   assert.equal(kind('x = 1', 'application/octet-stream', 'lamp.py'), 'code');
-  // Tables of types take TypeScript for a film.
+  // MIME tables list `.ts` as video.
   assert.equal(kind('const a = 1;', 'video/mp2t', 'lamp.ts'), 'code');
   assert.equal(kind('project(lamp)', '', 'CMakeLists.txt'), 'code');
   assert.equal(kind('#!/usr/bin/env -S node --x\n1', ''), 'code');
@@ -72,7 +72,7 @@ test('the name decides where neither bytes nor header do', () => {
   assert.equal(kind('<!doctype html>', '', 'page.php'), 'html');
 });
 
-test('a mail is known by fields that only mail has', () => {
+test('recognises mail by fields that only mail has', () => {
   const mail = 'Received: from x\r\n by y\r\nFrom: a@b.example\r\nSubject: s\r\n\r\nbody';
   assert.equal(kind(mail, 'text/plain', 'notes.txt'), 'email');
   assert.equal(kind(`From a Mon Jan 5\n${mail.replaceAll('\r', '')}`), 'email');
@@ -81,7 +81,7 @@ test('a mail is known by fields that only mail has', () => {
   assert.equal(kind('Just words\n\nWe need oil.', 'message/rfc822', 'note.eml'), 'text');
 });
 
-test('packages of programs that we do not read are refused as a whole', () => {
+test('refuses packages of unsupported programs', () => {
   const parts = {
     '[Content_Types].xml': '<Types><Override ContentType="application/vnd.ms-visio.drawing.main+xml"/></Types>',
   };
@@ -92,7 +92,7 @@ test('packages of programs that we do not read are refused as a whole', () => {
   assert.equal(contentKind(zipOf({ 'a.xml': '<a>text</a>' })), 'zip');
 });
 
-test('a text that speaks of PDF is no PDF', () => {
+test('a text that mentions PDF is not a PDF', () => {
   assert.equal(kind('A file that begins with %PDF- is a PDF.', 'text/markdown'), 'markdown');
   assert.equal(kind('rubbish\n%PDF-1.4\n%\xe2\xe3'), 'pdf');
 });

@@ -7,13 +7,13 @@ import { codeLanguageOf, codeLanguageOfType, endingOf, fileName } from './text/c
 /** What is known about a document besides its bytes. */
 export interface ContentHints {
   contentType?: string | undefined;
-  /** A file's name, or the address that it came from. */
+  /** File name or source address. */
   name?: string | undefined;
 }
 
 /**
- * What kind of document it is: by its bytes if they are conclusive, then by the header, then by its name.
- * Throws `unsupported_content_type` for what has no text of its own, `encrypted_document` for what needs a password.
+ * The kind of a document: by its bytes if they are conclusive, then by the header, then by its name. Throws
+ * `unsupported_content_type` for kinds without text, `encrypted_document` if it needs a password.
  */
 export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHints = {}): DocumentKind {
   const type = mediaType(contentType);
@@ -24,12 +24,12 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   if (markup === 'html' || markup === 'feed') return markup;
   if (looksLikeEmail(latin1(bytes, 8192))) return 'email';
   const named = kindOfName(name, start);
-  // MIME tables list `.ts` as video, so the name of source code goes before a type that its bytes contradict.
+  // MIME tables list `.ts` as video, so a source code name wins over a type that the bytes contradict.
   if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
     throw unsupported(type);
   }
   const kind = kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
-  // Read as a mail, a text without header fields would lose its first lines.
+  // Read as mail, a text without header fields would lose its first lines.
   return kind === 'email' && !/^(?:[\x21-\x39\x3b-\x7e]+:|From )/.test(start) ? 'text' : kind;
 }
 
@@ -115,7 +115,7 @@ function kindOfName(name: string | undefined, start: string): DocumentKind | und
   return codeLanguageOf(name, start) === undefined ? undefined : 'code';
 }
 
-/** `application/` types that are text; others are formats of single programs. */
+/** `application/` types that are text; others are program formats. */
 const textTypes = /^(?:text\/.+|application\/(?:(?:x-)?(?:tex|latex|subrip|troff)|rtf))$/;
 
 function kindOfText(type: string, start: string): DocumentKind {
@@ -126,10 +126,7 @@ function kindOfText(type: string, start: string): DocumentKind {
   throw unsupported(type);
 }
 
-/**
- * A message as mail programs save it. A text may begin with a few lines of this shape, so a field that only transport
- * and mail programs write must be among them (RFC 5322 §3.6).
- */
+/** A saved mail message. Any text may begin with lines of this shape, so one field must be specific to mail (RFC 5322 §3.6). */
 function looksLikeEmail(start: string): boolean {
   const head = start.split(/\r?\n\r?\n/, 1)[0] ?? '';
   const fields = new Set<string>();
@@ -142,7 +139,7 @@ function looksLikeEmail(start: string): boolean {
   return hasTransport && fields.has('from') && (fields.has('date') || fields.has('to') || fields.has('subject'));
 }
 
-/** What the first tag says. Comments, declarations and white space before it are skipped. */
+/** By the first tag, skipping comments, declarations and white space. */
 function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
   let rest = text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   let declared = false;
@@ -183,7 +180,7 @@ const binaryStarts = [
   '\0\0\x01\0',
 ];
 
-/** Pictures in which text is looked for. */
+/** Image formats for OCR. */
 function isImage(start: string): boolean {
   return (
     ['\x89PNG', '\xff\xd8\xff', 'II*\0', 'MM\0*'].some((magic) => start.startsWith(magic)) ||
@@ -205,12 +202,12 @@ function looksBinary(bytes: Uint8Array): boolean {
   if (controls > sample.length * 0.02) return true;
   const [even, odd] = nuls;
   if (even + odd === 0) return false;
-  // Latin text in UTF-16 without a byte order mark: many NULs, nearly all of them on one side.
+  // Latin UTF-16 without a byte order mark: many NULs, nearly all on one side.
   const most = Math.max(even, odd);
   return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
 }
 
-/** In UTF-16 the bytes of most scripts look like controls; what they stand for does not. */
+/** In UTF-16 the bytes of most scripts look like controls; the decoded characters do not. */
 function hasControls(bytes: Uint8Array): boolean {
   const encoding = bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });
@@ -231,7 +228,7 @@ const readable =
 function unsupported(type: string): CarrelError {
   return new CarrelError(
     'unsupported_content_type',
-    `This kind of document is not supported. Supported are ${readable}.`,
+    `This kind of document is not supported. Supported kinds: ${readable}.`,
     { data: /^[\w.+-]{1,60}\/[\w.+-]{1,60}$/.test(type) ? { contentType: type } : {} },
   );
 }

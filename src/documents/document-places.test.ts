@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createPlaces } from './document-places.ts';
 import { finishText } from './text/finish-text.ts';
 
-test('an offset knows its page, and a span the pages that it runs over', () => {
+test('an offset has a page, and a span its pages', () => {
   const text = 'one\n\ntwo\n\nthree';
   const places = createPlaces({
     text,
@@ -21,7 +21,7 @@ test('an offset knows its page, and a span the pages that it runs over', () => {
   assert.deepEqual(places.of({ start: 5, end: 8 }), { page: 2 });
 });
 
-test('lines are those of the original, also behind blank lines and hidden characters that were removed', () => {
+test('line numbers are those of the original despite removed lines and characters', () => {
   const raw = '\n \n  first\u200b\nsec\u00adond\n\nlast\n\n';
   const finished = finishText(raw, [{ offset: 0, line: 1 }], 1000);
   assert.equal(finished.text, '  first\nsecond\n\nlast');
@@ -48,7 +48,7 @@ test('marks move with the text and end with it', () => {
   ]);
 });
 
-test('inside of an archive an offset knows its file, and a file without pages takes none from the one before', () => {
+test('inside an archive an offset has its file, and a file without pages inherits none', () => {
   const places = createPlaces({
     text: '# a\n\nAAAA\n\n# b\n\nBBBB',
     marks: [{ offset: 5, page: 1 }, { offset: 11 }, { offset: 16, line: 1 }],

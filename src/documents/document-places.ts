@@ -1,16 +1,16 @@
 import type { ExtractedDocument, Mark } from './document.ts';
 
-/** Where a position in a text is in its original document, as far as known. */
+/** The position in the original document, as far as known. */
 export interface Place {
   page?: number;
-  /** Of the original, from 1. Only where the text is the original line by line: plain text, Markdown, CSV, code. */
+  /** Line of the original, from 1. Only if the text has the same lines: plain text, Markdown, CSV, code. */
   line?: number;
   /** Name of the file inside the archive or email. */
   member?: string;
 }
 
 export interface PlaceRange extends Place {
-  /** Last page and last line of the range, where they differ from the first. */
+  /** Last page and line of the range, if they differ from the first. */
   pageEnd?: number;
   lineEnd?: number;
 }
@@ -18,11 +18,11 @@ export interface PlaceRange extends Place {
 export interface Places {
   /** Offsets are UTF-16 units of the document's `text`. */
   at(offset: number): Place;
-  /** From the unit at `start` to the one before `end`, as chunks have them. */
+  /** `end` is exclusive, as in chunks. */
   of(span: { start: number; end: number }): PlaceRange;
 }
 
-/** Finds the page and line of an offset. Made once per document: lines are counted at the first request for one. */
+/** Finds the page and line of an offset. Created once per document; lines are counted on first use. */
 export function createPlaces({
   text,
   marks,

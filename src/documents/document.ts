@@ -1,6 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 
-/** What a document is, by its content. A zip archive of documents is `zip`; what lies in it is in `members`. */
+/** The kind of a document, by its content. A zip archive of documents is `zip`; its content is in `members`. */
 export type DocumentKind =
   | 'html'
   | 'text'
@@ -32,8 +32,8 @@ export type DocumentKind =
 export type ExtractMode = 'text' | 'markdown';
 
 /**
- * How much of a web page is taken: `content` is its main content, `page` also everything else that is not marked as
- * navigation, footer or advertisement, and `all` everything visible.
+ * How much of a web page to keep: `content` is its main content, `page` everything not marked as navigation, footer or
+ * advertisement, `all` everything visible.
  */
 export type PageExtent = 'content' | 'page' | 'all';
 
@@ -41,28 +41,28 @@ export interface DocumentSource {
   bytes: Uint8Array;
   /** The Content-Type header as received. The bytes take precedence. */
   contentType?: string;
-  /** Its extension decides where bytes cannot: Markdown, CSV, the language of source code. Never used as a path. */
+  /** Its extension decides if the bytes cannot: Markdown, CSV, the language of source code. Never used as a path. */
   filename?: string;
-  /** Where the document came from: links of a page are resolved against it. Nothing is fetched. */
+  /** The source address, against which links are resolved. Nothing is fetched. */
   url?: string;
   mode: ExtractMode;
   /** Default: `content`. */
   extent?: PageExtent;
-  /** Whether to list where a page, feed or sitemap leads to. */
+  /** Whether to list the links of a page, feed or sitemap. */
   links?: boolean;
 }
 
 /**
- * From `offset` on, up to the next mark, the text is of this page, or is the original line by line. A mark with neither
- * ends what the one before it said.
+ * From `offset` up to the next mark, the text belongs to this page or matches the original line by line. A mark with neither
+ * ends the previous one.
  *
- * Offsets are UTF-16 units of the final `text`: after hidden characters were removed, and it was trimmed and truncated.
+ * Offsets are UTF-16 units of the final `text`, after cleaning, trimming and truncating.
  */
 export interface Mark {
   offset: number;
-  /** Page of a PDF, slide of a presentation, from 1. */
+  /** Page of a PDF or slide of a presentation, from 1. */
   page?: number;
-  /** Number, from 1, that the line at `offset` has in the original; the following lines count on from it. */
+  /** Original number, from 1, of the line at `offset`; later lines count up from it. */
   line?: number;
 }
 
@@ -72,9 +72,9 @@ export interface Member {
   name: string;
   kind: DocumentKind;
   codeLanguage?: string;
-  /** Where the line that names it begins. */
+  /** Start of the line that names it. */
   headingStart: number;
-  /** Its part of `text`, without the heading that names it. `end` is the first unit after it. */
+  /** Its part of `text`, without its heading. `end` is exclusive. */
   start: number;
   end: number;
 }
@@ -90,39 +90,39 @@ export interface ExtractedDocument {
   title: string | null;
   text: string;
   kind: DocumentKind;
-  /** Of source code: a lower-case name such as `python` or `c++`. */
+  /** For source code: a lower-case name such as `python` or `c++`. */
   codeLanguage?: string;
-  /** In ascending order of their offsets, at most one for each. */
+  /** Ascending by offset, at most one per offset. */
   marks: readonly Mark[];
-  /** Of archives and emails, in order. */
+  /** For archives and emails, in order. */
   members?: readonly Member[];
-  /** Of archives and emails: at most a hundred that could not be read. */
+  /** For archives and emails: unreadable members, at most a hundred. */
   omitted?: readonly Omission[];
-  /** BCP 47 tag as the document declares it. */
+  /** BCP 47 tag, as declared. */
   language: string | null;
   byline: string | null;
-  /** As the document declares it: not checked, not normalised. */
+  /** As declared: not checked, not normalised. */
   published: string | null;
-  /** Pages or slides of the whole document, also when `text` stops before its end. */
+  /** Pages or slides of the whole document, even if `text` is truncated. */
   pages?: number;
-  /** Where text was read from pictures: on how many pages, and how sure that is, 0 to 100. */
+  /** If OCR was used: on how many pages, and its confidence, 0 to 100. */
   recognised?: Recognised;
-  /** Where `text` stops before the end of the document. */
+  /** Set if `text` is truncated. */
   truncated?: Truncation;
-  /** Where they were asked for, and the document is a page, feed or sitemap. */
+  /** If requested, for a page, feed or sitemap. */
   links?: DocumentLinks;
-  /** CPU time that it took to read. */
+  /** CPU time of the extraction. */
   cpuMs?: number;
 }
 
-/** Where a document leads to. All addresses are absolute, http or https, without fragments, and each is listed once. */
+/** The links of a document: absolute, http or https, without fragments and duplicates. */
 export interface DocumentLinks {
-  /** Without those that are marked `nofollow`. */
+  /** Without `nofollow` links. */
   readonly urls: readonly string[];
   /** Whether there are more than listed. */
   readonly hasMore: boolean;
   readonly canonical: string | null;
-  /** What the page asks of robots. */
+  /** The page's request to robots. */
   readonly noindex: boolean;
   readonly nofollow: boolean;
   /** Entries of a feed or sitemap. */
@@ -133,7 +133,7 @@ export interface DocumentLinks {
 
 export interface ListedPage {
   readonly url: string;
-  /** When it last changed, as the listing has it. */
+  /** Last change, as listed. */
   readonly changed?: string | undefined;
 }
 
@@ -142,27 +142,27 @@ export interface Recognised {
   confidence: number;
 }
 
-/** What was left out, and why. */
+/** What was omitted, and why. */
 export interface Truncation {
-  /** The bound that was reached: `textCharsMax`, or the CPU time of one extraction. */
+  /** The limit that was reached: `textCharsMax`, or the CPU time of one extraction. */
   reason: 'characters' | 'cpu_time';
   read: number;
-  /** Null if only further reading would tell. */
+  /** Null if unknown without further reading. */
   of: number | null;
   unit: 'pages' | 'slides' | 'sheets' | 'chapters' | 'files' | 'characters';
 }
 
-/** What one extraction may use; reaches the worker with every document. */
+/** Limits of one extraction, sent to the worker with each document. */
 export interface ExtractLimits {
   textCharsMax: number;
   /** A reader that can stop between two parts does so after this CPU time and returns what it has. */
   softCpuMs: number;
   pdfEnabled: boolean;
-  /** Of pictures, as Tesseract names them: `eng`, `deu`. Without any, text in pictures is not read. */
+  /** For OCR, in Tesseract's names: `eng`, `deu`. Without any, OCR is off. */
   ocrLanguages?: readonly string[];
 }
 
-/** What a reader found. `text` may be longer than allowed; it is truncated afterwards, and the offsets adjusted. */
+/** A reader's result. `text` may be too long; it is truncated later, and the offsets adjusted. */
 export interface Reading {
   title: string | null;
   text: string;
@@ -185,7 +185,7 @@ export interface Reading {
 export interface ReadOptions {
   mode: ExtractMode;
   charsMax: number;
-  /** On the clock of `cpuMs`: between two parts, a reader stops after this. */
+  /** On the clock of `cpuMs`: a reader stops after this, between two parts. */
   stopAt: number;
 }
 

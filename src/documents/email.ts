@@ -13,12 +13,12 @@ export interface MailFile {
 /** Real emails nest four or five parts. */
 const nestingMax = 32;
 const headerBytesMax = 2 * 1024 * 1024;
-/** A message may go to thousands. */
+/** A message may have thousands of recipients. */
 const fieldUnitsMax = 500_000;
 
 /**
- * An email (RFC 5322): sender, recipients, date, text and attachments. Of a message in two versions the
- * plain one is read, unless it is empty; a message inside the message is one of its attachments.
+ * An email (RFC 5322): sender, recipients, date, text and attachments. Prefers the plain text version unless it is empty; a
+ * nested message is an attachment.
  */
 export async function readEmail(
   bytes: Uint8Array,
@@ -64,8 +64,8 @@ export function mailReading({ from, to, cc, date, subject }: MailHead, body: str
 }
 
 /**
- * Messages in one file (RFC 4155): each begins with a line `From sender date` after an empty one. Undefined for a single
- * one.
+ * The messages of a mailbox (RFC 4155): each begins with a line `From sender date` after an empty one. Undefined for a single
+ * message.
  */
 export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
   const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -84,10 +84,10 @@ export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
 
 const separator = Buffer.from('From ');
 const mailsMax = 5000;
-/** The separator is followed by the first field of a header. */
+/** A separator is followed by a header field. */
 const fieldLine = /^From [^\r\n]*\r?\n[\x21-\x39\x3b-\x7e]+:/;
 
-/** Max lines that may begin a part: at each one, the parser looks at all parts before it. */
+/** Max lines that may begin a part: at each, the parser examines all parts before it. */
 const partLinesMax = 20_000;
 
 /** Lines of dashes, and the one above a signature, begin no part. */
@@ -103,7 +103,7 @@ function countPartLines(bytes: Uint8Array): number {
 
 async function parse(bytes: Uint8Array): Promise<Email> {
   if (countPartLines(bytes) > partLinesMax) {
-    throw new CarrelError('extraction_too_complex', `This email has more than ${partLinesMax} parts.`);
+    throw new CarrelError('extraction_too_complex', `This email has more than ${partLinesMax} parts, the limit.`);
   }
   try {
     return await PostalMime.parse(bytes, {
@@ -139,7 +139,7 @@ function lined(text: string): string {
   return text.replaceAll('\r\n', '\n').trim();
 }
 
-/** A type without a subtype says nothing: the text is plain then (RFC 2045 §5.2). */
+/** A type without a subtype is invalid, so the text is plain (RFC 2045 §5.2). */
 function untypedText({ attachments, text, html }: Email): string | undefined {
   const [only, ...others] = attachments;
   const isBody = text === undefined && html === undefined && others.length === 0;
@@ -147,7 +147,7 @@ function untypedText({ attachments, text, html }: Email): string | undefined {
   return typeof only.content === 'string' ? only.content : new TextDecoder().decode(only.content);
 }
 
-/** Inline images of the text are not attachments. */
+/** Inline images are not attachments. */
 function fileOf({ filename, mimeType, content, related }: Attachment): MailFile[] {
   if (typeof content === 'string' || (related === true && mimeType.startsWith('image/'))) return [];
   const name = filename ?? (mimeType === 'message/rfc822' ? 'message.eml' : 'unnamed');

@@ -13,7 +13,7 @@ function extract(content: string | Uint8Array, contentType?: string, more: Parti
   return extractDocument({ bytes, mode: 'text', ...(contentType ? { contentType } : {}), ...more }, limits);
 }
 
-test('JSON is laid out as it was written, numbers and duplicate keys included', async () => {
+test('formats JSON as written, keeping numbers and duplicate keys', async () => {
   const { text, kind } = await extract('{"a":[1,{"b":12345678901234567890}],"a":{},"c":"x\\"}"}', 'application/json');
   assert.equal(kind, 'json');
   assert.equal(
@@ -22,26 +22,26 @@ test('JSON is laid out as it was written, numbers and duplicate keys included', 
   );
 });
 
-test('what says it is JSON and is not stays as it is', async () => {
+test('keeps invalid JSON unchanged', async () => {
   for (const broken of ['{"a":', '[1}', 'nonsense', '["a]']) {
     assert.deepEqual(pick(await extract(broken, 'application/json')), { kind: 'text', text: broken });
   }
 });
 
-test('Markdown keeps its text and gives its first heading as title', async () => {
+test('Markdown keeps its text, and its first heading is the title', async () => {
   const markdown = '```\n# no\n```\r\n\r\n## Yes #\r\n\r\ntext';
   const document = await extract(markdown, 'text/markdown');
   assert.equal(document.title, 'Yes');
   assert.equal(document.text, '```\n# no\n```\n\n## Yes #\n\ntext');
 });
 
-test('XML becomes an outline, and entities that a document defines are never expanded', async () => {
+test('XML becomes an outline, and custom entities are never expanded', async () => {
   const xml = '<?xml version="1.0"?><a x="1"><b>one &amp; two</b><![CDATA[<three>]]><!-- no --><c/></a>';
   assert.equal((await extract(xml)).text, 'a x="1":\n  b: one & two\n  <three>\n  c');
   assert.equal((await extract(billionLaughs())).text, 'x: &l9;');
 });
 
-test('RSS gives title, link, date and summary of each entry', async () => {
+test('RSS has title, link, date and summary of each entry', async () => {
   const rss = `<?xml version="1.0"?><rss version="2.0"><channel><title>News</title><description>All of it</description>
     <item><title>One &amp; only</title><link>https://h.example/1</link><pubDate>Mon, 05 Jan 2026</pubDate>
     <description><![CDATA[<p>First <b>part</b>.</p><p>Second.</p>]]></description></item>
@@ -54,14 +54,14 @@ test('RSS gives title, link, date and summary of each entry', async () => {
   );
 });
 
-test('Atom gives the link of the entry and not of its comments', async () => {
+test('Atom uses the link of the entry, not of its comments', async () => {
   const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><title>Log</title><entry><title>Hello</title>
     <link rel="replies" href="https://h.example/c"/><link href="https://h.example/?a=1&amp;b=2"/>
     <updated>2026-01-05</updated><summary type="html">&lt;i&gt;Hi&lt;/i&gt;</summary></entry></feed>`;
   assert.equal((await extract(atom)).text, 'Hello\nhttps://h.example/?a=1&b=2\n2026-01-05\n\nHi');
 });
 
-test('a PDF gives its text with paragraphs, its pages and its title', async () => {
+test('a PDF has its text with paragraphs, pages and title', async () => {
   const page = 'BT /F1 12 Tf 72 700 Td (First line) Tj 0 -14 Td (second line) Tj 0 -40 Td (New paragraph) Tj ET';
   const document = await extract(
     pdfOf([stream(Buffer.from(page))], 2, '/Info << /Title (A title) /CreationDate (D:20260105) >> '),
@@ -74,17 +74,17 @@ test('a PDF gives its text with paragraphs, its pages and its title', async () =
   assert.equal(document.text, `${once}\n\n${once}`);
 });
 
-test('a PDF without text, with a password, damaged or switched off is a named error', async () => {
+test('a PDF without text, with a password, damaged or disabled is a named error', async () => {
   await assert.rejects(extract(pdfOf([stream(Buffer.from('0 0 m'))])), { code: 'no_text_in_document' });
   await assert.rejects(extract(encryptedPdf()), { code: 'encrypted_document' });
   await assert.rejects(extract('%PDF-1.7 nothing more'), { code: 'extraction_failed' });
   const bytes = pdfOf([stream(Buffer.from('BT (x) Tj ET'))]);
-  // T088: switched off, a PDF is refused whatever it is called.
+  // T088: if disabled, a PDF is refused under any name.
   const off = extractDocument({ bytes, contentType: 'text/html', mode: 'text' }, { ...limits, pdfEnabled: false });
   await assert.rejects(off, { code: 'unsupported_content_type', message: /switched off/ });
 });
 
-test('PDF: what was filled into a form and what readers remarked is text, and no title is better than "untitled"', async () => {
+test('PDF: reads form values and comments, and ignores "untitled" as title', async () => {
   const annotated = pdfOf([
     stream(Buffer.from('BT /F1 12 Tf 72 700 Td (The body.) Tj ET')),
     '<< /Type /Annot /Subtype /Text /Rect [0 0 9 9] /Contents (Check this figure) >>',
@@ -103,14 +103,14 @@ test('PDF: what was filled into a form and what readers remarked is text, and no
   assert.equal(title, null);
 });
 
-test('PDF: reading stops at the bound between two pages, and says how far it came', async () => {
+test('PDF: stops between two pages at the limit and reports how far it came', async () => {
   const lines = `(${'word '.repeat(15)}) Tj T* `.repeat(50);
   const bytes = pdfOf([stream(Buffer.from(`BT /F1 12 Tf 12 TL 20 700 Td ${lines} ET`))], 4);
   const { truncated } = await extract(bytes);
   assert.deepEqual(truncated, { reason: 'characters', read: 3, of: 4, unit: 'pages' });
 });
 
-test('a mailbox is read mail by mail', async () => {
+test('reads a mailbox message by message', async () => {
   const mail = (name: string, text: string) =>
     `From ${name}@h.example Mon Jan  5 10:00:00 2026\nMessage-ID: <${name}@h.example>\nFrom: ${name}@h.example\nTo: b@h.example\nSubject: About ${name}\n\n${text}\n\n`;
   const { text, members, kind } = await extract(mail('ada', 'One.\n\nFrom here on, nothing.') + mail('bob', 'Two.'));
@@ -121,7 +121,7 @@ test('a mailbox is read mail by mail', async () => {
   }
 });
 
-test('a mail whose type has no subtype is plain text', async () => {
+test('a mail type without a subtype is plain text', async () => {
   const mail =
     'Message-ID: <a@h.example>\nMIME-Version: 1.0\nFrom: a@h.example\nTo: b@h.example\nContent-Type: text; charset=us-ascii\n\nStill to be read.\n';
   const { text, omitted = [] } = await extract(mail);
@@ -129,7 +129,7 @@ test('a mail whose type has no subtype is plain text', async () => {
   assert.deepEqual(omitted, []);
 });
 
-test('EPUB: obfuscated fonts hide no text, an encrypted chapter does', async () => {
+test('EPUB: ignores obfuscated fonts but rejects an encrypted chapter', async () => {
   const book = (algorithm: string, path: string) =>
     epubOf('<item id="a" media-type="application/xhtml+xml" href="a.xhtml"/>', '<spine><itemref idref="a"/></spine>', {
       'OPS/a.xhtml': '<html><body><p>The lamp is lit.</p></body></html>',
@@ -142,7 +142,7 @@ test('EPUB: obfuscated fonts hide no text, an encrypted chapter does', async () 
   await assert.rejects(extract(locked), { code: 'encrypted_document' });
 });
 
-test('text is cut at the bound, and the result says so', async () => {
+test('truncates text at the limit and reports it', async () => {
   for (const type of ['text/plain', 'text/html', 'text/markdown']) {
     const { text, truncated } = await extract('word '.repeat(4000), type);
     assert.equal(truncated?.reason, 'characters', type);

@@ -18,12 +18,12 @@ import { cleanText } from './text/clean-text.ts';
 import { finishText } from './text/finish-text.ts';
 import { readText } from './text/read-text.ts';
 
-/** Runs in a worker only: one call may take all the time and memory that the worker has. */
+/** Only for workers: one call may take all of a worker's time and memory. */
 export function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {
   return extract(source, limits, true);
 }
 
-/** `opens` is false for what is already inside an archive or email: only one level is opened. */
+/** `opens` is false inside an archive or email: only one level is opened. */
 async function extract(source: DocumentSource, limits: ExtractLimits, opens: boolean): Promise<ExtractedDocument> {
   const { contentType, filename, url } = source;
   const bytes = source.links === true ? unpacked(source.bytes) : source.bytes;
@@ -61,7 +61,7 @@ function unpacked(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: sitemapBytesMax }) : bytes;
 }
 
-/** Readers of binary formats are loaded when the first such document comes. */
+/** Readers of binary formats are loaded on first use. */
 async function readBinary(
   kind: DocumentKind,
   { bytes }: DocumentSource,
@@ -73,13 +73,16 @@ async function readBinary(
       if (!limits.pdfEnabled) {
         throw new CarrelError(
           'unsupported_content_type',
-          'This is a PDF, and reading PDF is switched off on this server.',
+          'This is a PDF, and PDF is switched off on this server. Look for another format.',
         );
       }
       return (await import('./pdf/pdf-text.ts')).readPdfText(bytes, options, limits.ocrLanguages);
     case 'image':
       if (!limits.ocrLanguages?.length) {
-        throw new CarrelError('unsupported_content_type', 'This is a picture, and text in pictures is not read here.');
+        throw new CarrelError(
+          'unsupported_content_type',
+          'This is an image, and OCR is off here. Look for a version with text.',
+        );
       }
       return (await import('./ocr/read-image.ts')).readImage(bytes, limits.ocrLanguages, options);
     case 'docx':
@@ -120,7 +123,7 @@ async function extractMail(bytes: Uint8Array, context: MembersContext, opens: bo
   return withFiles(await readEmail(bytes, context.mode, context.limits.textCharsMax), context, opens);
 }
 
-/** An email, and what is attached to it. */
+/** An email with its attachments. */
 async function withFiles(
   { reading, files }: { reading: Reading; files: readonly MailFile[] },
   context: MembersContext,
@@ -173,21 +176,21 @@ function truncationOf(reading: Reading, text: string, { charsMax, stopAt }: Boun
   if (truncated === false && !isLong) return undefined;
   const reason = isLong || cpuMs() <= stopAt ? 'characters' : 'cpu_time';
   if (typeof truncated === 'object') return { reason, ...truncated };
-  // A reader that stopped by itself does not know how much is left.
+  // A reader that stopped early does not know how much is left.
   return { reason, read: text.length, of: truncated ? null : reading.text.length, unit: 'characters' };
 }
 
-/** An empty text file is just that. Other documents have pictures where text was expected, and it helps to say so. */
+/** An empty text file is fine. Other documents have images where text was expected, which is worth saying. */
 function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
     throw new CarrelError(
       'no_text_in_document',
-      'This PDF contains no text that can be read, only images of pages. Look for a version with text.',
+      'This PDF has no readable text, only images of pages. Look for a version with text.',
       { data: { pages } },
     );
   }
   if (['docx', 'pptx', 'xlsx', 'odt', 'ods', 'odp', 'epub', 'rtf', 'doc', 'xls', 'ppt'].includes(kind)) {
-    throw new CarrelError('no_text_in_document', 'This document contains no text: it is empty or has only pictures.');
+    throw new CarrelError('no_text_in_document', 'This document contains no text: it is empty or has only images.');
   }
 }
 

@@ -10,42 +10,42 @@ import { startReader } from './start-reader.ts';
 
 export interface ExtractProcess {
   readonly alive: boolean;
-  /** One at a time. When it fails for time, memory or cancellation, the process is gone. */
+  /** One at a time. After exceeding time or memory, or a cancellation, the process is gone. */
   run(source: DocumentSource, limits: ExtractLimits, options?: ExtractOptions): Promise<ExtractedDocument>;
-  /** Kills it, and resolves when it has ended. */
+  /** Kills it, and resolves when it has exited. */
   terminate(): Promise<void>;
 }
 
 export interface ExtractOptions {
   readonly signal?: AbortSignal | undefined;
-  /** CPU time for this document, where it may use less than others. */
+  /** A lower CPU time limit for this document. */
   readonly cpuMsMax?: number | undefined;
 }
 
 export interface ExtractProcessConfig {
   readonly memoryMb: number;
-  /** For each document. */
+  /** Per document. */
   readonly cpuMsMax: number;
 }
 
-/** Starting Node and loading the readers; on a loaded machine this takes many times the usual 0.1 s. */
+/** Starting Node and loading the readers: usually 0.1 s, many times that on a busy machine. */
 const startTimeoutMs = 120_000;
 
 /**
- * A worker ends by itself when its CPU time is used up. Waiting this many times as long catches one that hangs,
- * and allows for a machine that is busy with other things.
+ * A worker ends itself when its CPU time is used up. This factor of wall time catches one that hangs, and allows for a busy
+ * machine.
  */
 const waitFactor = 20;
 
-/** Share of a worker's memory for the JavaScript heap. The rest is for Node itself and for off-heap buffers. */
+/** Share of a worker's memory for the JavaScript heap. The rest is for Node and off-heap buffers. */
 const heapShare = 0.6;
 
-/** A worker that keeps more than this share of its memory after a document makes room for a fresh one. */
+/** A worker that retains more than this share of its memory after a document is replaced. */
 const residentShareMax = 0.6;
 
 /**
- * A child process that extracts documents. Not a worker thread: `resourceLimits` of a thread does not bound
- * ArrayBuffers, in which a PDF's streams are unpacked, and a thread that exhausts memory ends the whole process.
+ * A child process that extracts documents. Not a worker thread: `resourceLimits` does not cover ArrayBuffers, into which PDF
+ * streams are unpacked, and a thread that exhausts memory ends the whole process.
  */
 export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: ExtractProcessConfig): ExtractProcess {
   const child = startReader(
@@ -53,9 +53,9 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     [String(memoryMb)],
     [
       `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
-      // With V8's default of 16 MB per semi-space, garbage would double what a large page takes.
+      // V8's default semi-space of 16 MB would double a large page's memory with garbage.
       '--max-semi-space-size=4',
-      // One thread for garbage collection: a worker that runs short of memory must not take every core.
+      // One thread for garbage collection: a worker low on memory must not take every core.
       '--v8-pool-size=1',
       '--disable-warning=ExperimentalWarning',
     ],
@@ -98,15 +98,15 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
         { cause: ended, data: { memoryMb } },
       );
     }
-    // The worker never sends these to itself while its parent lives: the system or a person did.
+    // A worker never sends these to itself while its parent lives: the system or a person did.
     if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
       return new CarrelError(
         'extraction_interrupted',
-        'The process that read this document was killed from outside; the machine may be short of memory. Try again later.',
+        'The process reading this document was killed from outside, probably because memory ran out. Try again later.',
         { cause: ended },
       );
     }
-    return new CarrelError('extraction_failed', 'The process that read this document ended unexpectedly. Try again.', {
+    return new CarrelError('extraction_failed', 'The process reading this document ended unexpectedly. Try again.', {
       cause: ended,
     });
   }

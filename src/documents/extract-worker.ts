@@ -1,6 +1,6 @@
 /**
- * The process in which documents become text: started by `extract-process.ts`, one document at a time.
- * Its first argument is the resident memory in MB above which it must end.
+ * The process that extracts text: started by `extract-process.ts`, one document at a time. Its first argument is the resident
+ * memory in MB above which it must end.
  */
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
@@ -25,7 +25,7 @@ export type ExtractAnswer = { readonly residentMb: number } & (
   | { readonly failure: WireError }
 );
 
-/** Of 19: high enough to yield, low enough to make progress while others work. */
+/** Maximum 19. High enough to yield, low enough to make progress. */
 const niceness = 5;
 
 const deadline = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);
@@ -34,7 +34,7 @@ const watch = startWorker(
   { workerData: { memoryMb: Number(process.argv[2]), parentId: process.ppid, deadline } satisfies WatchData },
 );
 
-// On a busy machine, answering goes before reading documents. Some systems do not allow the change.
+// Answering has priority over extraction. Some systems do not allow the change.
 try {
   setPriority(niceness);
 } catch {}
@@ -64,7 +64,7 @@ function failureOf(error: unknown): CarrelError {
   if (isCarrelError(error)) return new CarrelError(error.code, error.message, { cause, data: error.data });
   return new CarrelError(
     'extraction_failed',
-    'The document is damaged, or is not of the kind it claims to be. Get it again from its source.',
+    'The document is damaged or not of the kind it claims to be. Get it again from its source.',
     { cause },
   );
 }

@@ -18,7 +18,7 @@ function bombNamed(part: string): { bytes: Uint8Array; mode: 'text' } {
   return { bytes: bomb.bytes(), mode: 'text' };
 }
 
-test('many documents at once are all read', async () => {
+test('reads many documents at once', async () => {
   const words = Array.from({ length: 20 }, (_, index) => `word${index}`);
   const read = words.map((word) => extractor.extract({ ...small, bytes: Buffer.from(`<p>${word}`) }));
   assert.deepEqual(
@@ -27,7 +27,7 @@ test('many documents at once are all read', async () => {
   );
 });
 
-test('a failure in the reader keeps its code, and its foreign text stays out of the message', async () => {
+test("keeps a reader's error code and its foreign text out of the message", async () => {
   const error = await extractor
     .extract({ bytes: Buffer.from('%PDF-1.7 secret words'), mode: 'text' })
     .catch((caught) => caught);
@@ -35,7 +35,7 @@ test('a failure in the reader keeps its code, and its foreign text stays out of 
   assert.ok(!error.message.includes('secret'));
 });
 
-test('a document that takes too much CPU time is stopped, and the next is read', async () => {
+test('stops a document that takes too much CPU time and reads the next', async () => {
   const hasty = createExtractor({ cpuMsMax: 300, memoryMb: 2048, workersMax: 1 });
   await hasty.extract(small).catch(() => undefined);
   await assert.rejects(hasty.extract(bombNamed('forms that double')), { code: 'extraction_timeout', kind: 'timeout' });
@@ -43,7 +43,7 @@ test('a document that takes too much CPU time is stopped, and the next is read',
   assert.equal((await extractor.extract(small)).text, 'small');
 });
 
-test('a worker that the machine gives no time to is waited for: only its own CPU time counts', async (t) => {
+test('waits for a worker without CPU time: only its own CPU time counts', async (t) => {
   if (process.platform !== 'linux') return t.skip('workers are found in /proc');
   const slow = createExtractor({ cpuMsMax: 1000, memoryMb: 256, workersMax: 1 });
   const others = new Set(childrenOf());
@@ -63,7 +63,7 @@ function childrenOf(): number[] {
   return listed.trim().split(' ').filter(Boolean).map(Number);
 }
 
-test('a document that takes too much memory off the heap is stopped, and the next is read', async () => {
+test('stops a document that takes too much off-heap memory and reads the next', async () => {
   const lean = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1 });
   const failed = lean.extract(bombNamed('Flate to 300 MB'));
   const waiting = lean.extract(small);
@@ -72,14 +72,14 @@ test('a document that takes too much memory off the heap is stopped, and the nex
   await lean.close();
 });
 
-test('a reader that the system kills did not need too much memory, and the next is read', async (t) => {
+test('a reader killed by the system is not reported as out of memory, and the next is read', async (t) => {
   if (process.platform !== 'linux') return t.skip('workers are found in /proc');
   const struck = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1 });
   const others = new Set(childrenOf());
   await struck.extract(small);
   const worker = childrenOf().find((child) => !others.has(child));
   assert.ok(worker);
-  // Stopped first, so that it has been given the document and not answered.
+  // Stopped first, so that it has the document but has not answered.
   process.kill(worker, 'SIGSTOP');
   const failed = struck.extract(small);
   setImmediate(() => process.kill(worker, 'SIGKILL'));
@@ -90,13 +90,13 @@ test('a reader that the system kills did not need too much memory, and the next 
   await struck.close();
 });
 
-test('too many bytes are refused unread', async () => {
+test('refuses too many bytes without reading them', async () => {
   await assert.rejects(extractor.extract({ ...small, bytes: new Uint8Array(1_000_001) }), {
     code: 'document_too_large',
   });
 });
 
-test('the queue is bounded', async () => {
+test('bounds the queue', async () => {
   const narrow = createExtractor({ cpuMsMax: 60_000, memoryMb: 256, workersMax: 1, queueMax: 1 });
   const running = narrow.extract(small);
   const waiting = narrow.extract(small);
@@ -123,7 +123,7 @@ test('cancelling frees the place at once, waiting or running', async () => {
   await single.close();
 });
 
-test('closing cancels what runs and what waits, and nothing is taken afterwards', async () => {
+test('closing cancels running and waiting documents, and later ones are refused', async () => {
   const closing = createExtractor({ cpuMsMax: 60_000, memoryMb: 2048, workersMax: 1 });
   const calls = [closing.extract(bombNamed('forms that double')), closing.extract(small)];
   const outcomes = Promise.allSettled(calls);
@@ -135,7 +135,7 @@ test('closing cancels what runs and what waits, and nothing is taken afterwards'
   await assert.rejects(closing.extract(small), { code: 'cancelled' });
 });
 
-test('an idle worker does not keep the program from ending, and gets nothing of its environment', async () => {
+test('an idle worker does not keep the program alive and gets none of its environment', async () => {
   const program = `
     const { createExtractor } = await import(${JSON.stringify(new URL('./extractor.ts', import.meta.url).href)});
     const extractor = createExtractor({ cpuMsMax: 20000, memoryMb: 256, workersMax: 1, idleMs: 3600000 });

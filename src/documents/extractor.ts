@@ -6,32 +6,32 @@ import { createExtractProcess, type ExtractOptions } from './extract-process.ts'
 export interface ExtractorConfig {
   /** CPU time for one document. */
   cpuMsMax: number;
-  /** Resident memory of one worker, off-heap buffers included. */
+  /** Resident memory per worker, off-heap buffers included. */
   memoryMb: number;
   workersMax: number;
   /** Larger documents are refused unread. */
   bytesMax?: number;
   /** Text is truncated after this many UTF-16 units, and `truncated` is set. */
   textCharsMax?: number;
-  /** Documents that may wait for a worker. */
+  /** Max documents waiting for a worker. */
   queueMax?: number;
-  /** A worker without work stops after this time. */
+  /** An idle worker stops after this time. */
   idleMs?: number;
-  /** False: PDF is refused, and its reader is never loaded. */
+  /** False refuses PDF and never loads its reader. */
   pdfEnabled?: boolean;
-  /** Of the text in pictures; without any, it is not read. */
+  /** For OCR; without any, OCR is off. */
   ocrLanguages?: readonly string[];
 }
 
 export interface Extractor {
   extract(source: DocumentSource, options?: ExtractOptions): Promise<ExtractedDocument>;
-  /** Kills the workers; whatever is running or waiting fails as cancelled. */
+  /** Kills the workers; running and waiting documents fail as cancelled. */
   close(): Promise<void>;
 }
 
 /**
- * Turns documents into text in processes of their own, so that no input can stop or exhaust the one that serves.
- * A process that exceeds its time or memory is killed; the next document starts another.
+ * Extracts text in separate processes, so that no input can stop or exhaust the server. A process that exceeds its time or
+ * memory is killed; the next document starts another.
  */
 export function createExtractor(config: ExtractorConfig): Extractor {
   const { cpuMsMax, memoryMb, workersMax, bytesMax = 16 * 1024 * 1024, idleMs = 10_000 } = config;

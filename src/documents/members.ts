@@ -6,7 +6,7 @@ import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Om
 import { cpuMs } from './reader-limits.ts';
 import { cleanText } from './text/clean-text.ts';
 
-/** A document inside another, unpacked when its turn comes. */
+/** A document inside another, unpacked on demand. */
 export interface MemberSource {
   name: string;
   contentType?: string;
@@ -17,7 +17,7 @@ export interface MembersContext {
   mode: DocumentSource['mode'];
   limits: ExtractLimits;
   stopAt: number;
-  /** Reads a member; nothing inside it is opened. */
+  /** Reads a member without opening anything inside it. */
   read(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument>;
 }
 
@@ -38,8 +38,8 @@ export function archiveMembers(bytes: Uint8Array): MemberSource[] {
 }
 
 /**
- * Reads documents one after another and appends their texts to `first`, each under its name. One that cannot be read is
- * recorded and does not affect the others. Marks and members have offsets into the joined text.
+ * Reads documents one after another and appends their texts to `first`, each under its name. An unreadable one is recorded and
+ * does not affect the others. Marks and members have offsets into the joined text.
  */
 export async function joinMembers(
   first: First,
@@ -70,7 +70,7 @@ export async function joinMembers(
       const start = length + heading.length;
       parts.push(heading, own.text);
       length = start + own.text.length;
-      // The page and line marks of the member before end with its text.
+      // Ends the page and line marks of the previous member.
       if (marks.length > 0) marks.push({ offset: headingStart });
       if (own.marks[0]?.offset !== 0) marks.push({ offset: start });
       for (const mark of own.marks) marks.push({ ...mark, offset: start + mark.offset });
@@ -85,7 +85,7 @@ export async function joinMembers(
   return { ...joined, text: parts.join(''), marks };
 }
 
-/** Nothing in an archive could be read: if most members failed for want of a password, so does the archive. */
+/** For an archive without readable members: if most need a password, so does the archive. */
 export function nothingReadable(omitted: readonly Omission[]): CarrelError {
   if (omitted.length > 0 && omitted.every(({ code }) => code === 'encrypted_document')) {
     return new CarrelError('encrypted_document', 'This archive needs a password. Pack it without one and try again.');

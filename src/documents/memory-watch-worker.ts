@@ -1,7 +1,7 @@
 /**
- * A thread inside the extraction process that ends the whole process when its resident memory or CPU time exceeds the
- * limit, or when its parent is gone. The extracting thread may be in one long synchronous call, so it cannot watch
- * itself; V8's own limit does not count ArrayBuffers.
+ * A thread inside the extraction process that ends the process when its resident memory or CPU time exceeds the limit, or its
+ * parent is gone. The extracting thread may be in one long synchronous call and cannot watch itself; V8's own limit does not
+ * count ArrayBuffers.
  */
 import { workerData } from 'node:worker_threads';
 import { cpuMs, cpuSignal, memorySignal } from './reader-limits.ts';

@@ -1,6 +1,6 @@
 /**
- * CPU time that this process has used, in milliseconds. Readers are limited by it and not by elapsed time, which also passes
- * while a busy machine does other work: the same file must give the same text there.
+ * CPU time of this process, in milliseconds. Readers are limited by it, not by elapsed time: the same file must give the same
+ * text on a busy machine.
  */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
@@ -8,8 +8,8 @@ export function cpuMs(): number {
 }
 
 /**
- * How a reader that has reached its limit ends itself, so that its parent knows why: nothing else sends these, and they
- * leave no core file. A reader that the system kills for its own reasons gets SIGKILL. Windows has none of this.
+ * How a reader that reached its limit ends itself, so that its parent knows why: nothing else sends these signals, and they
+ * leave no core file. The system kills with SIGKILL. Windows has none of this.
  */
 const windows = process.platform === 'win32';
 

@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { isBuilt, packageFile } from '../base/program-files.ts';
 
 /**
- * Starts a program that reads what strangers wrote. It can read its own program and nothing else, writes no file, starts no
- * process, loads no native code and has no environment, so none of our secrets. It has no network where the system or Node
- * can take it away.
+ * Starts a program that reads untrusted input. It can read its own program and nothing else, writes no file, starts no process,
+ * loads no native code and has no environment, so none of our secrets. It has no network if the system or Node can take it
+ * away.
  */
 export function startReader(file: URL, args: readonly string[], nodeFlags: readonly string[]): ChildProcess {
   const command = [
@@ -25,7 +25,7 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
     cwd: packageFolder,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // Run from source, it shares what Node has compiled.
+    // From source, it shares Node's compile cache.
     env: isBuilt ? {} : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   });
 }
@@ -36,10 +36,10 @@ export function networkBarrier(): 'namespace' | 'node' | undefined {
   return Number(process.versions.node.split('.')[0]) >= nodeWithNetPermission ? 'node' : undefined;
 }
 
-/** From this version on, `--permission` covers the network, too. */
+/** Since this version, `--permission` covers the network. */
 const nodeWithNetPermission = 25;
 
-/** A namespace without network, which an ordinary user may make on most Linux systems. */
+/** A namespace without network, which ordinary users may create on most Linux systems. */
 const unshare = ['unshare', '--user', '--map-current-user', '--net', '--'];
 const probeMs = 2_000;
 let isUnshareable: boolean | undefined;
@@ -53,7 +53,7 @@ function canUnshare(): boolean {
 
 const packageFolder = fileURLToPath(packageFile(''));
 
-/** The package, and what npm has installed beside it. */
+/** The package, and what npm installed next to it. */
 function programFolders(): string[] {
   const beside = dirname(packageFolder);
   return basename(beside) === 'node_modules' ? [packageFolder, `${beside}/`] : [packageFolder];

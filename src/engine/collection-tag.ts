@@ -1,6 +1,6 @@
 import { CarrelError } from '../base/errors.ts';
 
-/* A collection is a tag with a prefix: tools and rights name collections, the engine stores tags. */
+/** A collection is a tag with a prefix: tools and rights name collections, the engine stores tags. */
 
 const prefix = 'collection:';
 
@@ -16,8 +16,11 @@ export function collectionOf(tag: string): string {
   return tag.slice(prefix.length);
 }
 
-/** For a caller who may use only these, and names another one or none. Whether there is another one is not told. */
+/** For a restricted caller that names another collection or none. Does not reveal whether it exists. */
 export function outsideCollections(collections: readonly string[]): CarrelError {
   const names = collections.map((name) => JSON.stringify(name)).join(', ');
-  return new CarrelError('outside_rights', `With this token documents can only be in the collections ${names}.`);
+  return new CarrelError(
+    'outside_rights',
+    `With this token, documents can only be in the collections ${names}. Name one of them.`,
+  );
 }

@@ -1,13 +1,13 @@
 import { CarrelError } from '../base/errors.ts';
 import type { DocumentCall, Engine, EngineChunk, EngineDocumentWithChunks } from './engine.ts';
 
-/** The index of the first chunk behind these, which begin with `first`. */
+/** The index of the first chunk after these, which begin with `first`. */
 export function nextChunk(chunks: readonly Pick<EngineChunk, 'chunk_index'>[], first: number): number {
   const last = chunks.at(-1);
   return last === undefined ? first : last.chunk_index + 1;
 }
 
-/** The parts of a document behind one of them. If it is changed meanwhile, they would be of two texts: that is an error. */
+/** The parts of a document after one of them. A change meanwhile is an error, because the parts would belong to two texts. */
 export async function* partsBehind(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,

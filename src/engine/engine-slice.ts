@@ -1,6 +1,6 @@
 import { defineSlice, integer, list, type SliceValues, someOf } from '../config/field.ts';
 
-/** Parts of the work: `ingest` turns submissions into documents, `embed` makes vectors, `search` answers searches. */
+/** Parts of the work: `ingest` turns submissions into documents, `embed` creates vectors, `search` answers searches. */
 export const engineRoles = ['ingest', 'embed', 'search'] as const;
 export type EngineRole = (typeof engineRoles)[number];
 
@@ -9,14 +9,14 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     default: engineRoles,
     env: ['KB_ROLES'],
     description:
-      'What the engine in this process does: `ingest` (turns what was submitted into documents), `embed` (makes their vectors), `search` (answers searches). The rest is left to other processes on the same database.',
+      'What the engine in this process does: `ingest` (turns submissions into documents), `embed` (creates their vectors), `search` (answers searches). Other processes on the same database do the rest.',
   }),
   workers: integer({
     default: 2,
     min: 1,
     max: 64,
     env: ['KB_WORKERS'],
-    description: 'Files that are taken in at the same time.',
+    description: 'Files ingested at the same time.',
   }),
   defaultTop: integer({
     default: 10,
@@ -37,28 +37,28 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     min: 1024,
     max: 1024 * 1024 * 1024,
     env: ['KB_FILE_BYTES_MAX'],
-    description: 'The largest file that is taken, in bytes.',
+    description: 'Max size of a file, in bytes.',
   }),
   textCharsMax: integer({
     default: 10_000_000,
     min: 10_000,
     max: 50_000_000,
     env: ['KB_TEXT_CHARS_MAX'],
-    description: 'Of a longer text only so many characters are taken in; the document then says that it is truncated.',
+    description: 'Max characters of a text. Longer texts are truncated, and the document says so.',
   }),
   jobsKeptDays: integer({
     default: 30,
     min: 1,
     max: 36_500,
     env: ['KB_JOBS_KEPT_DAYS'],
-    description: 'So many days after its end a job, which is also the record of a change, leaves the list of jobs.',
+    description: 'Finished jobs, which also record changes, are removed after this many days.',
   }),
   jobsKeptMax: integer({
     default: 1_000_000,
     min: 100,
     max: 100_000_000,
     env: ['KB_JOBS_KEPT_MAX'],
-    description: 'Of the jobs that have ended no more than the newest so many are kept.',
+    description: 'Max finished jobs to keep; the newest stay.',
   }),
   deletedBytesMax: integer({
     default: 1024 * 1024 * 1024,
@@ -66,7 +66,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     max: 1024 ** 4,
     env: ['KB_DELETED_BYTES_MAX'],
     description:
-      'Deleted documents can be restored for 30 days; of more bytes than this, only the latest. 0: they are gone at once.',
+      'Deleted documents can be restored for 30 days, up to this many bytes; the latest stay. 0: deleted at once.',
   }),
   extractCpuMs: integer({
     default: 300_000,
@@ -74,20 +74,20 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     max: 3_600_000,
     env: ['KB_EXTRACT_CPU_MS', 'KB_EXTRACT_TIMEOUT_MS'],
     description:
-      'CPU time to turn one file into text, in milliseconds. A file in parts (pages, sheets) is read as far as it goes, and says so; another fails.',
+      'CPU time to extract the text of one file, in milliseconds. A file in parts (pages, sheets) is then truncated and says so; any other fails.',
   }),
   ocrLanguages: list({
     default: ['eng'],
     env: ['KB_OCR_LANGUAGES'],
     description:
-      'Languages of text in pictures and scanned pages, as Tesseract names them (`eng`, `deu`, `fra`); each needs its package `@tesseract.js-data/…`. Empty: such text is not read.',
+      'Languages of text in images and scanned pages, as Tesseract names them (`eng`, `deu`, `fra`); each needs its package `@tesseract.js-data/…`. Empty: OCR is off.',
   }),
   extractMemoryMb: integer({
     default: 512,
     min: 128,
     max: 8192,
     env: ['KB_EXTRACT_MEMORY_MB'],
-    description: 'Memory to turn one file into text, in MB. What needs more fails.',
+    description: 'Memory to extract the text of one file, in MB. A file that needs more fails.',
   }),
 });
 

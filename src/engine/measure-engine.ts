@@ -2,7 +2,7 @@ import type { Measurement } from '../telemetry/sampling.ts';
 import type { Engine } from './engine.ts';
 import { engineRoles } from './engine-slice.ts';
 
-/** The figures of an engine. `database` tells its database from others of the same process. */
+/** The metrics of an engine. `database` distinguishes its database from others of the process. */
 export async function measureEngine(engine: Engine, database: 'own' | 'engine'): Promise<Measurement[]> {
   const { queue, documents, chunks, unembedded, storage, roles = engineRoles } = await engine.status();
   const states = Object.entries(queue).map(

@@ -2,14 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isCarrelError } from '../base/errors.ts';
 import type { Engine, EngineJob, JobId } from './engine.ts';
 
-/** Between two looks at a job: soon at first, for small files, then less often. */
+/** Poll interval: short at first, for small files, then longer. */
 const lookMinMs = 50;
 const lookMaxMs = 1000;
 
 /** How long the engine may be unreachable while we wait for a job. */
 const awayMaxMs = 60_000;
 
-/** Until it has ended, one way or the other. The engine may be unreachable for a while. */
+/** Resolves when the job has ended. The engine may be unreachable for a while. */
 export async function waitForJob(
   engine: Pick<Engine, 'job'>,
   id: JobId,
@@ -32,7 +32,7 @@ export async function waitForJob(
   }
 }
 
-/** Whether the same call may succeed later: the engine is unavailable, not refusing. */
+/** Whether a retry may succeed: the engine is unavailable, not refusing. */
 export function isAway(error: unknown): boolean {
   if (!isCarrelError(error)) return false;
   return error.kind === 'upstream' || error.kind === 'timeout' || error.code === 'storage_busy';

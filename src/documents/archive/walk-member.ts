@@ -9,7 +9,7 @@ export function walkMember(zip: Zip, name: string | undefined, handler: XmlHandl
   return true;
 }
 
-/** The metadata in a part, by element: the first that is not empty of each. */
+/** Metadata by element name: the first non-empty value of each. */
 export function readFields(zip: Zip, name: string | undefined): Map<string, string> {
   const fields = new Map<string, string>();
   let field = '';

@@ -1,25 +1,25 @@
 import { CarrelError } from '../../base/errors.ts';
 
 export interface ZipMember {
-  /** As written in the archive. It may be anything, and must never be used as a path. */
+  /** As written in the archive: any text, never to be used as a path. */
   name: string;
   isFolder: boolean;
   isEncrypted: boolean;
   /** 0 stored, 8 deflated (APPNOTE 4.4.5). */
   method: number;
   crc: number;
-  /** Where its packed bytes lie in the archive. */
+  /** Offset of its packed bytes. */
   start: number;
   end: number;
 }
 
-/** The end of the directory is followed by a comment of at most this length (APPNOTE 4.3.16). */
+/** Max length of the comment after the directory's end (APPNOTE 4.3.16). */
 const commentBytesMax = 0xffff;
 const endBytes = 22;
 const entryBytes = 46;
 const localBytes = 30;
 
-/** The members of a zip archive as its central directory has them (APPNOTE 6.3.10), checked against the archive's bytes. */
+/** The members in the archive's central directory (APPNOTE 6.3.10), checked against its bytes. */
 export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMember[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = findEnd(view);
@@ -52,7 +52,7 @@ function findEnd(view: DataView): number {
   throw damagedZip('no end of the directory');
 }
 
-/** Bytes put before an archive (a program that unpacks it) shift every offset in it. */
+/** Bytes before an archive (a self-extractor) shift all its offsets. */
 function directoryPlace(view: DataView, end: number, size: number, declared: number): { start: number; shift: number } {
   if (size !== 0xffffffff && declared !== 0xffffffff) {
     const start = end - size;
@@ -87,7 +87,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
     member: {
       name,
       isFolder: name.endsWith('/'),
-      // Bit 0: encrypted; method 99: AES as WinZip does it.
+      // Bit 0: encrypted; method 99: WinZip's AES.
       isEncrypted: (flags & 1) !== 0 || method === 99,
       method,
       crc: view.getUint32(at + 16, true),
@@ -98,7 +98,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   };
 }
 
-/** Values that are all ones are in the zip64 field instead (APPNOTE 4.5.3), only those, in this order. */
+/** Values that are all ones are in the zip64 field instead (APPNOTE 4.5.3), in this order. */
 function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
   let packed = view.getUint32(at + 20, true);
   let offset = view.getUint32(at + 42, true);
@@ -122,7 +122,7 @@ function big(view: DataView, at: number): number {
   return Number(view.getBigUint64(at, true));
 }
 
-/** Names without the UTF-8 flag are in the packer's own code page; most are ASCII, and many are UTF-8 anyway. */
+/** Names without the UTF-8 flag use the packer's code page; most are ASCII, and many are UTF-8 anyway. */
 function decodeName(bytes: Uint8Array, isUtf8: boolean): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -137,7 +137,7 @@ function assertApart(members: readonly ZipMember[]): void {
     if (member.start < end) {
       throw new CarrelError(
         'extraction_too_complex',
-        'This archive is not read, because its members share bytes. Pack it again as an ordinary zip file.',
+        'This archive was refused because its members share bytes. Pack it again as an ordinary zip file.',
       );
     }
     end = member.end;

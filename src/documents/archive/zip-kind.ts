@@ -2,10 +2,10 @@ import { CarrelError } from '../../base/errors.ts';
 import type { DocumentKind } from '../document.ts';
 import { openZip, type Zip } from './zip.ts';
 
-/** Members that identify an archive are short; no more of them is read. */
+/** Identifying members are short; only their start is read. */
 const startBytesMax = 256 * 1024;
 
-/** Which kind of document an archive is, by members that only this kind has; `zip` if it is just an archive. */
+/** The kind of document that an archive is, by members that only this kind has; `zip` for a plain archive. */
 export function kindOfZip(bytes: Uint8Array): DocumentKind {
   const zip = openZip(bytes);
   const mimetype = startOf(zip, 'mimetype').trim();
@@ -23,7 +23,7 @@ export function kindOfZip(bytes: Uint8Array): DocumentKind {
       throw refusal('This is a binary Excel file (xlsb): save it as xlsx and try again.');
     }
   }
-  // Drawings, models, Apple's Pages: their parts are files in an archive, but not documents.
+  // Drawings, models, Apple's Pages: archives, but not of documents.
   if (types.includes('<Types') || zip.find('Index/Document.iwa')) {
     throw refusal('This file format is not supported. Export it as PDF.');
   }
@@ -40,7 +40,7 @@ const kindsOfMimetypes = new Map<string, DocumentKind>([
 
 function startOf(zip: Zip, name: string): string {
   const member = zip.find(name);
-  // The zip reader refuses an archive that is encrypted as a whole.
+  // The zip reader refuses an encrypted archive.
   if (!member || member.isEncrypted) return '';
   const parts: Uint8Array[] = [];
   let length = 0;

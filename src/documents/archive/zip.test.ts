@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { rawZip, zipOf } from '../../../test/security/parsers/raw-zip.ts';
 import { openZip } from './zip.ts';
 
-test('members are found by name and unpacked', () => {
+test('finds members by name and unpacks them', () => {
   const zip = openZip(zipOf({ 'a/b.txt': 'one', 'c.txt': 'two' }));
   assert.deepEqual(
     zip.members.map(({ name }) => name),
@@ -16,7 +16,7 @@ test('members are found by name and unpacked', () => {
   assert.equal(zip.find('d.txt'), undefined);
 });
 
-test('bytes before the archive and a comment behind it are passed over', () => {
+test('skips bytes before the archive and a comment after it', () => {
   const archive = Buffer.concat([Buffer.from('#!/bin/sh\n'), zipOf({ 'a.txt': 'one' }), Buffer.from('comment')]);
   archive.writeUInt16LE(7, archive.length - 9);
   const [member] = openZip(archive).members;
@@ -24,7 +24,7 @@ test('bytes before the archive and a comment behind it are passed over', () => {
   assert.equal(Buffer.from(openZip(archive).bytes(member)).toString(), 'one');
 });
 
-test('what comes out is counted over all reads, whatever the sizes say', () => {
+test('counts unpacked bytes over all reads, regardless of declared sizes', () => {
   const data = randomBytes(1000);
   const zip = openZip(rawZip([{ name: 'a', data, declaredBytes: 1 }]), { totalBytesMax: 2500 });
   const [member] = zip.members;
@@ -34,7 +34,7 @@ test('what comes out is counted over all reads, whatever the sizes say', () => {
   assert.throws(() => zip.bytes(member), { code: 'extraction_too_complex' });
 });
 
-test('a member that unpacks to too many times its size is stopped on the way', () => {
+test('stops a member that unpacks to too many times its size', () => {
   const zip = openZip(zipOf({ a: Buffer.alloc(4_000_000) }), { ratioMax: 100, ratioFromBytes: 100_000 });
   const [member] = zip.members;
   assert.ok(member);
@@ -48,7 +48,7 @@ test('a member that unpacks to too many times its size is stopped on the way', (
   assert.ok(length < 4_000_000);
 });
 
-test('members that overlap, too many of them, or a wrong checksum are refused', () => {
+test('refuses overlapping members, too many members and a wrong checksum', () => {
   const data = Buffer.from('words');
   assert.throws(
     () =>

@@ -6,9 +6,9 @@ import { damagedZip, readZipDirectory, type ZipMember } from './zip-directory.ts
 
 export interface ZipLimits {
   membersMax: number;
-  /** Unpacked bytes over all reads from the archive, however often a member is read. */
+  /** Max unpacked bytes over all reads, however often a member is read. */
   totalBytesMax: number;
-  /** Unpacked bytes per packed byte, once a member has given `ratioFromBytes`. Deflate reaches 1032. */
+  /** Max unpacked bytes per packed byte, once a member has given `ratioFromBytes`. Deflate reaches 1032. */
   ratioMax: number;
   ratioFromBytes: number;
 }
@@ -16,12 +16,12 @@ export interface ZipLimits {
 export interface Zip {
   readonly members: readonly ZipMember[];
   find(name: string): ZipMember | undefined;
-  /** The unpacked bytes, piece by piece and only as needed. Throws where they are damaged. */
+  /** The unpacked bytes, piece by piece and on demand. Throws if they are damaged. */
   stream(member: ZipMember): Generator<Uint8Array, void>;
   bytes(member: ZipMember): Uint8Array;
 }
 
-/** An office document of 16 MB is seldom more than 100 MB unpacked, and its parts are read as streams. */
+/** An office document of 16 MB is rarely more than 100 MB unpacked, and its parts are streamed. */
 const limitsDefault: ZipLimits = {
   membersMax: 20_000,
   totalBytesMax: 256 * 1024 * 1024,
@@ -29,12 +29,12 @@ const limitsDefault: ZipLimits = {
   ratioFromBytes: 8 * 1024 * 1024,
 };
 
-/** Packed bytes given to the inflater at a time: bounds what it may hand out at once to 8 MB. */
+/** Packed bytes per inflater step: limits its output to 8 MB at once. */
 const stepBytes = 8 * 1024;
 
 /**
- * A zip archive in memory. Declared sizes are never trusted: what comes out is counted, and limited in bytes and
- * in relation to what went in. Members that share bytes are refused, because that is how a small file becomes petabytes.
+ * A zip archive in memory. Declared sizes are not trusted: output is counted and limited, in bytes and relative to the input.
+ * Members that share bytes are refused, because that is how a small file becomes petabytes.
  */
 export function openZip(bytes: Uint8Array, limits: Partial<ZipLimits> = {}): Zip {
   const { membersMax, totalBytesMax, ratioMax, ratioFromBytes } = { ...limitsDefault, ...limits };
@@ -92,6 +92,6 @@ function* unpacked(packed: Uint8Array, method: number): Generator<Uint8Array, vo
 function tooLarge(): CarrelError {
   return new CarrelError(
     'extraction_too_complex',
-    'This document is not read, because it unpacks to far more than its size. Split it into smaller ones.',
+    'This document was refused because it unpacks to far more than its size. Split it into smaller ones.',
   );
 }

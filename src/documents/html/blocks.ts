@@ -12,11 +12,11 @@ export interface Span {
   code: boolean;
   struck: boolean;
   href: string | null;
-  /** Address of an image, of which `text` is the description. */
+  /** Address of an image; `text` is its description. */
   image: string | null;
 }
 
-/** What a block lies in, from the inside out. Chained, so that depth costs one object per level. */
+/** The containers around a block, innermost first. Chained, so that depth costs one object per level. */
 export interface Container {
   kind: 'quote' | 'item';
   /** Number of an item in an ordered list; null for a bullet. */
@@ -39,10 +39,10 @@ export interface Cell {
   head: boolean;
 }
 
-/** White space that is not already a single blank: most text has little of it. */
+/** White space other than a single space: most text has little of it. */
 const unevenSpace = /[ \t\n\r\f]{2,}|[\t\n\r\f]/g;
 
-/** Lists and quotes nested deeper are shown at this depth: an indent per level would make deep pages quadratic. */
+/** Deeper lists and quotes are shown at this depth: an indent per level would make deep pages quadratic. */
 const depthMax = 12;
 
 interface Frame {
@@ -51,8 +51,10 @@ interface Frame {
   leave: (() => void) | null;
 }
 
-/** The content as a flat list of blocks, in order, from which both text and Markdown are printed. No recursion.
- * Ends after `charsMax` characters of the page, with whatever is open. */
+/**
+ * The content as a flat list of blocks, in order, to print as text or Markdown. No recursion. Ends after `charsMax` characters
+ * of the page.
+ */
 export function collectBlocks(root: PageElement, baseUrl: string | null, charsMax: number): Block[] {
   const blocks: Block[] = [];
   let spans: Span[] = [];
@@ -79,7 +81,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   flush();
   return blocks;
 
-  /** Elements that are taken as a whole. */
+  /** Elements that are taken whole. */
   function isLeaf(element: PageElement): boolean {
     if (element.tag === 'br') addText('\n', true);
     else if (element.tag === 'wbr') return true;
@@ -115,7 +117,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
     if (alt !== '' && image && !(table && !table.cell)) spans.push({ ...look, text: alt, image });
   }
 
-  /** Ends the block that is being collected. */
+  /** Ends the current block. */
   function flush(kind: 'paragraph' | 'term' = 'paragraph', level = 0): void {
     if (table) {
       if (spans.length > 0) spans.push({ ...look, code: false, href: null, text: ' ', image: null });
@@ -224,8 +226,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 }
 
 /**
- * Inline elements side by side in a block that has no text of its own, such as links in a bar: style sets them apart,
- * and without it their words would run together.
+ * Adjacent inline elements in a block without own text, such as links in a bar: style separates them, and without it their
+ * words would run together.
  */
 function standsApart({ parent, position }: PageElement): boolean {
   if (!parent || !blockTags.has(parent.tag) || position === 0) return false;
@@ -263,7 +265,7 @@ function lookOf(element: PageElement, baseUrl: string | null): Partial<Span> {
   }
 }
 
-/** Null for links inside the page, for what cannot be resolved, and for schemes that do something (`javascript:`). */
+/** Null for links inside the page, unresolvable ones, and active schemes (`javascript:`). */
 function resolve(address: string, baseUrl: string | null, schemes: Set<string>): string | null {
   const trimmed = address.trim();
   if (trimmed === '' || trimmed.startsWith('#') || trimmed.length > 4000) return null;

@@ -2,19 +2,19 @@ import { blockTags, type MeasureOf, measure } from './measure.ts';
 import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 
-/** A kind of boilerplate with more of the page's text than this is not boilerplate on this page. */
+/** A family of boilerplate names with a larger share of the page's text is content on this page. */
 const familyShareMax = 0.5;
-/** One element named like boilerplate stays when it holds more of the page's text than this. */
+/** An element with a boilerplate name stays if it has a larger share of the page's text. */
 const elementShareMax = 0.4;
-/** As above, for an element that holds the main heading or an article. */
+/** The same for an element with the main heading or an article. */
 const articleShareMax = 0.1;
 /** Consent dialogs and pop-ups are often longer than the page, and nothing else has such names. */
 const overlayShareMax = 0.85;
 
-/** A section has this much running text. */
+/** Min running text of a section. */
 const sectionProseMin = 50;
 
-/** Drops what names, tags and roles mark as being around the content, unless the amount of text says otherwise. */
+/** Drops elements around the content, by names, tags and roles, unless their amount of text says otherwise. */
 export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'content'): void {
   const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
@@ -31,9 +31,9 @@ export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'conten
 }
 
 /**
- * A name alone never removes a section with running text: chapters are called voting, login or related-work. What a
- * name may remove has another sign of what it is: a field or a button, or mostly links. Where only the content
- * of a page is wanted, boxes without a heading and overlays are removed by their names, too.
+ * A name alone never removes a section with running text: chapters are called voting, login or related-work. Removal needs
+ * another sign: a field or button, or mostly links. With extent `content`, boxes without a heading and overlays are removed by
+ * name too.
  */
 function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content' | 'page'): boolean {
   const { prose, text, linked, control, titled } = measureOf(element);
@@ -42,8 +42,8 @@ function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content'
 }
 
 /**
- * Words in class and id, by kind. Two words in a row are also tried as one (`most-read`).
- * Each kind is judged as a whole: a restaurant's page has its dishes in `menu-item`.
+ * Words in class and id, by family. Adjacent words are also tried as one (`most-read`). Each family is judged as a whole: a
+ * restaurant's page has its dishes in `menu-item`.
  */
 const words: string[] = [
   'nav navbar navigation navmenu sitenav topnav mainnav subnav breadcrumb breadcrumbs crumb crumbs skip skiplink skipnav hamburger mainmenu',
@@ -73,7 +73,7 @@ const familyOfWord = new Map(
 const landmark = 1 << 28;
 const overlays = (familyOfWord.get('consent') ?? 0) | (familyOfWord.get('popup') ?? 0);
 
-/** Tags on which names count. A heading or a run of text with such an id is only called so by its author. */
+/** Tags whose names count. On a heading or a run of text, the id is just the author's choice. */
 const namedTags = new Set(
   [...blockTags, 'span', 'a', 'amp-ad', 'ins'].filter((tag) => !/^(?:h\d|pre|body|main)$/.test(tag)),
 );
@@ -87,7 +87,7 @@ function familiesOf(element: PageElement): number {
 
 const notes = /(?:^|[\s_-])(?:note|tip|warning|caution|info|important|danger|admonition|callout|hint|alert|notice)/i;
 
-/** Parts of a page that are beside the content by their tag: footers, asides, the page's own header, small forms. */
+/** Elements beside the content by their tag: footers, asides, the page's own header, small forms. */
 function isLandmark(element: PageElement): boolean {
   const { tag, attributes, parent } = element;
   if (tag === 'footer') return parent?.tag !== 'blockquote' && parent?.tag !== 'figure';
@@ -97,7 +97,7 @@ function isLandmark(element: PageElement): boolean {
 }
 
 function insideContent(element: PageElement): boolean {
-  // Limited: what is nested deeper than this is not the header of a page.
+  // Bounded: a page header is not nested deeper than this.
   let above = element.parent;
   for (let level = 0; above && level < 30; level += 1) {
     if (above.tag === 'article' || above.tag === 'main' || above.tag === 'section') return true;
@@ -107,7 +107,7 @@ function insideContent(element: PageElement): boolean {
   return false;
 }
 
-/** The kinds that cover so much of the page that they must be its content. Nested elements are counted once. */
+/** Families that cover so much of the page that they must be its content. Nested elements are counted once. */
 function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: MeasureOf, whole: number): number {
   const covered = new Map<number, number>();
   const above = new Uint32Array(elements.length);

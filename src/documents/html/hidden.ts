@@ -1,4 +1,4 @@
-/** Elements that hold no text for readers: code, controls, drawings, embedded documents, and the head. */
+/** Elements without text for readers: code, controls, drawings, embedded documents, and the head. */
 export const neverContent = new Set(
   'head script style noscript template svg iframe object embed applet canvas audio video button input select textarea option datalist dialog nav link meta title base map area progress meter frameset noframes annotation annotation-xml slot'.split(
     ' ',
@@ -9,14 +9,14 @@ const hiddenRoles = new Set(
   'navigation search dialog alertdialog menu menubar toolbar tooltip tablist banner contentinfo switch'.split(' '),
 );
 
-/** Class names by which pages keep text for screen readers, or for links to a heading, out of sight. */
+/** Class names that hide text for screen readers or heading links. */
 const hiddenClass =
   /(?:^|\s)(?:sr-only|visually-?hidden|visuallyhidden|screen-?reader(?:-text|-only)?|a11y-hidden|u-hidden|is-hidden|noprint|d-none|headerlink|heading-anchor|anchorjs-link|hash-link|mw-editsection|mw-jump-link|gutter|lineno|linenos|line-numbers-rows|linenodiv)(?:\s|$)/i;
 
 const hiddenStyle =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*(?:0?\.0\d*|0|[0-4](?:\.\d+)?%)\s*(?:;|!|$)|font-size\s*:\s*(?:0|(?:0|1|0?\.\d+)(?:px|pt)|0?\.0\d*r?em|[0-9](?:\.\d+)?%)\s*(?:;|!|$)|(?:left|top|text-indent)\s*:\s*-\d{4,})/i;
 
-/** Whether a browser would not show the element, as far as its own attributes tell. Style sheets are not read. */
+/** Whether a browser would hide the element, by its own attributes. Style sheets are not read. */
 export function isHidden(attributes: ReadonlyMap<string, string>): boolean {
   if (attributes.size === 0) return false;
   if (attributes.has('hidden') || attributes.get('aria-hidden') === 'true') return true;

@@ -4,18 +4,18 @@ import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 import { pruneLinkLists } from './prune.ts';
 
-/** A child with this share of its parent's points is descended into, and its siblings are left out. */
+/** A child with this share of its parent's points is entered, and its siblings are dropped. */
 const descendShare = 0.75;
-/** A `main` or `article` with this share of the page's points is where the search starts. */
+/** The search starts at a `main` or `article` with this share of the page's points. */
 const semanticShare = 0.4;
-/** If less text than this is left, finding the content has failed, and the whole page is returned. */
+/** If less text is left, finding the content has failed, and the whole page is returned. */
 const textMin = 140;
 
 /**
- * Finds the element that holds the page's content and drops what is not content inside it, in this order:
- * 1. what names, tags and roles mark as being around the content;
+ * Finds the element with the page's content and drops everything else, in this order:
+ * 1. elements around the content, by names, tags and roles;
  * 2. comments below an article;
- * 3. everything outside the smallest element that holds most of the running text;
+ * 3. everything outside the smallest element with most of the running text;
  * 4. lists of links and calls to action inside it.
  */
 export function findMainContent(page: Page): PageElement {
@@ -31,7 +31,7 @@ export function findMainContent(page: Page): PageElement {
   return page.body;
 }
 
-/** Drops what names, tags and roles mark as being around the content, unless that is most of the page. */
+/** Drops elements around the content, by names, tags and roles, unless they are most of the page. */
 export function dropMarked(page: Page): void {
   const before = measure(page.elements)(page.body).text;
   dropBoilerplate(page, 'page');
@@ -67,18 +67,18 @@ function isArticle({ tag, attributes }: PageElement): boolean {
   return tag === 'article' || attributes.get('role') === 'article';
 }
 
-/** Elements that are content themselves: descending into one would lose what is next to it. */
+/** Elements that are content themselves: entering one would lose its siblings. */
 const leafTags = new Set('p pre h1 h2 h3 h4 h5 h6 blockquote ul ol dl figure li dd details'.split(' '));
 
 /**
- * Descends into the heaviest child as long as it has nearly everything. Siblings are dropped on the way, except those
- * that belong to the content; the result is the first element that has any of them.
+ * Enters the heaviest child while it has nearly everything. Siblings are dropped, except those that belong to the content; the
+ * result is the first element that has any of them.
  */
 function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   let root: PageElement | null = null;
   let current = start;
   for (let depth = 0; ; depth += 1) {
-    // After the content of a whole page come notices of the publisher, unless they have parts and titles.
+    // After the content of a whole page come the publisher's notices, unless they have parts and titles.
     const isOuter = start.parent === null && depth < 2;
     const inside = elementsOf(current).filter((child) => !child.dropped);
     const heaviest = inside.reduce<PageElement | null>(
@@ -102,8 +102,8 @@ function elementsOf(element: PageElement): PageElement[] {
 }
 
 /**
- * Siblings of the content that are content too: the headline above it, a lead, another part of the same build. After the
- * content come boxes about the author and the publisher, so the bar is higher there.
+ * Siblings that are content too: the headline above it, a lead, another part of the same build. After the content come boxes
+ * about author and publisher, so the threshold is higher there.
  */
 function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {
   const { heading, linked, text, points } = measureOf(sibling);
@@ -119,13 +119,13 @@ function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean,
   return points >= (sibling.tag === 'p' ? 25 : Math.max(60, whole * 0.05));
 }
 
-/** A heading, a table or code directly below the element, or two paragraphs. */
+/** A heading, table or code as direct child, or two paragraphs. */
 function hasParts(element: PageElement): boolean {
   const tags = elementsOf(element).map(({ tag }) => tag);
   return tags.some((tag) => /^(?:h[2-6]|table|pre)$/.test(tag)) || tags.filter((tag) => tag === 'p').length > 1;
 }
 
-/** A table whose rows are the content stays whole; one that only lays out the page is descended into. */
+/** A table with content in its rows stays whole; a layout table is entered. */
 function isDataTable(element: PageElement, measureOf: MeasureOf): boolean {
   if (element.tag !== 'table') return false;
   const whole = measureOf(element).points;
@@ -139,10 +139,10 @@ const words = new Set(
   ),
 );
 
-/** An article with less text than this is just a link to discuss, and the discussion is the content. */
+/** With less text, the article is just a link to discuss, and the discussion is the content. */
 const articleMin = 400;
 
-/** Drops the comments below an article. Where they are most of the page and nothing says "article", they stay. */
+/** Drops the comments below an article. If they are most of the page and nothing says "article", they stay. */
 function dropComments(page: Page): void {
   const inside = new Set<PageElement>();
   const outermost: PageElement[] = [];

@@ -1,4 +1,4 @@
-/** Escapes what would change the meaning inside a line; the rest stays readable. */
+/** Escapes only what would change the meaning inside a line. */
 export function escapeInline(text: string): string {
   return text
     .replace(/[\\`*[\]]/g, '\\$&')
@@ -7,7 +7,7 @@ export function escapeInline(text: string): string {
     .replaceAll('~~', '\\~\\~');
 }
 
-/** Escapes what would make a paragraph's line a heading, a quote, a list, a rule or a fence. */
+/** Escapes what would make a paragraph's line a heading, quote, list, rule or fence. */
 export function escapeLineStart(line: string): string {
   if (/^(?:#{1,6}(?:\s|$)|>|[-+](?:\s|$)|~~~|={2,}\s*$|-{3,}\s*$)/.test(line)) return `\\${line}`;
   return line.replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');

@@ -1,21 +1,21 @@
 import type { PageElement } from './page-tree.ts';
 
-/** Amounts of text below an element, dropped parts not counted. The unit is `weightOf`. */
+/** Amounts of text below an element, without dropped parts. The unit is `weightOf`. */
 export interface Measures {
   text: number;
-  /** The part of `text` that lies in links. */
+  /** The part of `text` inside links. */
   linked: number;
   links: number;
   /** The unlinked text of blocks that are sentences rather than labels. */
   prose: number;
-  /** Evidence that the text is content: long runs of unlinked text count more than scattered words. */
+  /** Evidence for content: long runs of unlinked text count more than scattered words. */
   points: number;
-  /** There is a first-level heading, a `main` or an `article` below or at the element. */
+  /** It is or contains a first-level heading, a `main` or an `article`. */
   heading: boolean;
   main: boolean;
-  /** There is a field or a button. */
+  /** Contains a field or button. */
   control: boolean;
-  /** There is a heading of any level. */
+  /** Contains a heading of any level. */
   titled: boolean;
 }
 
@@ -86,7 +86,7 @@ const sentenceMin = 40;
 const linkedState = 1;
 const droppedState = 2;
 
-/** Adds the text for which a block is the nearest one, and how much of it is linked. */
+/** Adds each text to its nearest block, and how much of it is linked. */
 function addOwnText(elements: PageElement[], text: Float64Array, linked: Float64Array): void {
   const blocks = new Uint32Array(elements.length);
   const states = new Uint8Array(elements.length);
@@ -119,7 +119,7 @@ function pointsOf(element: PageElement, text: number, linked: number): number {
   return prose * (1 - density) * (element.tag === 'p' && text > 60 ? 1.3 : 1);
 }
 
-/** Characters that are not space. An ideograph or kana says about as much as two letters. */
+/** Characters that are not spaces. An ideograph or kana says about as much as two letters. */
 export function weightOf(text: string): number {
   let weight = 0;
   for (let index = 0; index < text.length; index += 1) {

@@ -18,9 +18,9 @@ export interface PageElement {
   readonly position: number;
   /** Index among `Page.elements`. */
   readonly order: number;
-  /** There was a field or button right here. Its element is not kept. */
+  /** A field or button was right here. Its element is not kept. */
   hasControl: boolean;
-  /** Left out of the text, with everything below it. */
+  /** Omitted from the text, with everything below it. */
   dropped: boolean;
 }
 
@@ -28,7 +28,7 @@ export type PageNode = PageElement | string;
 
 export interface Page {
   body: PageElement;
-  /** Every element below `body`, itself first, in document order: parents come before their children. */
+  /** Every element below `body`, itself first, in document order: parents before children. */
   elements: PageElement[];
   facts: PageFacts;
 }
@@ -45,8 +45,8 @@ export interface PageFacts {
 const nodesMax = 400_000;
 
 /**
- * Parses a page and keeps what can be content: no scripts, no controls, nothing hidden. Neither parser nor walk
- * recurses, so depth is harmless.
+ * Parses a page and keeps what can be content: no scripts, no controls, nothing hidden. Neither parser nor walk recurses, so
+ * depth is harmless.
  */
 export function buildPage(html: string): Page {
   const { adapter, finish } = boundedAdapter();
@@ -76,7 +76,7 @@ export function buildPage(html: string): Page {
   }
   return { body, elements, facts: { ...facts, metas } };
 
-  /** Html and body are one element here; of the head only its metadata is kept. */
+  /** Html and body are one element here; only metadata of the head is kept. */
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
     if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) {
@@ -125,9 +125,8 @@ function isAccordionButton(tag: string, parentTag: string): boolean {
 type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
 
 /**
- * parse5's own tree, but bounded: misnested formatting elements can multiply a small page without limit. Text comes
- * from the tokenizer word by word; it is joined in pieces, because a chain of a million words takes more memory than
- * the words.
+ * parse5's own tree, but bounded: misnested formatting elements can multiply a small page without limit. The tokenizer delivers
+ * text word by word; it is joined in pieces, because a chain of a million words takes more memory than the words.
  */
 function boundedAdapter(): { adapter: Adapter; finish: () => void } {
   const pieceChars = 65_536;
@@ -169,7 +168,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
     if (pending.length > pieceChars) finish();
   }
 
-  /** Joins what is pending; reading a character makes the engine flatten the chain into one piece. */
+  /** Joins pending text; reading a character makes the engine flatten the chain. */
   function finish(): void {
     if (last && pending.charCodeAt(0) >= 0) last.value += pending;
     last = null;
@@ -177,7 +176,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
   }
 }
 
-/** Attributes that later code reads. */
+/** The attributes that later code reads. */
 const usedAttributes = new Set(
   'id class role style hidden aria-hidden href src alt lang colspan rowspan start value itemprop data-lang data-language type rel datetime'.split(
     ' ',

@@ -1,16 +1,16 @@
-/** What text of an element is drawn with and on, as far as attributes tell. */
+/** Text colour and background of an element, as far as attributes show. */
 export interface Paint {
   /** Undefined: the page's own. */
   readonly color: Color | undefined;
   readonly background: Color | 'unknown';
 }
 
-/** Red, green and blue, or the words of one that we do not work out, which equals itself only. */
+/** Red, green and blue, or the text of an unparsed colour, which equals only itself. */
 type Color = readonly [number, number, number] | string;
 
 export const pagePaint: Paint = { color: undefined, background: [255, 255, 255] };
 
-/** Channels that differ by less than this of 255 are one colour to the eye. */
+/** Channels that differ by less than this of 255 look the same. */
 const sameMax = 16;
 
 interface Attribute {
@@ -18,10 +18,10 @@ interface Attribute {
   readonly value: string;
 }
 
-/** The paint of an element inside one of another paint. Style sheets are not read: where a class may set a background, it is unknown. */
+/** The paint of a nested element. Style sheets are not read: if a class may set a background, it is unknown. */
 export function paintOf(tag: string, attributes: readonly Attribute[], outer: Paint): Paint {
   let { color, background } = outer;
-  // Browsers give links a colour of their own.
+  // Browsers give links their own colour.
   if (tag === 'a') color = undefined;
   for (const { name, value } of attributes) {
     if ((name === 'class' || name === 'id') && !plainTags.has(tag)) background = 'unknown';
@@ -31,7 +31,7 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
   const style = attributes.find(({ name }) => name === 'style')?.value;
   if (style === undefined)
     return color === outer.color && background === outer.background ? outer : { color, background };
-  // Its own style counts for more than its class, wherever the two stand.
+  // Its own style wins over its class, in either order.
   for (const declaration of style.slice(0, 2000).split(';')) {
     const [property = '', value = ''] = declaration.split(/:(.*)/s, 2).map((part) => part.trim().toLowerCase());
     const given = value.replace(/\s*!\s*important$/, '');
@@ -42,7 +42,7 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
   return { color, background };
 }
 
-/** Whether text of this paint cannot be seen. */
+/** Whether text of this paint is invisible. */
 export function isUnseen({ color, background }: Paint): boolean {
   if (color === undefined) return false;
   if (color === 'transparent') return true;
@@ -53,7 +53,7 @@ export function isUnseen({ color, background }: Paint): boolean {
 
 const colorAttribute: Readonly<Record<string, string>> = { font: 'color', body: 'text' };
 
-/** Their classes say what kind of page it is, rarely what it is painted with. */
+/** Their classes describe the kind of page, rarely its colours. */
 const plainTags = new Set(['html', 'body', 'main', 'article']);
 
 function backgroundOf(value: string, before: Paint['background']): Paint['background'] {
@@ -62,7 +62,7 @@ function backgroundOf(value: string, before: Paint['background']): Paint['backgr
   return color === undefined || color === 'transparent' ? before : color;
 }
 
-/** Undefined for what depends on something else, such as `inherit` and variables. */
+/** Undefined for values that depend on others, such as `inherit` and variables. */
 function colorOf(given: string): Color | undefined {
   const value = given.trim().toLowerCase();
   const hex = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.exec(value)?.[1];
@@ -75,7 +75,7 @@ function colorOf(given: string): Color | undefined {
 
 const dependent = new Set(['inherit', 'initial', 'unset', 'revert', 'currentcolor', 'none', 'auto']);
 
-/** Those that are nearly white or black; others are told by their names. */
+/** Nearly white or black ones; others are compared by name. */
 const named: Readonly<Record<string, Color>> = {
   white: [255, 255, 255],
   snow: [255, 250, 250],

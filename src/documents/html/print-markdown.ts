@@ -46,7 +46,7 @@ function textOfBlock(block: Block): string {
   }
 }
 
-/** What every line of a block begins with: `> ` per quote, the marker or its width in spaces per item. */
+/** Line prefix of a block: `> ` per quote, the marker or its width in spaces per item. */
 function prefixOf(
   inside: Container | null,
   started: Set<Container>,
@@ -80,7 +80,7 @@ function rowOf(row: Cell[], width: number): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Runs of the same style become one, so that `<b>a</b><b>b</b>` is not `**a****b**`. */
+/** Merges runs of the same style, so that `<b>a</b><b>b</b>` is not `**a****b**`. */
 function inlineOf(spans: Span[], lineBreak: string): string {
   const runs: Span[] = [];
   for (const span of spans) {
@@ -107,7 +107,7 @@ function sameLook(left: Span, right: Span): boolean {
   );
 }
 
-/** Markers go around the words, never around the spaces at their ends, where they would not work. */
+/** Markers go around the words, not around spaces at their ends, where they would not work. */
 function runOf(run: Span, before: Span | undefined, after: Span | undefined): string {
   const core = run.text.trim();
   if (run.image) return `${linkText(`![${escapeInline(core)}](${addressOf(run.image)})`, run, before, after)}`;
@@ -121,7 +121,7 @@ function runOf(run: Span, before: Span | undefined, after: Span | undefined): st
   return lead + linkText(text, run, before, after) + tail;
 }
 
-/** One link around neighbouring runs that lead to the same place. */
+/** One link around neighbouring runs with the same address. */
 function linkText(text: string, run: Span, before: Span | undefined, after: Span | undefined): string {
   if (!run.href) return text;
   const opens = before?.href !== run.href ? '[' : '';

@@ -1,7 +1,7 @@
 import { collapseLines } from '../text/clean-text.ts';
 import type { Block, Container, Span } from './blocks.ts';
 
-/** Readable text: a blank line between blocks, list items and table rows on lines of their own, code as written. */
+/** Readable text: a blank line between blocks, list items and table rows on their own lines, code as written. */
 export function printText(blocks: Block[]): string {
   const parts: string[] = [];
   const started = new Set<Container>();
@@ -32,7 +32,7 @@ function textOfBlock(block: Block): string {
   }
 }
 
-/** Image descriptions are printed in Markdown only, where one sees what they are. */
+/** Image descriptions are printed in Markdown only, where they are recognisable. */
 function paragraphOf(spans: Span[]): string {
   const text = spans.map((span) => (span.image ? '' : span.text)).join('');
   return text

@@ -15,7 +15,7 @@ function text(html: string, extent: PageExtent = 'all'): string {
   return readHtml(html, { mode: 'text', url, charsMax: 100_000, extent }).text;
 }
 
-test('a page that is kept loses what is marked as being around it, and nothing else (003 ingestion)', () => {
+test('a saved page loses what is marked as being around it, and nothing else (003 ingestion)', () => {
   const html = `<body><nav>Home Prices</nav><div class="text"><h1>Pumps</h1><p>${filler}</p><p>${filler}</p><p>${filler}</p></div>
     <div class="x">Spare parts: Hall 7, Mrs Ekblad</div><ul><li><a href="/a">Manual of the P7</a></li></ul>
     <div class="sidebar">Advertisement</div><footer>Imprint</footer></body>`;
@@ -23,7 +23,7 @@ test('a page that is kept loses what is marked as being around it, and nothing e
   const kept = text(html, 'page');
   for (const part of ['Pumps', 'Ekblad', 'Manual of the P7']) assert.ok(kept.includes(part), part);
   assert.doesNotMatch(kept, /Prices|Advertisement|Imprint/);
-  // Where nearly everything is marked, the marks mean something else.
+  // If nearly everything is marked, the marks mean something else.
   assert.match(text('<body><footer>Only a footer, of one line.</footer></body>', 'page'), /Only a footer/);
 });
 
@@ -41,14 +41,14 @@ test('Markdown: nested lists keep their numbers and their paragraphs', () => {
   assert.equal(markdown(html), '4. four\n   - x\n   - y\n5. five\n\n   more');
 });
 
-test('Markdown: tables with escaped pipes, spans and a header only where the page has one', () => {
+test('Markdown: tables with escaped pipes, spans and a header only if the page has one', () => {
   const headed = '<table><tr><th>a|b<th>c<tr><td>1<br>2<td><b>3</b></table>';
   assert.equal(markdown(headed), '| a\\|b | c |\n| --- | --- |\n| 1 2 | **3** |');
   const headless = '<table><tr><td colspan=2>x<td>y<tr><td>1<td>2<td>3</table>';
   assert.equal(markdown(headless), '|  |  |  |\n| --- | --- | --- |\n| x |  | y |\n| 1 | 2 | 3 |');
 });
 
-test('Markdown: code is fenced as written, with its language, by a fence that it does not contain', () => {
+test('Markdown: fences code as written, with its language, by a fence it does not contain', () => {
   const html = '<pre class="highlight"><code class="language-TS">if (a &lt; b) {\n  ```\n}\n</code></pre>';
   assert.equal(markdown(html), '````ts\nif (a < b) {\n  ```\n}\n````');
 });
@@ -68,7 +68,7 @@ test('Markdown: text that looks like Markdown stays text', () => {
   );
 });
 
-test('Markdown: an address that does something is dropped, its text stays (T081)', () => {
+test('Markdown: drops an active address and keeps its text (T081)', () => {
   for (const href of [
     'javascript:alert(1)',
     'JaVaScRiPt:x',
@@ -83,7 +83,7 @@ test('Markdown: an address that does something is dropped, its text stays (T081)
   assert.equal(markdown('<p><a href="/a(b) c">go</a>'), '[go](https://h.example/a%28b%29%20c)');
 });
 
-test('links are resolved against the base of the page', () => {
+test('resolves links against the base of the page', () => {
   assert.equal(markdown('<base href="/deep/"><p><a href="x">go</a>'), '[go](https://h.example/deep/x)');
 });
 
@@ -93,7 +93,7 @@ test('text: paragraphs, line breaks, lists, rows and code keep their lines', () 
   assert.equal(text(html), 'one\ntwo\n\nthree & four\n\n- x\n  - y\n- z\n\na | b\n1 | 2\n\n  k = 1\n    m');
 });
 
-test('text in the colour of what it stands on never shows (T091)', () => {
+test('text in the background colour never shows (T091)', () => {
   const unseen = [
     '<p style="color:#fff">no</p>',
     '<p style="COLOR: White !important">no</p>',
@@ -125,7 +125,7 @@ test('text in the colour of what it stands on never shows (T091)', () => {
   assert.match(text('<body bgcolor="#000000" text="#ffffff"><p>yes</p>'), /yes/);
 });
 
-test('script, style, controls and what is hidden never show (T086, T091)', () => {
+test('script, style, controls and hidden text never show (T086, T091)', () => {
   const html = `<p>seen</p><script>no</script><style>no</style><noscript>no</noscript><template>no</template><svg><title>no</title></svg>
     <p hidden>no</p><p aria-hidden="true">no</p><p style="color:red; display : none">no</p><p style="visibility:hidden">no</p>
     <p style="font-size:0">no</p><p style="position:absolute;left:-9999px">no</p><span class="sr-only">no</span>
@@ -143,7 +143,7 @@ test('broken markup loses no text (T086)', () => {
   assert.equal(text('<table><tr><td>x</td>stray</table>'), 'stray\n\nx');
 });
 
-test('content is found among navigation, sidebar, related links, newsletter, share bar, consent and footer', () => {
+test('finds the content among navigation, sidebar, related links, newsletter, share bar, consent and footer', () => {
   const html = `<body><div class="cookie-banner">${filler} ${filler} ${filler}</div><header><a href="/">Site</a></header>
     <ul class="main-menu"><li><a href="/1">One</a><li><a href="/2">Two</a></ul>
     <div class="wrap"><div class="text"><h1>Title</h1><p>${filler}</p><div class="share-bar"><a href="#">Tweet</a></div><h2>Part</h2><p>${filler}</p>
@@ -153,7 +153,7 @@ test('content is found among navigation, sidebar, related links, newsletter, sha
   assert.equal(text(html, 'content'), `Title\n\n${filler}\n\nPart\n\n${filler}`);
 });
 
-test('a name that covers most of the page is no boilerplate: a menu of dishes stays', () => {
+test('a name that covers most of the page is not boilerplate: a menu of dishes stays', () => {
   const dish = (name: string) =>
     `<div class="menu-item"><h3>${name}</h3><p>Slowly cooked with onions, wine and a leaf of bay.</p></div>`;
   const html = `<ul class="nav"><li><a href="/">Home</a></ul><div class="menu">${dish('Stew')}${dish('Soup')}${dish('Pie')}</div>`;
@@ -161,7 +161,7 @@ test('a name that covers most of the page is no boilerplate: a menu of dishes st
   for (const name of ['Stew', 'Soup', 'Pie']) assert.ok(result.includes(name), name);
 });
 
-test('comments below an article go; a thread of comments stays', () => {
+test('drops comments below an article; keeps a discussion thread', () => {
   const comment =
     '<div class="comment"><p>I do not agree at all with this, and here is a long reason why I do not.</p></div>';
   const article = `<article><h1>Title</h1><p>${filler}</p><p>${filler}</p><p>${filler}</p><p>${filler}</p></article>`;
@@ -169,7 +169,7 @@ test('comments below an article go; a thread of comments stays', () => {
   assert.equal(text(`<h1>A link</h1>${comment.repeat(9)}`, 'content').split('agree').length, 10);
 });
 
-test('a section of documentation whose id sounds like boilerplate stays', () => {
+test('keeps a documentation section whose id sounds like boilerplate', () => {
   const html = `<main><h1>Guide</h1><p>${filler}</p><section id="navigation-menu"><h2>Navigation menu</h2><p>${filler}</p></section></main>`;
   assert.ok(text(html, 'content').includes('Navigation menu'));
 });
@@ -190,7 +190,7 @@ const chapterNames = [
   ],
 ];
 
-test('a name alone never takes out a section with running text', () => {
+test('a name alone never removes a section with running text', () => {
   const sentence = (name: string) =>
     `How the ${name} works here is told in a sentence or two, and it ends with the word ${name.replace(/\W/g, '')}end.`;
   for (const attribute of ['id', 'class']) {
@@ -208,19 +208,19 @@ test('a name alone never takes out a section with running text', () => {
   for (const name of chapterNames) assert.ok(kept.includes(sentence(name)), name);
 });
 
-test('a box with a field or a button, or of links, goes by its name', () => {
+test('removes a box with a field, a button or links by its name', () => {
   const html = `<h1>Handbook</h1><p>${filler}</p>
     <div class="newsletter"><h2>News</h2><p>Sign up for our letter, which comes every month and is free.</p><input></div>
     <div class="related"><h2>Related</h2><a href="/1">Something that also happened in the same place</a></div>`;
   for (const extent of ['content', 'page'] as const) assert.doesNotMatch(text(html, extent), /Sign up|also happened/);
 });
 
-test('a page of nothing but links is given as it is', () => {
+test('a page of only links is kept', () => {
   const html = '<ul><li><a href="/1">First thing</a><li><a href="/2">Second thing</a><li><a href="/3">Third</a></ul>';
   assert.equal(text(html, 'content'), '- First thing\n- Second thing\n- Third');
 });
 
-test('the title is without the name of the site where the page confirms it', () => {
+test('removes the site name from the title if the page confirms it', () => {
   const title = (html: string) => readHtml(html, { mode: 'text', charsMax: 1000 }).title;
   assert.equal(title('<title>Bread – Kitchen</title><h1>Bread</h1><p>x'), 'Bread');
   assert.equal(title('<title>Bread - a history</title><p>x'), 'Bread - a history');
@@ -230,7 +230,7 @@ test('the title is without the name of the site where the page confirms it', () 
   assert.equal(title('<p>x'), null);
 });
 
-test('language, author and date are what the page declares', () => {
+test('language, author and date are as declared by the page', () => {
   const html = `<html lang="pt-BR"><meta name="author" content="Ana"><meta property="article:published_time" content="2026-01-05"><p>x`;
   const { language, byline, published } = readHtml(html, { mode: 'text', charsMax: 1000 });
   assert.deepEqual([language, byline, published], ['pt-BR', 'Ana', '2026-01-05']);

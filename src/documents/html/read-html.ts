@@ -11,14 +11,14 @@ interface HtmlOptions {
   mode: ExtractMode;
   url?: string | undefined;
   charsMax: number;
-  /** Default: `content`. `all` is for a fragment that is known to be content, such as a feed's summary. */
+  /** Default: `content`. `all` is for a fragment known to be content, such as a feed's summary. */
   extent?: PageExtent;
 }
 
 /** A page as text or Markdown. */
 export function readHtml(html: string, options: HtmlOptions): Reading {
   const page = buildPage(html);
-  // Taken first: the heading may be outside what is kept.
+  // Read first: the heading may be outside the content.
   const title = titleOf(page);
   const root = rootOf(page, options.extent ?? 'content');
   const blocks = collectBlocks(root, baseOf(page.facts.baseHref, options.url), options.charsMax + 1);
@@ -46,7 +46,7 @@ function baseOf(baseHref: string | null, url: string | undefined): string | null
 
 const separator = /\s+[|\-–—·•»:]\s+|:\s+|\s*[｜│]\s*|_/g;
 
-/** The page's own name: its title without the site's name, if something on the page confirms which part that is. */
+/** The page's own name: its title without the site's name, if the page confirms which part that is. */
 export function titleOf(page: Page): string | null {
   const { metas } = page.facts;
   const heading = page.elements.find((element) => element.tag === 'h1');

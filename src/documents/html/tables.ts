@@ -2,7 +2,7 @@ import type { PageElement } from './page-tree.ts';
 
 const cellsMax = 50;
 
-/** Whether a table holds data. One that lays out a page, or has blocks in its cells, is read cell by cell instead. */
+/** Whether a table holds data. A layout table, or one with blocks in its cells, is read cell by cell. */
 export function isDataTable(table: PageElement): boolean {
   const role = table.attributes.get('role');
   if (role === 'presentation' || role === 'none') return false;
@@ -23,7 +23,7 @@ export function isDataTable(table: PageElement): boolean {
   return rows > 0 && cells > rows && (rows > 1 || blocks === 0) && blocks <= cells;
 }
 
-/** Columns that a cell spans. Empty ones are added only up to a sensible width of the row, which is `before` so far. */
+/** Columns that a cell spans, up to a sensible row width; `before` is the width so far. */
 export function spanOf(cell: PageElement, before: number): number {
   const span = Number.parseInt(cell.attributes.get('colspan') ?? '1', 10);
   return span >= 1 ? Math.max(1, Math.min(span, cellsMax - before)) : 1;

@@ -1,7 +1,7 @@
 import { oneLine } from '../../base/text.ts';
 import type { PageElement, PageNode } from './page-tree.ts';
 
-/** Nodes that are visited: done at every level of a deep page, an unlimited walk would be quadratic. */
+/** Max nodes visited: an unlimited walk at every level of a deep page would be quadratic. */
 const stepsMax = 200;
 
 /** The start of the text below an element, on one line. */

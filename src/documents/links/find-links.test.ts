@@ -4,7 +4,7 @@ import { findLinks } from './find-links.ts';
 
 const url = 'https://example.org/guide/';
 
-test('finds links of tags only, against the base, and what a page asks of robots', () => {
+test('finds links in tags only, resolves them, and reads robots directives', () => {
   const found = findLinks(
     'html',
     `<base href="/docs/"><title><a href=in-title></title><link rel="canonical" href="one">
@@ -19,7 +19,7 @@ test('finds links of tags only, against the base, and what a page asks of robots
   assert.deepEqual([found?.canonical, found?.noindex, found?.nofollow], ['https://example.org/docs/one', true, true]);
 });
 
-test('reads sitemaps, indexes of them, and nothing from other XML', () => {
+test('reads sitemaps and their indexes, and nothing from other XML', () => {
   const map = `<?xml version="1.0"?><urlset xmlns:image="x"><url><loc> https://example.org/a?b=1&amp;c=2 </loc>
     <lastmod>2026-01-02</lastmod><image:image><image:loc>https://example.org/i.png</image:loc></image:image></url>
     <url><loc>/relative</loc></url><url><loc>/relative</loc></url></urlset>`;

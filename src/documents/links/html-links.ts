@@ -1,7 +1,7 @@
 import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5';
 
 export interface HtmlLinks {
-  /** As written, without those that are marked `nofollow`. */
+  /** As written, without `nofollow` links. */
   readonly hrefs: string[];
   readonly canonical: string | null;
   readonly base: string | null;
@@ -9,7 +9,7 @@ export interface HtmlLinks {
   readonly nofollow: boolean;
 }
 
-/** Elements whose content is no markup, and how the tokenizer reads it. */
+/** Elements with raw text, and the tokenizer state for it. */
 const textElements = new Map<string, Tokenizer['state']>([
   ['script', TokenizerMode.SCRIPT_DATA],
   ['style', TokenizerMode.RAWTEXT],
@@ -19,7 +19,7 @@ const textElements = new Map<string, Tokenizer['state']>([
   ['textarea', TokenizerMode.RCDATA],
 ]);
 
-/** Every link of a page, also those in menus that a browser hides until they are opened. Only tags are read: no tree. */
+/** Every link of a page, including those in collapsed menus. Reads only tags: no tree. */
 export function htmlLinks(html: string): HtmlLinks {
   const hrefs: string[] = [];
   const robots: string[] = [];

@@ -13,7 +13,7 @@ function read(file: string, ocrLanguages: readonly string[] = limits.ocrLanguage
   return extractDocument({ bytes, mode: 'text' }, { ...limits, ocrLanguages });
 }
 
-/** Printed English of the page that the picture shows; other scripts and the table's layout are left out. */
+/** The printed English of the pictured page, without other scripts and the table's layout. */
 const printed = [
   'The lamp is lit at dusk and put out at dawn. Its keeper writes the hour into the log.',
   'The wick is trimmed every four hours. Use the brass scissors, never the iron ones.',
@@ -21,10 +21,10 @@ const printed = [
   'Three blasts every ninety seconds, as the harbour office wishes.',
 ];
 
-test('a printed page at 200 dpi is read with at most three wrong characters in a hundred', async () => {
+test('reads a printed page at 200 dpi with at most 3 % wrong characters', async () => {
   const { kind, text, recognised } = await read('unsupported_content_type/poppler-200dpi.png');
   assert.equal(kind, 'image');
-  assert.ok((recognised?.confidence ?? 0) > 80, 'the confidence is told');
+  assert.ok((recognised?.confidence ?? 0) > 80, 'reports the confidence');
   const found = text.replace(/\s+/g, ' ');
   const [wrong, all] = printed.reduce(
     ([sum, length], line) => [sum + errorsIn(line, found), length + line.length],
@@ -33,7 +33,7 @@ test('a printed page at 200 dpi is read with at most three wrong characters in a
   assert.ok(wrong <= all * 0.03, `${wrong} of ${all} characters are wrong:\n${text}`);
 });
 
-test('scanned pages of a PDF are read; without languages they are refused as before', async () => {
+test('reads scanned PDF pages; refuses them without languages', async () => {
   const { text, pages, recognised } = await read('no_text_in_document/scanned.pdf');
   assert.match(text, /The lamp is lit at dusk and put out at dawn/);
   assert.deepEqual([pages, recognised?.pages], [1, 1]);
@@ -41,7 +41,7 @@ test('scanned pages of a PDF are read; without languages they are refused as bef
   await assert.rejects(read('unsupported_content_type/poppler-200dpi.png', []), { code: 'unsupported_content_type' });
 });
 
-test('a language that is not installed is told, and costs a PDF with text nothing', async () => {
+test('reports a missing language, at no cost to a PDF with text', async () => {
   await assert.rejects(read('no_text_in_document/scanned.pdf', ['xho']), {
     code: 'no_text_in_document',
     message: /npm install .*@tesseract\.js-data\/xho/,
@@ -62,10 +62,10 @@ test('a language that is not installed is told, and costs a PDF with text nothin
   assert.deepEqual([document.text, document.pages], ['Words on a page.', 2]);
 });
 
-test('every page of a TIFF is found, and a ring of pages ends', () => {
+test('finds every page of a TIFF and ends a cycle of pages', () => {
   const tiff = Buffer.alloc(32);
   tiff.write('II*\0', 'latin1');
-  // Two empty directories at 8 and 16; the second points back at the first.
+  // Two empty directories at 8 and 16; the second points back to the first.
   tiff.writeUInt32LE(8, 4);
   tiff.writeUInt32LE(16, 10);
   tiff.writeUInt32LE(8, 18);
@@ -79,7 +79,7 @@ test('every page of a TIFF is found, and a ring of pages ends', () => {
   assert.equal(tiffPages(Buffer.from('no picture at all')), undefined);
 });
 
-/** The least number of changes that make some part of the text the line. */
+/** Minimum edits that turn some part of the text into the line. */
 function errorsIn(line: string, text: string): number {
   let row = new Uint32Array(text.length + 1);
   for (let place = 1; place <= line.length; place += 1) {

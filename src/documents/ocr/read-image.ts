@@ -4,7 +4,7 @@ import { cpuMs } from '../reader-limits.ts';
 import { collapseLines } from '../text/clean-text.ts';
 import { loadRecogniser } from './recogniser.ts';
 
-/** A picture of text. A TIFF may have several pages. */
+/** An image of text. A TIFF may have several pages. */
 export async function readImage(
   bytes: Uint8Array,
   languages: readonly string[],
@@ -31,7 +31,7 @@ export async function readImage(
     length += text.length + 2;
   }
   if (confidences.length === 0) {
-    throw new CarrelError('no_text_in_document', 'No text was found in this picture.');
+    throw new CarrelError('no_text_in_document', 'No text was found in this image.');
   }
   return {
     title: null,
@@ -51,11 +51,11 @@ const pagesMax = 2000;
 
 export interface TiffPages {
   readonly count: number;
-  /** The file with this page, from 0, as its first one. The same bytes each time: a copy for each page would be too much. */
+  /** The file with this page, from 0, as its first. Reuses the same bytes: a copy per page would take too much memory. */
   turnTo(page: number): Uint8Array;
 }
 
-/** Of a TIFF file (revision 6.0). Undefined for what is no TIFF or has a single page. */
+/** The pages of a TIFF file (revision 6.0). Undefined for another kind or a single page. */
 export function tiffPages(bytes: Uint8Array): TiffPages | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.byteLength < 8) return undefined;
@@ -67,7 +67,7 @@ export function tiffPages(bytes: Uint8Array): TiffPages | undefined {
   for (let at = view.getUint32(4, little); at !== 0 && offsets.length < pagesMax; ) {
     if (offsets.includes(at) || at + 2 > view.byteLength) break;
     offsets.push(at);
-    // A directory is a count, twelve bytes for each entry, and where the next directory is.
+    // A directory is a count, twelve bytes per entry, and the offset of the next directory.
     const next = at + 2 + view.getUint16(at, little) * 12;
     if (next + 4 > view.byteLength) break;
     at = view.getUint32(next, little);

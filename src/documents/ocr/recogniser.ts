@@ -5,19 +5,19 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { CarrelError } from '../../base/errors.ts';
 
-/** Reads the text in pictures: Tesseract in WebAssembly, with the language data of packages that are installed. */
+/** OCR: Tesseract in WebAssembly, with language data from installed packages. */
 export interface Recogniser {
-  /** A picture as a file: PNG, JPEG, WebP, TIFF, BMP or PNM. Undefined where it can't be decoded. */
+  /** Takes an image file: PNG, JPEG, WebP, TIFF, BMP or PNM. Undefined if it can't be decoded. */
   recognise(picture: Uint8Array): RecognisedText | undefined;
 }
 
 export interface RecognisedText {
   text: string;
-  /** Of the words, 0 to 100, as Tesseract sees it. */
+  /** Tesseract's confidence in the words, 0 to 100. */
   confidence: number;
 }
 
-/** The parts of tesseract.js-core that are used; it has no types of its own. */
+/** The used parts of tesseract.js-core, which has no types. */
 interface TesseractCore {
   FS: { mkdir(path: string): void; writeFile(path: string, data: Uint8Array): void };
   TessBaseAPI: new () => TesseractApi;
@@ -25,7 +25,7 @@ interface TesseractCore {
 
 interface TesseractApi {
   Init(folder: string, languages: string, engine: number): number;
-  /** Decodes the file at /input. 0 when it went well. */
+  /** Decodes the file at /input. 0 on success. */
   SetImageFile(orientation: number, angle: number): number;
   Recognize(monitor: null): number;
   GetUTF8Text(): string;
@@ -34,12 +34,12 @@ interface TesseractApi {
 }
 
 const neuralEngine = 1;
-/** The picture stands as it is: no turning by what a camera noted. */
+/** Ignores the camera's orientation. */
 const asItIs = 1;
 
 const loaded = new Map<string, Promise<Recogniser>>();
 
-/** Loaded once in a process, when the first picture comes. */
+/** Loaded once per process, with the first image. */
 export function loadRecogniser(languages: readonly string[]): Promise<Recogniser> {
   const names = languages.join('+');
   const known = loaded.get(names) ?? load(languages);
@@ -72,7 +72,7 @@ async function load(languages: readonly string[]): Promise<Recogniser> {
 
 /** The fastest build that this machine runs. */
 async function startCore(require: NodeJS.Require): Promise<TesseractCore> {
-  // Named in variables so that the bundler leaves these optional packages where they are.
+  // In variables, so that the bundler leaves these optional packages alone.
   const builds = ['relaxedsimd-lstm', 'simd-lstm', 'lstm'].map(
     (build) => `tesseract.js-core/tesseract-core-${build}.js`,
   );
@@ -97,7 +97,7 @@ async function dataOf(language: string, require: NodeJS.Require): Promise<Uint8A
 }
 
 function unknownLanguage(): CarrelError {
-  const message = 'KB_OCR_LANGUAGES names a language that there is none of. Write them as eng, deu or chi_sim.';
+  const message = 'KB_OCR_LANGUAGES has an invalid language. Write them as eng, deu or chi_sim.';
   return new CarrelError('no_text_in_document', message);
 }
 
@@ -105,7 +105,7 @@ function notInstalled(languages: readonly string[], cause?: unknown): CarrelErro
   const packages = languages.map((language) => `@tesseract.js-data/${language}`).join(' ');
   return new CarrelError(
     'no_text_in_document',
-    `This is a picture of text, and what reads pictures is not installed. Install it beside carrel with "npm install tesseract.js-core ${packages}", or set KB_OCR_LANGUAGES to languages that are.`,
+    `This is an image of text, and OCR is not installed. Run "npm install tesseract.js-core ${packages}" next to carrel, or change KB_OCR_LANGUAGES.`,
     { cause },
   );
 }

@@ -4,16 +4,16 @@ import type { XmlHandler } from '../xml/walk-xml.ts';
 import { readChart } from './chart-text.ts';
 import type { OoxmlPackage, Relation } from './ooxml-package.ts';
 
-/** Paragraphs that one part may carry beside its own text, and the length of each. */
+/** Max paragraphs attached to one part, and max length of each. */
 const paragraphsMax = 5_000;
 const paragraphUnitsMax = 20_000;
 
-/** Reads a document embedded in another. Nothing embedded in that is read. */
+/** Reads an embedded document, but nothing embedded in it. */
 export type ReadEmbedded = (bytes: Uint8Array, name: string, options: ReadOptions) => string | undefined;
 
 /**
- * What is attached to a page, slide or sheet besides its own text, as paragraphs: text of diagrams, charts with their
- * figures, text boxes, comments, and embedded workbooks.
+ * What is attached to a page, slide or sheet, as paragraphs: diagram text, charts with their figures, text boxes, comments, and
+ * embedded workbooks.
  */
 export function readAttached(
   document: OoxmlPackage,

@@ -1,6 +1,6 @@
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** Figures of a chart that are read: a larger chart only illustrates data that are elsewhere. */
+/** Max figures of a chart: a larger one only illustrates data found elsewhere. */
 const seriesMax = 50;
 const pointsMax = 500;
 
@@ -10,7 +10,7 @@ interface Series {
   values: string[];
 }
 
-/** A chart in words: its titles, then each series with its figures, as they were last drawn. */
+/** A chart in words: its titles, then each series with its figures as last drawn. */
 export function readChart(document: OoxmlPackage, part: string): string[] {
   const titles: string[] = [];
   const series: Series[] = [];
@@ -63,7 +63,7 @@ function describe({ name, categories, values }: Series): string {
   return [name.join(' '), list].filter((text) => text !== '').join(': ');
 }
 
-/** Without the noise of binary fractions. */
+/** Without binary rounding noise. */
 function shown(value: string): string {
   const number = Number(value);
   return value === '' || !Number.isFinite(number) ? value : String(Number(number.toPrecision(12)));

@@ -8,8 +8,8 @@ import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml, pictureText, valOf } from './ooxml-package.ts';
 
 /**
- * A Word document: headings, paragraphs, lists, tables, text boxes; then its footnotes and endnotes, and its attachments:
- * diagrams, charts, comments, embedded workbooks.
+ * A Word document: headings, paragraphs, lists, tables, text boxes; then footnotes, endnotes and attachments: diagrams, charts,
+ * comments, embedded workbooks.
  */
 export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
@@ -34,7 +34,7 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-/** `Fallback` repeats the text of the `Choice` before it for older programs. */
+/** `Fallback` repeats the text of the preceding `Choice` for older programs. */
 const notShown = new Set([
   'Fallback',
   'del',
@@ -56,7 +56,7 @@ interface Paragraph {
   list: { id: string; level: number } | null;
 }
 
-/** Notes have numbers; those without one are separators. */
+/** Notes have numbers; those without are separators. */
 function readNotes(
   document: OoxmlPackage,
   part: string | undefined,
@@ -129,7 +129,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
       const paragraph = open.at(-1);
       switch (name) {
         case 'p':
-          // A text box is in the middle of a paragraph: the text before it becomes a paragraph of its own.
+          // A text box inside a paragraph: the text before it becomes its own paragraph.
           end();
           open.push({ style: '', outline: null, list: null });
           break;
@@ -203,7 +203,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
   return { handler, title: () => title, noteNumber };
 }
 
-/** Word has no lists, only paragraphs with a list id and a level: nesting and numbering are worked out here. */
+/** Word has no lists, only paragraphs with a list id and a level: derives nesting and numbering. */
 function createLists(styles: DocxStyles) {
   const counts = new Map<string, number>();
   let items: (Container | undefined)[] = [];

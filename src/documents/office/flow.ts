@@ -4,36 +4,36 @@ import type { Block, Cell, Container, Span } from '../html/blocks.ts';
 import { printMarkdown } from '../html/print-markdown.ts';
 import { printText } from '../html/print-text.ts';
 
-/** Collects the content of a text document or presentation, in order, and prints it as web pages are printed. */
+/** Collects the content of a text document or presentation, in order, and prints it like a web page. */
 export interface Flow {
   addText(text: string): void;
-  /** Ends the paragraph that is being collected. Inside a table it is part of its cell. */
+  /** Ends the current paragraph. Inside a table it becomes part of its cell. */
   endParagraph(shape?: { heading?: number; inside?: Container | null }): void;
   openTable(): void;
   openRow(): void;
   openCell(): void;
-  /** `columns` is how many columns the cell spans. */
+  /** `columns`: how many columns the cell spans. */
   closeCell(columns?: number): void;
   closeTable(): void;
-  /** What follows is on this page. */
+  /** Starts a page. */
   startPage(page: number): void;
-  /** The title of a slide goes before its other text, wherever the file has it; a slide without one gets `title`. */
+  /** A slide's title comes before its other text, wherever the file has it; a slide without one gets `title`. */
   endSlide(title: string): void;
-  /** What follows is set aside, as a footnote in the middle of a paragraph is, until the function returned is called. */
+  /** Sets the following content aside, such as a footnote inside a paragraph, until the returned function is called. */
   setAside(): () => string;
-  /** There is as much text as was asked for: reading can stop. */
+  /** There is enough text: reading can stop. */
   readonly isFull: boolean;
   /** The first heading of the highest level. */
   readonly topHeading: string | null;
   finish(): Pick<Reading, 'text' | 'marks' | 'truncated'>;
 }
 
-/** Columns that a cell can add by its span, and levels of lists that are shown. */
+/** Max columns that a cell can span, and max list levels. */
 const columnsMax = 64;
 const depthMax = 12;
-/** What a cell costs besides its text, so that a million empty ones are not free. */
+/** Cost of a cell besides its text, so that a million empty ones are not free. */
 const cellUnits = 8;
-/** Blocks and rows are printed in batches of this size: as objects they take many times the memory of their text. */
+/** Blocks and rows are printed in batches: as objects they take many times the memory of their text. */
 const blocksMax = 2000;
 const rowsMax = 2000;
 
@@ -117,7 +117,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
       return top?.text ?? null;
     },
     finish() {
-      // Reading may have stopped in the middle of a table.
+      // Reading may have stopped inside a table.
       if (tableDepth > 0) {
         this.closeCell();
         endTable();
@@ -133,7 +133,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     push({ kind: 'heading', level, spans: [plainSpan(line)], inside: null });
   }
 
-  /** Printed between two blocks that no list holds together; a slide is printed whole, for its title comes first. */
+  /** Prints between two blocks outside lists; a slide is printed whole, because its title comes first. */
   function push(block: Block): void {
     if (blocks.length >= blocksMax && page === undefined && !block.inside) printBlocks();
     blocks.push(block);
@@ -145,10 +145,10 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     cell = undefined;
   }
 
-  /** `header` is repeated for the rest of the table: its rows would mean nothing without it. */
+  /** `header` is repeated for the rest of the table, because its rows mean nothing without it. */
   function printRows(header: Cell[] | undefined): void {
     const filled = rows.filter((row) => row.some(({ spans }) => spans.some((span) => span.text.trim() !== '')));
-    // Office programs seldom mark the first row, and it nearly always names the columns.
+    // Office programs rarely mark the first row, and it nearly always names the columns.
     if (filled.length > 0) push({ kind: 'table', rows: filled, headed: true, inside: null });
     if (header && page === undefined) printBlocks();
     rows = header ? [header] : [];
@@ -164,7 +164,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   }
 }
 
-/** An item of a list below `parent`, or of a list that stands alone. A null number is a bullet. */
+/** An item of a list below `parent`, or of a top-level list. A null number is a bullet. */
 export function listItem(parent: Container | null, number: number | null): Container {
   if (parent && parent.depth >= depthMax) return { ...parent, number };
   return { kind: 'item', number, parent, depth: (parent?.depth ?? 0) + 1 };

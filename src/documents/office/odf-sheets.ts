@@ -3,10 +3,10 @@ import { cpuMs } from '../reader-limits.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
 
-/** How often a repeated row is written at most; a sheet often ends in one that stands for a million. */
+/** Max repetitions of a repeated row; a sheet often ends in one that stands for a million. */
 const repeatsMax = 100;
 
-/** The body of a spreadsheet: cells appear as the program showed them, which the file stores besides their values. */
+/** The body of a spreadsheet: cells as displayed, which the file stores besides their values. */
 export function createOdfSheets(options: ReadOptions): {
   handler: XmlHandler;
   addParagraph(text: string): void;

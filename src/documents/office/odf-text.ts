@@ -3,7 +3,7 @@ import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xm
 import { type Flow, listItem } from './flow.ts';
 import type { OdfStyles } from './odf-styles.ts';
 
-/** Blanks that one `text:s` may stand for. */
+/** Max spaces that one `text:s` stands for. */
 const blanksMax = 100;
 const notesMax = 10_000;
 /** Repeated on every slide. */
@@ -17,7 +17,7 @@ interface List {
   level: number;
 }
 
-/** The body of a text or a presentation: both have paragraphs, lists and tables; a presentation has them on slides. */
+/** The body of a text or presentation: both have paragraphs, lists and tables; a presentation has them on slides. */
 export function createOdfText(
   flow: Flow,
   styles: OdfStyles,
@@ -28,7 +28,7 @@ export function createOdfText(
   const frames: string[] = [];
   const spans: number[] = [];
   let list: List | null = null;
-  // The last item with text on each level. Slides have a list for each point, with deeper ones inside empty items.
+  // The last item with text on each level. Slides have a list per point, with deeper ones inside empty items.
   let filled: (Container | undefined)[] = [];
   let paragraphs = 0;
   let slides = 0;
@@ -39,7 +39,7 @@ export function createOdfText(
     if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
   };
   const openParagraph = (heading: number) => {
-    // A frame in the middle of a paragraph has paragraphs of its own.
+    // A frame inside a paragraph has its own paragraphs.
     if (paragraphs > 0 && !endNote) endParagraph();
     paragraphs += 1;
     headings.push(heading);
@@ -153,7 +153,7 @@ export function createOdfText(
   }
 }
 
-/** A list inside another has the style of the outer one unless it names its own. */
+/** A nested list has the outer list's style unless it names its own. */
 function openList(outer: List | null, attributes: XmlAttributes): List {
   const style = attributeOf(attributes, 'style-name') ?? outer?.style ?? '';
   return { style, number: 0, item: outer?.item ?? null, outer, level: (outer?.level ?? 0) + 1 };

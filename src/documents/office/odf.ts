@@ -36,12 +36,12 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   };
 }
 
-/** Deleted content, and what is not text at all. */
+/** Deleted content, and elements without text. */
 const notShown = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
 
 const remarksMax = 5000;
 
-/** Returns the comments, which are in the middle of the text they are about. */
+/** Returns the comments, which are inside the text they refer to. */
 function walkBody(zip: Zip, handler: XmlHandler): string[] {
   const remarks: string[] = [];
   let depth = 0;

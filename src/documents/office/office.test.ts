@@ -11,7 +11,7 @@ function options(mode: ExtractMode = 'markdown') {
   return { mode, charsMax: 100_000, stopAt: Number.POSITIVE_INFINITY };
 }
 
-test('DOCX: what was deleted, field codes and doubled content are not text', () => {
+test('DOCX: ignores deleted text, field codes and duplicated content', () => {
   const run = (text: string) => `<w:r><w:t>${text}</w:t></w:r>`;
   const body = `<w:p>${run('kept ')}<w:del><w:r><w:delText>deleted</w:delText></w:r></w:del><w:ins>${run('added')}</w:ins>
     <w:r><w:instrText>PAGE</w:instrText></w:r></w:p>
@@ -19,7 +19,7 @@ test('DOCX: what was deleted, field codes and doubled content are not text', () 
   assert.equal(readDocx(docxOf(body), options()).text, 'kept added\n\nnew');
 });
 
-test('DOCX: headings come from outline levels and from styles that rest on others', () => {
+test('DOCX: headings come from outline levels and inherited styles', () => {
   const styled = (style: string, text: string) =>
     `<w:p><w:pPr><w:pStyle w:val="${style}"/></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
   const { text, title } = readDocx(
@@ -38,7 +38,7 @@ test('DOCX: headings come from outline levels and from styles that rest on other
   assert.equal(title, 'Book');
 });
 
-test('DOCX: a table in a table stays in its cell, and a cell over two columns keeps the others in place', () => {
+test('DOCX: a nested table stays in its cell, and a spanning cell keeps the others in place', () => {
   const cell = (content: string, more = '') => `<w:tc>${more}${content}</w:tc>`;
   const inner = `<w:tbl><w:tr>${cell(paragraph('in'))}${cell(paragraph('side'))}</w:tr></w:tbl>`;
   const body = `<w:tbl><w:tr>${cell(paragraph('a'), '<w:tcPr><w:gridSpan w:val="2"/></w:tcPr>')}${cell(paragraph('b'))}</w:tr>
@@ -47,7 +47,7 @@ test('DOCX: a table in a table stays in its cell, and a cell over two columns ke
   assert.equal(readDocx(docxOf(body), options('text')).text, 'a |  | b\nin side | c | d');
 });
 
-test('DOCX: text that stops in the middle of a table is kept', () => {
+test('DOCX: keeps text that stops inside a table', () => {
   const row = `<w:tr><w:tc>${paragraph('cell')}</w:tc></w:tr>`;
   const { text, truncated } = readDocx(docxOf(`<w:tbl>${row.repeat(5000)}</w:tbl>`), {
     ...options(),
@@ -57,7 +57,7 @@ test('DOCX: text that stops in the middle of a table is kept', () => {
   assert.equal(truncated, true);
 });
 
-test('XLSX: numbers are shown as dates, times, percentages or numbers, by their format', () => {
+test('XLSX: shows dates, times, percentages and numbers by their format', () => {
   const cell = (style: number, value: string) => `<c s="${style}"><v>${value}</v></c>`;
   const data = `<sheetData><row>${cell(0, '0.30000000000000004')}${cell(1, '46082')}${cell(2, '46082.75')}${cell(3, '0.5')}${cell(4, '0.125')}${cell(5, '1234.5')}${cell(1, '59')}${cell(6, '46082')}${cell(7, '1.5')}</row>
     <row><c t="b"><v>1</v></c><c t="e"><v>#REF!</v></c><c t="str"><v>formula</v></c></row></sheetData>`;
@@ -78,7 +78,7 @@ test('XLSX: numbers are shown as dates, times, percentages or numbers, by their 
   );
 });
 
-test('XLSX: a row that was left out ends a table', () => {
+test('XLSX: a missing row ends a table', () => {
   const cell = (value: number) => `<c><v>${value}</v></c>`;
   const { text } = readXlsx(
     xlsxOf(`<sheetData><row r="1">${cell(1)}</row><row r="2">${cell(2)}</row><row r="5">${cell(5)}</row></sheetData>`),
@@ -87,7 +87,7 @@ test('XLSX: a row that was left out ends a table', () => {
   assert.equal(text, '# One\n\n| 1 |\n| --- |\n| 2 |\n\n| 5 |\n| --- |');
 });
 
-test('PPTX: the title goes first, wherever it stands, and the furniture of slides is left out', () => {
+test('PPTX: the title comes first, and repeated slide elements are ignored', () => {
   const shape = (type: string, text: string) =>
     `<p:sp><p:nvPr><p:ph${type === '' ? '' : ` type="${type}"`}/></p:nvPr><p:txBody><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:txBody></p:sp>`;
   const slide = shape('body', 'point') + shape('sldNum', '7') + shape('title', 'Title');
@@ -106,7 +106,7 @@ test('PPTX: the title goes first, wherever it stands, and the furniture of slide
   assert.match(readPptx(pptxOf(1, shape('', 'alone')), options()).text, /^# Slide 1\n\n- alone$/);
 });
 
-test('ODF: blanks, breaks and tabs are text, remarks come behind it, and what was deleted is not there', () => {
+test('ODF: spaces, breaks and tabs are text, comments follow it, and deleted text is ignored', () => {
   const body = `<text:tracked-changes><text:p>gone</text:p></text:tracked-changes>
     <text:p>a<text:s text:c="2"/>b<text:tab/>c<text:line-break/>d<office:annotation><text:p>remark</text:p></office:annotation></text:p>`;
   assert.equal(readOdf('odt', odfOf('text', body), options('text')).text, 'a b c\nd\n\nComment: remark');
@@ -119,7 +119,7 @@ const chart = `<c:chartSpace xmlns:c="c" xmlns:a="a"><c:chart><c:title><c:tx><c:
 const diagram = `<dgm:dataModel xmlns:dgm="d" xmlns:a="a"><dgm:pt><dgm:t><a:p><a:r><a:t>Ask</a:t></a:r></a:p></dgm:t></dgm:pt>
   <dgm:pt><dgm:t><a:p><a:r><a:t>Answer</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>`;
 
-test('DOCX: remarks, diagrams, charts and embedded workbooks are read behind the text', () => {
+test('DOCX: reads comments, diagrams, charts and embedded workbooks after the text', () => {
   const comments = `<w:comments xmlns:w="w"><w:comment w:id="0"><w:p><w:r><w:t>Is this </w:t></w:r><w:r><w:t>still so?</w:t></w:r></w:p></w:comment></w:comments>`;
   const bytes = docxOf(paragraph('body'), {
     'word/_rels/document.xml.rels': relations([
@@ -141,7 +141,7 @@ test('DOCX: remarks, diagrams, charts and embedded workbooks are read behind the
   assert.match(text, /Embedded document:\s+.*inner/s);
 });
 
-test('DOCX: a numbered list begins where the document says', () => {
+test('DOCX: a numbered list starts where the document says', () => {
   const item = (text: string) =>
     `<w:p><w:pPr><w:numPr><w:ilvl w:val="0"/><w:numId w:val="2"/></w:numPr></w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
   const numbering = (
@@ -160,7 +160,7 @@ test('DOCX: a numbered list begins where the document says', () => {
   assert.equal(read('<w:lvlOverride w:ilvl="0"><w:startOverride w:val="9"/></w:lvlOverride>'), '9. one\n10. two');
 });
 
-test('XLSX: a drawing that relates to itself ends', () => {
+test('XLSX: a drawing that refers to itself ends', () => {
   const { text } = readXlsx(
     xlsxOf('<sheetData><row r="1"><c t="inlineStr"><is><t>cell</t></is></c></row></sheetData>', {
       'xl/worksheets/_rels/sheet1.xml.rels': relations([['r1', 'drawing', '../drawings/drawing1.xml']]),
@@ -173,7 +173,7 @@ test('XLSX: a drawing that relates to itself ends', () => {
   assert.equal(text, 'One\n\ncell\n\nText box: boxed');
 });
 
-test('DOCX, PPTX: what an author wrote to describe a picture is text, the name of its file is not', () => {
+test('DOCX, PPTX: reads image descriptions, not file names', () => {
   const picture = (description: string) =>
     `<w:p><w:r><w:drawing><wp:docPr descr="${description}"/></w:drawing></w:r></w:p>`;
   assert.equal(

@@ -7,20 +7,20 @@ import { attributeOf, type XmlHandler } from '../xml/walk-xml.ts';
 
 export interface Relation {
   id: string;
-  /** The last part of its type, which is the same in transitional and strict documents: `slide`, `styles`. */
+  /** Last part of its type, the same in transitional and strict documents: `slide`, `styles`. */
   type: string;
-  /** Name of the part it points to. */
+  /** Name of the target part. */
   target: string;
 }
 
-/** A DOCX, PPTX or XLSX: parts in a zip archive that point at one another (ECMA-376 part 2). */
+/** A DOCX, PPTX or XLSX: parts in a zip archive that refer to one another (ECMA-376 part 2). */
 export interface OoxmlPackage {
-  /** The part that all others are reached from. */
+  /** The part that leads to all others. */
   readonly main: string;
   relationsOf(part: string): Relation[];
-  /** False if there is no such part: most are optional. */
+  /** False if the part does not exist: most are optional. */
   walk(part: string | undefined, handler: XmlHandler): boolean;
-  /** Of a part that is not XML, such as an embedded workbook. */
+  /** For a part that is not XML, such as an embedded workbook. */
   bytesOf(part: string): Uint8Array | undefined;
   describe(): Pick<Reading, 'title' | 'byline' | 'published' | 'language'>;
 }
@@ -46,7 +46,7 @@ function walkPart(zip: Zip, part: string | undefined, handler: XmlHandler): bool
   return walkMember(zip, part === undefined ? undefined : findPart(zip, part)?.name, handler);
 }
 
-/** Part names compare without case (ECMA-376 part 2, 6.2.2.3); nearly all files write them alike. */
+/** Part names compare without case (ECMA-376 part 2, 6.2.2.3); nearly all files are consistent. */
 function findPart(zip: Zip, part: string) {
   return zip.find(part) ?? zip.members.find(({ name }) => name.toLowerCase() === part.toLowerCase());
 }
@@ -81,7 +81,7 @@ export function valOf(attributes: Record<string, string>): string {
   return attributeOf(attributes, 'val') ?? '';
 }
 
-/** What an author wrote to describe a picture. Programs put the name of its file there, or its address. */
+/** The author's description of a picture. Programs put its file name or address there. */
 export function pictureText(attributes: Record<string, string>): string {
   const description = (attributes['descr'] ?? '').trim();
   return /\s/.test(description) && !/^(?:\w+:|\\)/.test(description) ? ` [${description}] ` : '';

@@ -79,7 +79,7 @@ function readSpeakerNotes(document: OoxmlPackage, slide: string, flow: Flow): vo
   flow.endParagraph();
 }
 
-/** Shapes of a slide. In a body, paragraphs are points of a list unless they say otherwise; elsewhere the other way round. */
+/** Shapes of a slide. In a body, paragraphs are list points unless they say otherwise; elsewhere the reverse. */
 function createSlide(flow: Flow): XmlHandler {
   let role: string | null = null;
   let bullet: boolean | null = null;
@@ -117,7 +117,7 @@ function createSlide(flow: Flow): XmlHandler {
       else if (name === 't') inText = true;
       else if (name === 'br') flow.addText('\n');
       else if (name === 'cNvPr') {
-        // Of a shape or a picture, before its role.
+        // For a shape or picture, before its role.
         role = null;
         flow.addText(pictureText(attributes));
         end();

@@ -2,20 +2,20 @@ import { oneLine } from '../../base/text.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 
 /**
- * The rows of a workbook as tables under the names of its sheets, printed while they are read: a sheet may have a million
- * cells, and an object for each would not fit. An empty row ends a table; the first row of each names its columns.
+ * The rows of a workbook as tables under their sheet names, printed while reading: a sheet may have a million cells, too many
+ * for objects. An empty row ends a table; the first row of each names its columns.
  */
 export interface SheetText {
   startSheet(name: string): void;
-  /** Cells from the first column on. Empty ones at the end are left out. */
+  /** Cells from the first column. Trailing empty ones are omitted. */
   addRow(cells: readonly string[]): void;
-  /** What comes with the cells: a comment, a text box, a chart in words. */
+  /** Text that belongs to the cells: a comment, a text box, a chart in words. */
   addParagraph(text: string): void;
   readonly isFull: boolean;
   finish(): Pick<Reading, 'text' | 'truncated'>;
 }
 
-/** Wider than any table that people read; the dimensions that a file declares are ignored. */
+/** Wider than any table that people read; declared dimensions are ignored. */
 export const columnsMax = 1024;
 
 /** The longest cell that spreadsheet programs allow. */
@@ -62,7 +62,7 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
     },
   };
 
-  /** A thousand cells may all point at the same long text: what exceeds the limit is not copied. */
+  /** A thousand cells may share the same long text: what exceeds the limit is not copied. */
   function boundedRow(cells: readonly string[]): string[] {
     const row: string[] = [];
     let left = charsMax - units;

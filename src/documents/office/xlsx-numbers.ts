@@ -1,7 +1,7 @@
 import { attributeOf } from '../xml/walk-xml.ts';
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** A number as its cell shows it, as far as it matters for reading: dates as dates, percentages, no binary noise. */
+/** A number as its cell displays it, as far as readers care: dates as dates, percentages, no binary noise. */
 export type ShowNumber = (value: string, style: number) => string;
 
 type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
@@ -23,7 +23,7 @@ export function readNumberFormats(document: OoxmlPackage, part: string | undefin
   return numbersShown(formats, codes, startsIn1904);
 }
 
-/** `formats` has the number of each style's format, `codes` those formats that the workbook defines itself. */
+/** `formats` has the format number of each style, `codes` the workbook's own formats. */
 export function numbersShown(
   formats: readonly number[],
   codes: ReadonlyMap<number, string>,
@@ -33,7 +33,7 @@ export function numbersShown(
   return (value, style) => show(value, shapes[style] ?? 'number', startsIn1904);
 }
 
-/** The formats that have a number and no code (ECMA-376 part 1, 18.8.30). */
+/** Formats with a number and no code (ECMA-376 part 1, 18.8.30). */
 function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
   const code = codes.get(id);
   if (code !== undefined) return shapeOfCode(code);
@@ -47,7 +47,7 @@ function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
 function shapeOfCode(code: string): Shape {
   // Quoted text, escaped characters, colours and currencies are not part of the pattern. [h] and [mm] are.
   const pattern = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]/gi, '').split(';', 1)[0] ?? '';
-  // [h] counts hours beyond a day.
+  // [h] counts hours past a day.
   if (/\[[hms]+\]/i.test(pattern)) return 'duration';
   const hasTime = /[hs]|am\/pm/i.test(pattern);
   const hasDate = /[yd]/i.test(pattern) || (/m/i.test(pattern) && !hasTime);
@@ -64,7 +64,7 @@ function show(value: string, shape: Shape, startsIn1904: boolean): string {
   if (shape === 'percent') return `${rounded(number * 100)}%`;
   if (shape === 'duration') return duration(number);
   if (shape === 'number' || number < 0 || number > 2_958_466) return String(rounded(number));
-  // Day 1 is 1 January 1900, and 1900 counts as a leap year, as Lotus 1-2-3 had it.
+  // Day 1 is 1 January 1900, and 1900 counts as a leap year, as in Lotus 1-2-3.
   const epoch = startsIn1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, number < 60 ? 31 : 30);
   const iso = new Date(epoch + Math.round((number * dayMs) / 1000) * 1000).toISOString();
   const [date = '', time = ''] = iso.slice(0, 19).split('T');
@@ -80,7 +80,7 @@ function duration(days: number): string {
   return days < 0 ? `-${time}` : time;
 }
 
-/** Such programs keep fifteen digits; the rest is noise of binary fractions. */
+/** Spreadsheets keep fifteen digits; the rest is binary noise. */
 function rounded(number: number): number {
   return Number(number.toPrecision(15));
 }

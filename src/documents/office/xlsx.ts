@@ -7,7 +7,7 @@ import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
 import { readNumberFormats, type ShowNumber } from './xlsx-numbers.ts';
 
-/** A workbook: every sheet as tables under its name, with the values that were last calculated. */
+/** A workbook: every sheet as tables under its name, with the last calculated values. */
 export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const relations = document.relationsOf(document.main);
@@ -35,7 +35,7 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-/** Strings that cells point at. A workbook that has more than this is not read for its text. */
+/** Max shared strings, in UTF-16 units. */
 const sharedUnitsMax = 24_000_000;
 const sharedStringsMax = 2_000_000;
 
@@ -57,7 +57,7 @@ function sheetsOf(
   return { sheets, startsIn1904 };
 }
 
-/** `rPh` holds the reading of Japanese words beside them, which would double them. */
+/** `rPh` holds the phonetic reading of Japanese words, which would double them. */
 function readSharedStrings(document: OoxmlPackage, part: string | undefined): string[] {
   const strings: string[] = [];
   let current = '';
@@ -93,7 +93,7 @@ interface SheetContext {
   stopAt: number;
 }
 
-/** Rows as they come. The declared dimension of a sheet and the rows it leaves out are ignored. */
+/** Rows in file order. Ignores the declared dimension and skipped rows. */
 function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, text, stopAt }: SheetContext): void {
   let row: string[] = [];
   let lastRow = 0;

@@ -2,10 +2,10 @@ import { CarrelError } from '../../base/errors.ts';
 
 /** A folder of a compound file ([MS-CFB]), the container of older office programs. */
 export interface OleFolder {
-  /** Of its streams, in the order of the file. */
+  /** Names of its streams, in file order. */
   readonly streams: readonly string[];
   readonly folders: readonly string[];
-  /** Names compare without case. Undefined where there is no such stream. */
+  /** Names compare without case. Undefined if the stream does not exist. */
   read(name: string): Buffer | undefined;
   folder(name: string): OleFolder | undefined;
 }
@@ -22,25 +22,25 @@ interface Entry {
 
 const entryBytes = 128;
 const noStream = 0xffff_ffff;
-/** Streams may name the same sectors, so what is read of a file can be more than the file. */
+/** Streams may share sectors, so reading them can exceed the file's size. */
 const readTimesMax = 4;
 const foldersDeepMax = 16;
 
-/** Follows no chain further than the file has sectors: one that leads in a circle ends in an error. */
+/** Follows no chain further than the file has sectors: a cycle is an error. */
 export function openCompoundFile(bytes: Uint8Array): OleFolder {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.length < 512 || file.readUInt32BE(0) !== 0xd0cf11e0) throw damagedOle();
   const [sectorShift, miniShift] = [file.readUInt16LE(30), file.readUInt16LE(32)];
   if (![9, 12].includes(sectorShift) || miniShift !== 6) throw damagedOle();
   const sectorBytes = 1 << sectorShift;
-  // The header has a sector of its own, before sector 0.
+  // The header has its own sector, before sector 0.
   const sectorsMax = Math.ceil(file.length / sectorBytes);
   const sector = (index: number) => file.subarray((index + 1) * sectorBytes, (index + 2) * sectorBytes);
   let bytesLeft = file.length * readTimesMax + 1024 * 1024;
 
   const table = readTable(fatSectors());
   const entries = readEntries(chain(table, file.readUInt32LE(48), sector));
-  // Folders may name the same entries, so what is walked can be more than there are.
+  // Folders may share entries, so a walk can exceed their number.
   let visitsLeft = entries.length * readTimesMax + 1000;
   const cutoff = file.readUInt32LE(56);
   const miniTable = readTable(chain(table, file.readUInt32LE(60), sector));
@@ -54,7 +54,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     const inside = depth > foldersDeepMax ? [] : childrenOf(child);
     const byName = new Map<string, Entry>();
     const keyOf = (name: string, kind: number): string => `${kind} ${name.toLowerCase()}`;
-    // Of several with one name, the first counts.
+    // The first of a name counts.
     for (const entry of inside.toReversed()) byName.set(keyOf(entry.name, entry.kind), entry);
     const find = (name: string, kind: number) => byName.get(keyOf(name, kind));
     return {
@@ -71,7 +71,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     };
   }
 
-  /** Siblings are a tree, which some programs leave in disorder: all of it is walked. */
+  /** Siblings are a tree, which some programs leave unsorted: walks all of it. */
   function childrenOf(first: number): Entry[] {
     const seen = new Set<number>();
     const waiting = [first];
@@ -111,7 +111,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     return sectors;
   }
 
-  /** The sectors of the allocation table: 109 are listed in the header, the others in sectors that form a list. */
+  /** The sectors of the allocation table: 109 are listed in the header, the others in a chain of sectors. */
   function fatSectors(): Buffer[] {
     const numbers: number[] = [];
     for (let place = 0; place < 109; place += 1) numbers.push(file.readUInt32LE(76 + place * 4));

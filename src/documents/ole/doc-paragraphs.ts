@@ -1,11 +1,11 @@
-/** What a paragraph of an old Word file is, beyond its text. */
+/** Properties of a paragraph in an old Word file. */
 export interface DocParagraph {
   /** 1 to 9, or 0. */
   readonly heading: number;
   readonly isInTable: boolean;
-  /** It ends a row of a table, and has no text. */
+  /** Ends a table row, and has no text. */
   readonly endsRow: boolean;
-  /** From 0; null outside of lists. */
+  /** From 0; null outside lists. */
   readonly listLevel: number | null;
 }
 
@@ -15,13 +15,13 @@ interface Run {
 }
 
 const pageBytes = 512;
-/** Of a pointer to a paragraph's properties, in a page of them. */
+/** Size of a pointer to a paragraph's properties. */
 const pointerBytes = 13;
 const plain: DocParagraph = { heading: 0, isInTable: false, endsRow: false, listLevel: null };
 
 /**
- * The properties of paragraphs ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp), by where in the stream their text is: pages of 512
- * bytes, each with the ends of some runs of text and what holds for them.
+ * Paragraph properties ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp) by stream position: pages of 512 bytes, each with the ends
+ * of text runs and their properties.
  */
 export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) => DocParagraph {
   const runs: Run[] = [];
@@ -29,7 +29,7 @@ export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) 
   const seen = new Set<number>();
   for (let index = 0; index < pages; index += 1) {
     const start = (list.readUInt32LE((pages + 1) * 4 + index * 4) & 0x3f_ffff) * pageBytes;
-    // A page that is named many times would become many times as large as the file.
+    // A page referenced many times would multiply the file's size.
     if (seen.has(start)) continue;
     seen.add(start);
     if (start + pageBytes <= document.length) runs.push(...runsOf(document.subarray(start, start + pageBytes)));
@@ -60,7 +60,7 @@ function paragraphAt(page: Buffer, offset: number): DocParagraph {
   const length = words === 0 ? page.readUInt8(offset + 1) * 2 : words * 2 - 1;
   const properties = page.subarray(start, Math.min(start + length, pageBytes));
   if (properties.length < 2) return plain;
-  // The first styles of every document are the same: 1 to 9 are the headings ([MS-DOC] 2.4.6.5).
+  // The first styles are the same in every document: 1 to 9 are headings ([MS-DOC] 2.4.6.5).
   const style = properties.readUInt16LE(0);
   const found = { heading: style >= 1 && style <= 9 ? style : 0, isInTable: false, endsRow: false };
   let [level, list] = [0, 0];
@@ -76,11 +76,11 @@ function paragraphAt(page: Buffer, offset: number): DocParagraph {
   return { ...found, listLevel: list === 0 ? null : level };
 }
 
-/** How long the value of a property is: its code says so ([MS-DOC] 2.2.5.1). */
+/** Length of a property's value, by its code ([MS-DOC] 2.2.5.1). */
 function operandBytes(code: number, properties: Buffer, at: number): number {
   const bytes = [1, 1, 2, 4, 2, 2, 0, 3][code >> 13] ?? 0;
   if (bytes > 0) return bytes;
-  // The definition of a table has two bytes for its length, everything else one.
+  // A table definition has a two-byte length, everything else one.
   return code === 0xd608 && at + 2 <= properties.length
     ? properties.readUInt16LE(at) + 1
     : properties.readUInt8(at) + 1;

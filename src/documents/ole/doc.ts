@@ -7,7 +7,7 @@ import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { type DocParagraph, readDocParagraphs } from './doc-paragraphs.ts';
 import { readSummary } from './ole-summary.ts';
 
-/** A piece of the text: where it is in the stream, and in which form. */
+/** A piece of the text: its stream position and encoding. */
 interface Piece {
   readonly at: number;
   readonly characters: number;
@@ -44,27 +44,27 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-/** Characters of the main text, footnotes, headers, macros, comments, endnotes, text boxes, those in headers. */
+/** Lengths of main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers. */
 function storyLengths(document: Buffer): number[] {
   return Array.from({ length: 8 }, (_, place) => document.readUInt32LE(0x4c + place * 4));
 }
-/** Headers and footers are repeated on each page; macros are no text. */
+/** Headers and footers repeat on each page; macros are not text. */
 const shownStories = new Set([0, 1, 4, 5, 6]);
 
-/** Word 6 and 95 have their text in one stretch, which a fast save leaves in the order of the edits. */
+/** Word 6 and 95 store their text in one run, which a fast save leaves in the order of the edits. */
 function oldPiece(document: Buffer): Piece {
   const [start, end] = [document.readUInt32LE(0x18), document.readUInt32LE(0x1c)];
   if (end < start || start > document.length) throw damagedOle();
   return { at: start, characters: end - start, isWide: false };
 }
 
-/** The encoding of Word 6 and 95: of the Macintosh, or by the language of the program. */
+/** The encoding of Word 6 and 95: Macintosh, or by the program's language. */
 function oldPage(document: Buffer): string {
   if (document.readUInt16LE(0x14) === 256) return 'macintosh';
   return pagesOfLanguages.get(document.readUInt8(6)) ?? 'windows-1252';
 }
 
-/** By the lower byte of a language's number, where letters have a byte each. */
+/** By the low byte of the language id, for single-byte encodings. */
 const pagesOfLanguages = new Map(
   Object.entries({
     'windows-1250': [0x05, 0x0e, 0x15, 0x18, 0x1b, 0x24],
@@ -77,7 +77,7 @@ const pagesOfLanguages = new Map(
   }).flatMap(([page, ids]) => ids.map((id): [number, string] => [id, page])),
 );
 
-/** Edits leave the text in pieces: their order and forms are in a list behind other properties ([MS-DOC] 2.9.38 Clx). */
+/** Edits leave the text in pieces: their order and encodings are in a list after other properties ([MS-DOC] 2.9.38 Clx). */
 function readPieces(list: Buffer): Piece[] {
   let at = 0;
   while (list.readUInt8(at) === 1) at += 3 + list.readUInt16LE(at + 1);
@@ -98,9 +98,9 @@ function readPieces(list: Buffer): Piece[] {
 interface Text {
   readonly document: Buffer;
   readonly pieces: readonly Piece[];
-  /** How many characters each part has. */
+  /** Characters per part. */
   readonly stories: readonly number[];
-  /** Of pieces with a byte for each character. */
+  /** Encoding of single-byte pieces. */
   readonly page: string;
   readonly paragraphAt?: (at: number) => DocParagraph;
 }
@@ -137,14 +137,14 @@ function readText(
   body.finish();
 }
 
-/** Text until the sign that ends its paragraph, which is when its properties are known. */
+/** Buffers text until its paragraph mark, when its properties are known. */
 function createBody(flow: Flow) {
   let line = '';
   let isTableOpen = false;
   let [isRowOpen, isCellOpen] = [false, false];
-  /** For each open field: whether its result has begun. Before that, it is an instruction. */
+  /** Per open field: whether its result has begun. Before that, it is an instruction. */
   const fields: boolean[] = [];
-  /** How many of them are instructions still. */
+  /** How many of them are still instructions. */
   let instructions = 0;
   let items: (Container | undefined)[] = [];
 
@@ -202,7 +202,7 @@ function createBody(flow: Flow) {
         endParagraph(character, paragraph());
       else if (instructions === 0) line += shown.get(character) ?? (character < ' ' ? '' : character);
     },
-    /** Pieces may name the same text many times, with no end of a paragraph in it. */
+    /** Pieces may repeat the same text many times without a paragraph end. */
     get lineLength() {
       return line.length;
     },
@@ -216,7 +216,7 @@ function createBody(flow: Flow) {
 
 const cellMark = '\x07';
 const [fieldStart, fieldMiddle, fieldEnd] = ['\x13', '\x14', '\x15'];
-/** A tab, a line break, a hyphen that does not break. All other control characters stand for something that is no text. */
+/** A tab, a line break, a non-breaking hyphen. Other control characters are not text. */
 const shown = new Map([
   ['\t', ' '],
   ['\v', '\n'],

@@ -7,7 +7,7 @@ import { type OleFolder, openCompoundFile } from './compound-file.ts';
 import { fileTime } from './ole-summary.ts';
 import { unpackRtf } from './unpack-rtf.ts';
 
-/** Properties of messages, recipients and attachments, by their numbers ([MS-OXPROPS]). */
+/** Properties of messages, recipients and attachments, by number ([MS-OXPROPS]). */
 const property = {
   subject: '0037',
   submitted: 0x0039_0040,
@@ -31,12 +31,12 @@ const property = {
 } as const;
 
 const [toKind, ccKind] = [1, 2];
-/** Before the properties that have a fixed length: of a message, of a message in another, of what belongs to one. */
+/** Header sizes before the fixed-length properties: a message, a nested message, its parts. */
 const messageHead = 32;
 const insideHead = 24;
 const partHead = 8;
 
-/** A message as Outlook saves it ([MS-OXMSG]), shown as an email; a message inside it is one of its files, as text. */
+/** An Outlook message ([MS-OXMSG]), shown as an email; a nested message is one of its files, as text. */
 export function readMsg(bytes: Uint8Array, options: ReadOptions): { reading: Reading; files: MailFile[] } {
   const root = openCompoundFile(bytes);
   const message = openProperties(root, messageHead);
@@ -107,7 +107,7 @@ function readMessage(message: Properties, options: ReadOptions): Reading {
   return mailReading(head, bodyOf(message, options));
 }
 
-/** Addresses inside an organisation are paths of its directory, which nobody reads. */
+/** Addresses inside an organisation are directory paths, which mean nothing to readers. */
 function shown(name: string, address: string): string {
   const mail = address.includes('@') ? address : '';
   if (name === '' || name === mail) return mail;

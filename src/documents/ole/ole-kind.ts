@@ -3,10 +3,10 @@ import type { DocumentKind } from '../document.ts';
 import { needsPassword } from '../document.ts';
 import { type OleFolder, openCompoundFile } from './compound-file.ts';
 
-/** Which program wrote a compound file, by the names of its streams. Throws for what is not read. */
+/** Which program wrote a compound file, by its stream names. Throws for unsupported ones. */
 export function kindOfOle(bytes: Uint8Array): DocumentKind {
   const root = openCompoundFile(bytes);
-  // A password-protected document of any of the newer programs ([MS-OFFCRYPTO] 2.3.4.4).
+  // A password-protected document of a newer program ([MS-OFFCRYPTO] 2.3.4.4).
   if (holds(root, 'EncryptedPackage')) throw needsPassword();
   if (holds(root, 'WordDocument')) return 'doc';
   if (holds(root, 'Workbook') || holds(root, 'Book')) return 'xls';
@@ -15,7 +15,7 @@ export function kindOfOle(bytes: Uint8Array): DocumentKind {
   throw oldOffice('pdf');
 }
 
-/** Starts of files from before there were compound files: Word 1 and 2, Write, Excel 2 to 4. */
+/** First bytes of files older than compound files: Word 1 and 2, Write, Excel 2 to 4. */
 const oldStarts: readonly (readonly [string, string])[] = [
   ['\xdb\xa5', 'docx'],
   ['\x9b\xa5', 'docx'],
@@ -25,7 +25,7 @@ const oldStarts: readonly (readonly [string, string])[] = [
   ['\x09\x04\x06\0', 'xlsx'],
 ];
 
-/** The refusal of a file of the oldest office programs; undefined for anything else. */
+/** The error for a file of the oldest office programs; undefined for anything else. */
 export function oldOfficeRefusal(start: string): CarrelError | undefined {
   const target = oldStarts.find(([magic]) => start.startsWith(magic))?.[1];
   return target === undefined ? undefined : oldOffice(target);
@@ -34,7 +34,7 @@ export function oldOfficeRefusal(start: string): CarrelError | undefined {
 function oldOffice(target: string): CarrelError {
   return new CarrelError(
     'unsupported_content_type',
-    'This is a file of an older office program that is not read. Convert it, such as with LibreOffice: ' +
+    'This file of an older office program is not supported. Convert it, for example with LibreOffice: ' +
       `soffice --headless --convert-to ${target} <file>.`,
   );
 }

@@ -5,7 +5,7 @@ import type { OleFolder } from './compound-file.ts';
 const [pageId, titleId, authorId, createdId] = [1, 2, 4, 12];
 const [textType, wideTextType, timeType] = [30, 31, 64];
 
-/** Title, author and date, which the programs keep in a stream of properties ([MS-OLEPS]). A damaged one says nothing. */
+/** Title, author and date from the property stream ([MS-OLEPS]). A damaged one is ignored. */
 export function readSummary(root: OleFolder): Pick<Reading, 'byline' | 'published'> & { title: string | null } {
   try {
     const properties = readProperties(root.read('\x05SummaryInformation') ?? Buffer.alloc(0));

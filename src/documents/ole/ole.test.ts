@@ -46,20 +46,20 @@ test('DOC: headings, lists, tables, fields by their results', async () => {
   assert.deepEqual([kind, title], ['doc', 'Lighthouses']);
 });
 
-test('DOC: encrypted and cut-off files say so', async () => {
+test('DOC: reports encrypted and truncated files', async () => {
   const file = docOf([['secret\r', '0000']], 0x0100);
   await assert.rejects(read(file), { code: 'encrypted_document', message: /password/ });
   const long = docOf([[`${'word '.repeat(3000)}\r`, '0000']]);
   await assert.rejects(read(long.subarray(0, 600)), { name: /Error/ });
 });
 
-/** A text in the table of texts, of one byte a character or two. */
+/** A text in the table of texts, with one or two bytes per character. */
 function shared(text: string, isWide: boolean): Buffer {
   const head = Buffer.concat([shorts(text.length), Buffer.from([isWide ? 1 : 0])]);
   return Buffer.concat([head, Buffer.from(text, isWide ? 'utf16le' : 'latin1')]);
 }
 
-test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that goes on in the next record', async () => {
+test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that continues in the next record', async () => {
   const double = (value: number) => {
     const bytes = Buffer.alloc(8);
     bytes.writeDoubleLE(value);
@@ -70,7 +70,7 @@ test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that goe
     xlsRecord(0xe0, shorts(0, 0)),
     xlsRecord(0xe0, shorts(0, 14)),
     xlsRecord(0xfc, longs(3, 3), shared('Name', false), shared('Größe', true), split.subarray(0, 6)),
-    // The rest, now of two bytes a character.
+    // The rest, now with two bytes per character.
     xlsRecord(0x3c, Buffer.from([1]), Buffer.from('oss', 'utf16le')),
   ];
   const cells = [
@@ -84,13 +84,13 @@ test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that goe
     xlsRecord(0x207, shorts(4), Buffer.from([0]), Buffer.from('text')),
     xlsRecord(0x205, shorts(2, 1, 0), Buffer.from([1, 0])),
     xlsRecord(0x205, shorts(2, 2, 0), Buffer.from([0x17, 1])),
-    // A chart inside the sheet is no cell.
+    // A chart inside the sheet is not a cell.
     xlsRecord(0x809, shorts(0x600, 0x20, 0, 0)),
     xlsRecord(0x203, shorts(9, 9, 0), double(999)),
     xlsRecord(0x0a),
     xlsRecord(0x1b6, shorts(0, 0, 0, 0, 0, 6, 0, 0, 0)),
     xlsRecord(0x3c, Buffer.from([0]), Buffer.from('remark')),
-    // A long one goes on in the next record, now of two bytes a character; then come its fonts.
+    // A long one continues in the next record, now with two bytes per character; then come its fonts.
     xlsRecord(0x1b6, shorts(0, 0, 0, 0, 0, 11, 0, 0, 0)),
     xlsRecord(0x3c, Buffer.from([0]), Buffer.from('second ')),
     xlsRecord(0x3c, Buffer.from([1]), Buffer.from('note', 'utf16le')),
@@ -105,7 +105,7 @@ test('XLS: texts, numbers, dates, formulas, booleans and errors; a text that goe
   await assert.rejects(read(xlsOf([xlsRecord(0x2f, shorts(1))], [])), { code: 'encrypted_document' });
 });
 
-test('PPT: slides in their order under their titles, with notes; masters and earlier saves are left out', async () => {
+test('PPT: slides in order under their titles, with notes; ignores masters and earlier saves', async () => {
   const wide = (text: string) => pptRecord(0x0fa0, Buffer.from(text, 'utf16le'));
   const narrow = (text: string) => pptRecord(0x0fa8, Buffer.from(text, 'latin1'));
   const name = (text: string, number: number) => pptRecord(0x0fba, Buffer.from(text, 'utf16le'), number);
@@ -143,7 +143,7 @@ test('PPT: slides in their order under their titles, with notes; masters and ear
   await assert.rejects(read(pptOf(document, parts, 0xf3d1_c4df)), { code: 'encrypted_document' });
 });
 
-test('MSG: a message as an email, with its files; one inside it as text', async () => {
+test('MSG: a message as an email, with its files; a nested one as text', async () => {
   const wide = (text: string) => Buffer.from(text, 'utf16le');
   const properties = (head: number, ...list: readonly (readonly [number, bigint])[]) =>
     Buffer.concat([
@@ -160,7 +160,7 @@ test('MSG: a message as an email, with its files; one inside it as text', async 
     compoundFile({
       '__properties_version1.0': properties(32, [0x0039_0040, sent], [0x3ffd_0003, 1251n]),
       '__substg1.0_0037001F': wide('Ferries'),
-      // Of a code page.
+      // In a code page.
       '__substg1.0_0C1A001E': Buffer.from([0xc0, 0xed, 0xed, 0xe0]),
       '__substg1.0_5D01001F': wide('anna@example.org'),
       '__substg1.0_1000001F': wide('They leave\r\nat dawn.\0'),
@@ -197,7 +197,7 @@ test('the packed RTF of a message: the example of its specification', () => {
   assert.equal(unpackRtf(packed).toString('latin1'), '{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n');
 });
 
-test('compound files that lead in circles, lie about sizes or name the same bytes many times come to an end', async () => {
+test('compound files with cycles, false sizes or shared bytes end', async () => {
   const file = docOf([[`${'word '.repeat(4000)}\r`, '0000']]);
   const fat = (file.readUInt32LE(76) + 1) * 512;
   const circle = Buffer.from(file);
@@ -222,7 +222,7 @@ test('compound files that lead in circles, lie about sizes or name the same byte
   );
 });
 
-test('what no reader is there for is refused with what converts it; a password of newer programs is named', async () => {
+test('unsupported formats are refused with a converter; a password of newer programs is named', async () => {
   await assert.rejects(read(compoundFile({ VisioDocument: Buffer.alloc(10) })), {
     code: 'unsupported_content_type',
     message: /soffice --headless --convert-to pdf/,

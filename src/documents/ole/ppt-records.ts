@@ -1,4 +1,4 @@
-/** The numbers of records that are read ([MS-PPT] 2.13.24). */
+/** The record types that are read ([MS-PPT] 2.13.24). */
 export const pptType = {
   notesLink: 0x03f1,
   slideReference: 0x03f3,
@@ -12,10 +12,10 @@ export const pptType = {
 } as const;
 
 const [wideText, narrowText] = [0x0fa0, 0x0fa8];
-/** What later versions added is in records that look like plain bytes. */
+/** Additions of later versions are in records that look like plain bytes. */
 const laterRecords = 0x138b;
 
-/** A record: its own bytes, or other records. */
+/** A record: bytes, or other records. */
 export interface PptRecord {
   readonly type: number;
   readonly instance: number;
@@ -28,7 +28,7 @@ export interface PptRecord {
 }
 
 export interface PptRecords {
-  /** The presentation as it was saved last: what earlier saves left behind is still in the file. */
+  /** The last saved presentation: earlier saves remain in the file. */
   lastSaved(
     at: number,
   ): { readonly document: PptRecord; readonly find: (reference: number) => PptRecord | undefined } | undefined;
@@ -50,7 +50,7 @@ export function openPptRecords(stream: Buffer): PptRecords {
         if (count === 0) document = edit.data.readUInt32LE(16);
         readPlaces(at(edit.data.readUInt32LE(12)), places);
         const before = edit.data.readUInt32LE(8);
-        // Each save is behind the one before it. Anything else would lead in a circle.
+        // Each save comes after the previous one. Anything else would be a cycle.
         if (before === 0 || before >= place) break;
         place = before;
       }
@@ -64,7 +64,7 @@ export function openPptRecords(stream: Buffer): PptRecords {
   };
 }
 
-/** Where each numbered part is. Later saves come first and win. */
+/** Offsets of the numbered parts. Later saves come first and win. */
 function readPlaces(list: PptRecord | undefined, places: Map<number, number>): void {
   if (list?.type !== pptType.places) return;
   for (let at = 0; at + 4 <= list.data.length; ) {

@@ -8,7 +8,7 @@ import { readSummary } from './ole-summary.ts';
 import { openPptRecords, type PptRecord, pptType as type } from './ppt-records.ts';
 
 interface Text {
-  /** As [MS-PPT] 2.13.33 numbers the kinds: 0 and 6 are titles, 1, 5, 7 and 8 bodies. */
+  /** As in [MS-PPT] 2.13.33: 0 and 6 are titles, 1, 5, 7 and 8 bodies. */
   readonly kind: number;
   readonly text: string;
 }
@@ -16,7 +16,7 @@ interface Text {
 interface Slide {
   readonly id: number;
   readonly reference: number;
-  /** Of its placeholders, which the slide itself refers to by number. */
+  /** Texts of its placeholders, which the slide refers to by number. */
   readonly texts: readonly Text[];
 }
 
@@ -34,7 +34,7 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
   if (saved === undefined) {
     throw new CarrelError(
       'extraction_failed',
-      'This presentation is damaged or older than PowerPoint 97. Convert it, such as with LibreOffice: ' +
+      'This presentation is damaged or older than PowerPoint 97. Convert it, for example with LibreOffice: ' +
         'soffice --headless --convert-to pptx <file>.',
     );
   }
@@ -64,7 +64,7 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
 
 function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): void {
   const own = slide === undefined ? [] : textsIn(slide, texts);
-  // A placeholder that no shape refers to is shown all the same: some programs write them so.
+  // A placeholder without a shape is shown too: some programs write them so.
   const shown = new Set(own);
   const others = texts.filter((text) => !shown.has(text));
   for (const { kind, text } of [...others, ...own]) {
@@ -82,7 +82,7 @@ function addParagraph(flow: Flow, text: string): void {
   flow.endParagraph();
 }
 
-/** The slides of one of the document's lists, each with the texts that follow it. */
+/** The slides of one of the document's lists, each with its texts. */
 function listed(document: PptRecord, which: number): Slide[] {
   const slides: (Slide & { texts: Text[] })[] = [];
   let kind = 4;
@@ -104,7 +104,7 @@ function listed(document: PptRecord, which: number): Slide[] {
   return slides;
 }
 
-/** The texts of all shapes, in the order of the file. */
+/** The texts of all shapes, in file order. */
 function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
   const found: Text[] = [];
   const comments: Text[] = [];
@@ -125,7 +125,7 @@ function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
   return [...found, ...comments];
 }
 
-/** Its author, its text and the author's initials are numbered. */
+/** Its author, text and initials are numbered. */
 function commentIn(comment: PptRecord): string {
   const parts = [...comment.children()].filter((part) => part.type === type.name);
   const part = (number: number) => parts.find(({ instance }) => instance === number)?.data.toString('utf16le') ?? '';

@@ -1,12 +1,12 @@
 import { decodePage } from '../rtf/rtf-charsets.ts';
 
-/** Reads the texts of a workbook, whose form depends on its version. */
+/** Reads the texts of a workbook, by version. */
 export interface XlsTexts {
-  /** A text behind its length, which has `lengthBytes`. */
+  /** A text after its length, which has `lengthBytes`. */
   textAt(record: Buffer, at: number, lengthBytes: 1 | 2): string;
 }
 
-/** From Excel 97 on, a sign before the characters says whether they have one byte or two; before, all are of a code page. */
+/** Since Excel 97, a flag before the characters says whether they have one byte or two; before, all use a code page. */
 export function createXlsTexts(isUnicode: boolean, page: number): XlsTexts {
   return {
     textAt(record, at, lengthBytes) {
@@ -24,8 +24,8 @@ export function characters(bytes: Buffer, at: number, count: number, isWide: boo
 }
 
 /**
- * The table of texts that cells refer to ([MS-XLS] 2.4.265 SST). It goes over several records: where one ends within a text,
- * the next begins with the sign that says how wide its characters are.
+ * The table of shared texts ([MS-XLS] 2.4.265 SST). It spans several records: a record that starts inside a text begins with
+ * the flag for its character width.
  */
 export function readXlsStrings(records: readonly Buffer[]): string[] {
   const strings: string[] = [];

@@ -14,7 +14,7 @@ interface Workbook {
   readonly texts: XlsTexts;
 }
 
-/** The numbers of records that are read ([MS-XLS] 2.3). */
+/** The record types that are read ([MS-XLS] 2.3). */
 const type = {
   formula: 0x06,
   end: 0x0a,
@@ -38,7 +38,7 @@ const type = {
   begin: 0x809,
 } as const;
 
-/** Excel 95 to 2003 ([MS-XLS]): as xlsx, with comments and text boxes behind the cells of their sheet. */
+/** Excel 95 to 2003 ([MS-XLS]): as xlsx, with comments and text boxes after the cells of their sheet. */
 export function readXls(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const stream = root.read('Workbook') ?? root.read('Book') ?? Buffer.alloc(0);
@@ -67,7 +67,7 @@ interface Record {
   readonly data: Buffer;
 }
 
-/** Up to the end of the part that begins at `at`; parts inside it, such as charts, are left out. */
+/** The records of the part that begins at `start`, without nested parts such as charts. */
 function* recordsFrom(stream: Buffer, start: number): Generator<Record> {
   let depth = 0;
   for (let at = start; at + 4 <= stream.length; ) {
@@ -98,7 +98,7 @@ function readWorkbook(stream: Buffer): Workbook {
     else if (kind === type.date1904) startsIn1904 = data.readUInt16LE(0) === 1;
     else if (kind === type.format) codes.set(data.readUInt16LE(0), texts.textAt(data, 2, isUnicode ? 2 : 1));
     else if (kind === type.style) formats.push(data.readUInt16LE(2));
-    // Sheets of cells, none of charts or macros.
+    // Sheets of cells, not charts or macros.
     else if (kind === type.sheet && data.readUInt8(5) === 0) {
       sheets.push({ name: texts.textAt(data, 6, 1), at: data.readUInt32LE(0) });
     }
@@ -107,7 +107,7 @@ function readWorkbook(stream: Buffer): Workbook {
   return { sheets, shared: readXlsStrings(shared), showNumber: numbersShown(formats, codes, startsIn1904), texts };
 }
 
-/** Cells as they come, which is row by row. */
+/** Cells in file order, which is row by row. */
 function readSheet(
   stream: Buffer,
   at: number,
@@ -118,9 +118,9 @@ function readSheet(
   let row: string[] = [];
   let current = -1;
   let steps = 0;
-  /** The cell whose text the next record has: of a formula. */
+  /** The formula cell whose text the next record has. */
   let awaited: { row: number; column: number } | undefined;
-  /** How many characters of a comment or a text box are still to come: a long one goes over several records. */
+  /** Remaining characters of a comment or text box: a long one spans several records. */
   let drawn = 0;
   const notes: string[] = [];
   const endRow = (next: number) => {
@@ -177,7 +177,7 @@ function readSheet(
   for (const note of notes) if (note.trim() !== '') text.addParagraph(note.trim());
 }
 
-/** Whole numbers and decimals of two places are packed into 30 bits; anything else is the upper half of a double. */
+/** Integers and decimals of two places are packed into 30 bits; anything else is the upper half of a double. */
 function shortNumber(packed: number): number {
   const half = Buffer.alloc(8);
   half.writeUInt32LE((packed & ~3) >>> 0, 4);

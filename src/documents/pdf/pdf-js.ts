@@ -9,15 +9,15 @@ import { isBuilt } from '../../base/program-files.ts';
 export type PdfDocument = PDFDocumentProxy;
 export type PdfPage = PDFPageProxy;
 
-/** Opens a PDF for its text and pictures. Nothing is drawn, and nothing that it asks for is run or fetched. */
+/** Opens a PDF for its text and pictures. Nothing is drawn, run or fetched. */
 export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
   const { getDocument } = await loadPdfJs();
   try {
     return await getDocument({
-      // A copy: pdf.js takes the buffer for itself, and refuses a Buffer.
+      // A copy: pdf.js takes over the buffer, and rejects a Buffer.
       data: new Uint8Array(bytes),
       BinaryDataFactory: PdfJsFiles,
-      // Names only: the files come from the factory above.
+      // Only names: the files come from the factory above.
       cMapUrl: 'cmaps/',
       cMapPacked: true,
       wasmUrl: 'wasm/',
@@ -27,7 +27,7 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
       isOffscreenCanvasSupported: false,
       isImageDecoderSupported: false,
       enableXfa: false,
-      // Dots of a picture: more than A3 at 600 dpi take hundreds of megabytes. Larger ones are passed over.
+      // Max pixels of a picture: more than A3 at 600 dpi takes hundreds of megabytes. Larger ones are skipped.
       maxImageSize: 70_000_000,
       stopAtErrors: false,
       verbosity: 0,
@@ -47,17 +47,17 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
 }
 
 export async function loadPdfJs(): Promise<typeof import('pdfjs-dist')> {
-  // It makes a matrix when it is loaded, for drawing, which is never asked of it here.
+  // pdf.js creates a matrix on loading, for drawing, which is not used here.
   if (!('DOMMatrix' in globalThis)) Reflect.set(globalThis, 'DOMMatrix', class {});
-  // Found here, its other half runs in this thread: the whole process is one that can be killed.
+  // Makes its other half run in this thread: the whole process can be killed.
   Reflect.set(globalThis, 'pdfjsWorker', await import('pdfjs-dist/legacy/build/pdf.worker.mjs'));
   return import('pdfjs-dist/legacy/build/pdf.mjs');
 }
 
-/** Tables of Asian encodings, and the decoders of scanned pages (JBIG2, CCITT, JPEG 2000), from our own files. */
+/** Tables of Asian encodings, and decoders of scanned pages (JBIG2, CCITT, JPEG 2000), from our own files. */
 class PdfJsFiles {
   async fetch({ kind, filename }: { kind: string; filename: string }): Promise<Uint8Array> {
-    // Encodings are named by the document.
+    // The document names its encodings.
     if (!/^[\w-]+\.(?:bcmap|wasm)$/.test(filename)) throw new Error('no such file');
     const folder = kind === 'cMapUrl' ? 'cmaps' : 'wasm';
     return new Uint8Array(await readFile(join(filesOfPdfJs(), folder, filename)));

@@ -8,7 +8,7 @@ interface Picture {
   data: Uint8Array;
   width: number;
   height: number;
-  /** 1: a bit for each dot, white is 1. 2: red, green, blue. 3: with transparency. */
+  /** 1: one bit per pixel, white is 1. 2: red, green, blue. 3: with transparency. */
   kind: number;
 }
 
@@ -16,7 +16,7 @@ interface Picture {
 const sideMin = 60;
 const picturesMax = 200;
 
-/** The pictures that a page paints, in their order, as PNM files. A scanned page is one picture, or a few strips of one. */
+/** The pictures that a page paints, in order, as PNM files. A scanned page is one picture, or a few strips. */
 export async function* pdfPictures(page: PdfPage): AsyncGenerator<Uint8Array, void> {
   const { OPS } = await loadPdfJs();
   const { fnArray, argsArray } = await page.getOperatorList();
@@ -37,10 +37,10 @@ function isPicture(value: unknown): value is Picture {
   return typeof value === 'object' && value !== null && 'data' in value && 'kind' in value && 'width' in value;
 }
 
-/** Portable any map: a header and the dots. */
+/** Portable any map: a header and the pixels. */
 function pnmOf({ data, width, height, kind }: Picture): Uint8Array {
   if (kind === 1) {
-    // Here black is 1.
+    // In PNM, black is 1.
     return joined(
       `P4 ${width} ${height}\n`,
       data.map((byte) => ~byte & 0xff),

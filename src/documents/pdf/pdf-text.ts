@@ -12,7 +12,7 @@ import { pdfPictures } from './pdf-pictures.ts';
 /** A gap between baselines above this many line heights starts a paragraph. */
 const paragraphGap = 1.6;
 
-/** The text of a PDF, page after page. Stops between two pages when CPU time or `charsMax` runs out. */
+/** The text of a PDF, page by page. Stops between two pages when CPU time or `charsMax` runs out. */
 export async function readPdfText(
   bytes: Uint8Array,
   { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
@@ -75,17 +75,17 @@ async function pageText(page: PdfPage, isTex: boolean): Promise<string> {
     }
   }
   const text = parts.join('');
-  // Elsewhere an accent between two letters is somebody's apostrophe.
+  // Outside TeX, an accent between two letters is an apostrophe.
   return collapseLines(isTex ? composeAccents(text) : text);
 }
 
-/** The text in the pictures of pages that have no other. */
+/** OCR for pages without other text. */
 function createRecognition(languages: readonly string[], stopAt: number) {
   const confidences: number[] = [];
   let obstacle: unknown;
   return {
     confidences,
-    /** Why no picture could be read, if one was to be. */
+    /** Why no picture could be read, if one had to be. */
     obstacle: () => obstacle,
     async textOf(page: PdfPage): Promise<string> {
       if (languages.length === 0 || obstacle !== undefined) return '';
@@ -106,7 +106,7 @@ function createRecognition(languages: readonly string[], stopAt: number) {
   };
 }
 
-/** Form fields with their values, and comments of readers. */
+/** Form fields with their values, and reader comments. */
 async function remarksOf(page: PdfPage): Promise<string> {
   const annotations: unknown[] = await page.getAnnotations().catch(() => []);
   const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
@@ -124,7 +124,7 @@ async function remarksOf(page: PdfPage): Promise<string> {
   return lines.join('\n').slice(0, annotationUnitsMax);
 }
 
-/** The fields we use of pdf.js's annotations, none of which can be relied on. */
+/** The fields we use of pdf.js's annotations, none of them reliable. */
 interface Annotation {
   subtype?: unknown;
   fieldValue?: unknown;
@@ -154,7 +154,7 @@ async function describe(
   };
 }
 
-/** What programs write when no title was given, or where they fail to write it: bytes in hexadecimal. */
+/** What programs write without a title, or on failure: bytes in hexadecimal. */
 function titleIn(title: string | null): string | null {
   const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
   return own === '' ||

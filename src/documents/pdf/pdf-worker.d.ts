@@ -1,2 +1,2 @@
-/** The half of pdf.js that parses. Its package has types for the other half only. */
+/** The parsing half of pdf.js. Its package has types for the other half only. */
 declare module 'pdfjs-dist/legacy/build/pdf.worker.mjs';

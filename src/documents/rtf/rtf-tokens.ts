@@ -1,4 +1,4 @@
-/** A piece of RTF (specification 1.9.1). `byte` is a character in the code page of its font. */
+/** A piece of RTF (specification 1.9.1). `byte` is a character in its font's code page. */
 export type RtfToken =
   | { type: 'open' }
   | { type: 'close' }
@@ -10,7 +10,7 @@ export type RtfToken =
 const controlWord = /([a-zA-Z]{1,32})(-?\d{1,10})? ?/y;
 const plainText = /[^\\{}\r\n\x80-\xff]+/y;
 
-/** `rtf` has one character per byte. Never throws: truncated input ends, and what is not RTF is text. */
+/** `rtf` has one character per byte. Never throws: truncated input ends, and anything but RTF is text. */
 export function* rtfTokens(rtf: string): Generator<RtfToken, void> {
   for (let at = 0; at < rtf.length; ) {
     const first = rtf.charAt(at);

@@ -7,7 +7,7 @@ function text(rtf: string): string {
   return readRtf(bytes, { mode: 'markdown', charsMax: 100_000, stopAt: Number.POSITIVE_INFINITY }).text;
 }
 
-test('characters come from code pages, from the charset of their font, and from Unicode', () => {
+test('characters come from code pages, font charsets and Unicode', () => {
   assert.equal(text("{\\rtf1\\ansi\\ansicpg1252 Gr\\'fc\\'dfe}"), 'Grüße');
   assert.equal(text("{\\rtf1\\ansicpg1251 \\'cc\\'e0\\'ff\\'ea}"), 'Маяк');
   assert.equal(text("{\\rtf1{\\fonttbl{\\f3\\fcharset128 Mincho;}}{\\f3 \\'93\\'94\\'91\\'e4}}"), '灯台');
@@ -15,7 +15,7 @@ test('characters come from code pages, from the charset of their font, and from 
   assert.equal(text("{\\rtf1\\uc2 a\\u233 \\'c3\\'a9b}"), 'aéb');
 });
 
-test('pictures, fonts, styles, unknown destinations and hidden text are passed over', () => {
+test('skips pictures, fonts, styles, unknown destinations and hidden text', () => {
   const rtf =
     '{\\rtf1{\\fonttbl{\\f0 Arial;}}{\\*\\unknown secret}{\\pict 89504e47}a {\\v hidden}b{\\info{\\author X}}\\par}';
   assert.equal(text(rtf), 'a b');
@@ -31,11 +31,11 @@ test('headings, lists and tables keep their shape', () => {
   );
 });
 
-test('a document that is cut short gives what it has', () => {
+test('a truncated document gives what it has', () => {
   assert.equal(text('{\\rtf1 one\\par two\\par {\\b thr'), 'one\n\ntwo\n\nthr');
 });
 
-test('what numbers of lists are made of is no text, nor is a file that holds only an object', () => {
+test('ignores list number definitions, and a file with only an object has no text', () => {
   const levels = '{\\*\\pnseclvl1\\pnucrm{\\pntxta .}}{\\*\\pnseclvl5\\pndec{\\pntxtb (}{\\pntxta )}}';
   assert.equal(text(`{\\rtf1${levels} words\\par}`), 'words');
   assert.equal(text('{\\rtf1 {\\object\\objemb{\\*\\objdata 0105000002}}{\\pntxtb (} )( \\par}'), '');

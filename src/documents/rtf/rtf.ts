@@ -6,11 +6,11 @@ import { createRtfBody } from './rtf-body.ts';
 import { decodePage, pageOfCharset } from './rtf-charsets.ts';
 import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
-/** The state of the group around the current position. Copied at every opening brace. */
+/** The state of the current group. Copied at every opening brace. */
 interface Group {
   /** Where its text goes: shown, dropped, or into a field of this name. */
   to: string;
-  /** Characters that follow a `\u` for readers that do not know it. */
+  /** Characters after a `\u` for readers that do not know it. */
   fallback: number;
   font: number;
   isHidden: boolean;
@@ -19,7 +19,7 @@ interface Group {
 /** Word nests a few dozen groups. */
 const depthMax = 1000;
 
-/** Bytes of a code page that are decoded together; a two-byte character may be split once in this many. */
+/** Bytes of a code page decoded together; a two-byte character may be split once in this many. */
 const pendingMax = 65_536;
 
 /** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and hidden text are skipped. */
@@ -67,7 +67,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   flushBytes();
   body.finish();
   const printed = flow.finish();
-  // Around an object, such files have a few stray signs at most.
+  // Around an object, such files have at most a few stray characters.
   if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
@@ -115,7 +115,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
       group.to = destination;
       if (destination === 'note') body.startNote();
     }
-    // A destination that only newer readers know, marked so that others skip it.
+    // A destination that only newer readers know, marked for others to skip.
     else if (isStarred && !readStarred.has(name)) group.to = 'none';
     isStarred = false;
     if (name === 'u' && value !== null) {
@@ -141,7 +141,7 @@ function append(fields: Map<string, string>, name: string, text: string): void {
   if (before.length < 1000) fields.set(name, before + text);
 }
 
-/** Groups whose text is not the document's, or is something special in it. */
+/** Groups whose text is not body text, or has a special role. */
 const destinations = new Map<string, string>([
   ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn pnseclvl pntxta pntxtb annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
     .split(' ')

@@ -1,7 +1,7 @@
-/** How far into a document its declaration is looked for (HTML standard: "prescan", 1024 bytes). */
+/** How far to search for a declaration (HTML standard: "prescan", 1024 bytes). */
 const prescanBytes = 1024;
 
-/** The encoding that an HTML page's `meta` or an XML declaration names. */
+/** The encoding named by an HTML page's `meta` or an XML declaration. */
 export function declaredInMarkup(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, prescanBytes)).toString(
     'latin1',
@@ -39,11 +39,11 @@ function encodingOfMeta(attributes: Map<string, string>): string | undefined {
   const isContentType = attributes.get('http-equiv')?.toLowerCase() === 'content-type';
   const fromContent = /charset\s*=\s*["']?([^\s;"']+)/i.exec(attributes.get('content') ?? '')?.[1];
   const encoding = encodingOf(attributes.get('charset') ?? (isContentType ? fromContent : undefined));
-  // A declaration that could be read as ASCII cannot be in UTF-16.
+  // A declaration readable as ASCII cannot be in UTF-16.
   return encoding?.startsWith('utf-16') ? 'utf-8' : encoding;
 }
 
-/** Quotes are honoured, so that a `>` or a `<meta` inside a value is not taken for markup. */
+/** Respects quotes, so that a `>` or `<meta` inside a value is not read as markup. */
 function readAttributes(text: string, from: number): { attributes: Map<string, string>; end: number } {
   const attributes = new Map<string, string>();
   const pattern = /[\s/]*(?:(>)|([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))?)?)/y;
@@ -56,7 +56,7 @@ function readAttributes(text: string, from: number): { attributes: Map<string, s
   return { attributes, end: text.length };
 }
 
-/** The standard's name of an encoding, or undefined for a label that it does not know (`utf-7`, `none`). */
+/** The standard's name of an encoding; undefined for an unknown label (`utf-7`, `none`). */
 export function encodingOf(label: string | undefined): string | undefined {
   if (!label) return undefined;
   try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeBytes } from './charset.ts';
 
-/** Encoding, text, and the text's bytes as another program wrote them. */
+/** Encoding, text, and its bytes as another program wrote them. */
 const samples: [string, string, string][] = [
   [
     'shift_jis',
@@ -60,10 +60,10 @@ const detectable = new Set('shift_jis euc-jp gb18030 big5 euc-kr windows-1251 ko
 
 for (const [encoding, text, hex] of samples) {
   const bytes = Buffer.from(hex, 'hex');
-  test(`${encoding} is decoded when the header names it`, async () => {
+  test(`decodes ${encoding} named by the header`, async () => {
     assert.equal(await decodeBytes(bytes, `text/plain; charset="${encoding}"`, 'text'), text);
   });
-  test(`${encoding} is decoded when the page names it`, async () => {
+  test(`decodes ${encoding} named by the page`, async () => {
     for (const meta of [
       `<meta charset=${encoding}>`,
       `<meta content='text/html; charset=${encoding}' http-equiv=Content-Type>`,
@@ -72,12 +72,12 @@ for (const [encoding, text, hex] of samples) {
     }
   });
   if (!detectable.has(encoding)) continue;
-  test(`${encoding} is decoded when nobody names it`, async () => {
+  test(`detects ${encoding}`, async () => {
     assert.equal(await decodeBytes(bytes, 'text/plain', 'text'), text);
   });
 }
 
-test('UTF-16 is decoded with a mark and without', async () => {
+test('decodes UTF-16 with and without a byte order mark', async () => {
   const text = 'Plain words, wide characters.';
   const little = Buffer.from(text, 'utf16le');
   const big = Buffer.from(little).swap16();
@@ -87,26 +87,26 @@ test('UTF-16 is decoded with a mark and without', async () => {
   assert.equal(await decodeBytes(big, undefined, 'text'), text);
 });
 
-test('a mark is believed before the header', async () => {
+test('a byte order mark wins over the header', async () => {
   assert.equal(await decodeBytes(Buffer.from('\ufeffé'), 'text/plain; charset=koi8-r', 'text'), 'é');
 });
 
-test('UTF-8 without a declaration is found, also when it was cut in the middle of a character', async () => {
+test('detects undeclared UTF-8, even truncated inside a character', async () => {
   const bytes = Buffer.from('<p>größer');
   assert.equal(await decodeBytes(bytes, 'text/html', 'html'), '<p>größer');
   assert.match(await decodeBytes(Buffer.from('größe ö').subarray(0, -1), 'text/plain', 'text'), /^größe /);
 });
 
-test('a header that says UTF-8 of bytes that are not is not believed', async () => {
+test('ignores a header that says UTF-8 if the bytes are not', async () => {
   const [, text, hex] = samples[5] ?? ['', '', ''];
   assert.equal(await decodeBytes(Buffer.from(hex, 'hex'), 'text/plain; charset=utf-8', 'text'), text);
 });
 
-test('an encoding that no browser knows, such as UTF-7, is passed over', async () => {
+test('ignores encodings that no browser knows, such as UTF-7', async () => {
   assert.equal(await decodeBytes(Buffer.from('+ADw-b+AD4-'), 'text/html; charset=utf-7', 'html'), '+ADw-b+AD4-');
 });
 
-test('a declaration in a comment, in a value or after 1024 bytes does not count (HTML standard, prescan)', async () => {
+test('ignores a declaration in a comment, in a value or after 1024 bytes (HTML standard, prescan)', async () => {
   const bytes = (start: string) => Buffer.concat([Buffer.from(start), Buffer.from('é')]);
   for (const start of [
     '<!-- <meta charset=koi8-r> -->',
@@ -117,6 +117,6 @@ test('a declaration in a comment, in a value or after 1024 bytes does not count 
   }
 });
 
-test('a page that says of itself that it is UTF-16 is read as UTF-8 (HTML standard, prescan)', async () => {
+test('reads a page that declares UTF-16 as UTF-8 (HTML standard, prescan)', async () => {
   assert.equal(await decodeBytes(Buffer.from('<meta charset=utf-16>é'), undefined, 'html'), '<meta charset=utf-16>é');
 });

@@ -2,8 +2,8 @@ import type { DocumentKind } from '../document.ts';
 import { declaredInMarkup, encodingOf } from './charset-declared.ts';
 
 /**
- * Bytes to text. The encoding is taken from the byte order mark, the header, the document's own declaration, or the
- * bytes, in this order (HTML standard, "determining the character encoding").
+ * Decodes bytes. The encoding comes from the byte order mark, the header, the document's declaration, or the bytes, in this
+ * order (HTML standard, "determining the character encoding").
  */
 export async function decodeBytes(
   bytes: Uint8Array,
@@ -13,7 +13,7 @@ export async function decodeBytes(
   const marked = markOf(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
   const declared = headerCharset(contentType) ?? (usesMarkup(kind) ? declaredInMarkup(bytes) : undefined);
-  // Many servers say UTF-8 for files that are not: a declaration that the bytes contradict is worth nothing.
+  // Many servers declare UTF-8 for other files: ignore a declaration that the bytes contradict.
   if (declared && (declared !== 'utf-8' || isUtf8(bytes))) return new TextDecoder(declared).decode(bytes);
   return new TextDecoder(await guess(bytes, declared)).decode(bytes);
 }
@@ -38,16 +38,16 @@ async function guess(bytes: Uint8Array, declared: string | undefined): Promise<s
   const wide = utf16WithoutMark(bytes);
   if (wide) return wide;
   if (isUtf8(bytes)) return 'utf-8';
-  // Loaded only for the first document that needs it: its tables are most of the code of a worker.
+  // Loaded on first use: its tables are most of a worker's code.
   const jschardet = await import('jschardet');
   const { encoding, confidence } = jschardet.detect(sample(bytes));
   const detected = encodingOf(aliases.get(encoding?.toLowerCase() ?? '') ?? encoding ?? undefined);
   if (detected && detected !== 'utf-8' && confidence >= 0.2) return detected;
-  // A few broken bytes in what is otherwise UTF-8 as declared.
+  // A few broken bytes in otherwise declared UTF-8.
   return declared ?? 'windows-1252';
 }
 
-/** Names that jschardet gives and the Encoding standard does not have. */
+/** jschardet's names that the Encoding standard lacks. */
 const aliases = new Map([
   ['maccyrillic', 'x-mac-cyrillic'],
   ['cp949', 'euc-kr'],
@@ -68,7 +68,7 @@ function utf16WithoutMark(bytes: Uint8Array): string | undefined {
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
-    // As a stream: a document truncated in the middle of a character is still UTF-8.
+    // As a stream: a document truncated inside a character is still UTF-8.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -76,7 +76,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Encodings differ in the bytes above ASCII, and the start of a long page may have none. */
+/** Encodings differ above ASCII, and the start of a long page may have only ASCII. */
 function sample(bytes: Uint8Array): Buffer {
   const bytesMax = 65_536;
   const first = bytes.findIndex((byte) => byte > 127);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cleanText, collapseLines } from './clean-text.ts';
 
-test('text that nobody sees is removed (T091)', () => {
+test('removes invisible text (T091)', () => {
   const hidden = [
     '\u200b',
     '\u200e',
@@ -38,13 +38,13 @@ test('text that nobody sees is removed (T091)', () => {
   assert.equal(cleanText(`a${message}b`), 'ab');
 });
 
-test('what writing needs stays: emoji sequences, flags, joiners of Persian and Hindi, tabs and line breaks', () => {
+test('keeps what writing needs: emoji sequences, flags, joiners of Persian and Hindi, tabs and line breaks', () => {
   for (const text of ['\u1100\u1160', '\u115f\u1161', 'ᠠ\u180b', 'ភាសាខ្មែរ', '한국어'])
     assert.equal(cleanText(text), text);
   for (const text of ['👩‍👩‍👧 ❤️ 1️⃣', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', 'می‌خواهم', 'क्‍ष', 'a\tb\nc', 'naïve ☎︎']) assert.equal(cleanText(text), text);
 });
 
-test('of all that Unicode draws as nothing, no character stays between letters', () => {
+test('removes every invisible Unicode character between letters', () => {
   const ignorable = /\p{Default_Ignorable_Code_Point}/u;
   for (let code = 0; code <= 0x10ffff; code += 1) {
     if (code >= 0xd800 && code < 0xe000) continue;
@@ -53,6 +53,6 @@ test('of all that Unicode draws as nothing, no character stays between letters',
   }
 });
 
-test('empty lines are collapsed to one and trailing space goes', () => {
+test('collapses empty lines to one and removes trailing space', () => {
   assert.equal(collapseLines('\n\na  \n\n\n \nb\n'), 'a\n\nb');
 });

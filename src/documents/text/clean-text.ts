@@ -1,8 +1,8 @@
 /**
- * Removes what a person would not see and a model would: control characters, and everything that Unicode has drawn as
- * nothing (zero-width and bidirectional controls, tag characters, soft hyphens, fillers). What writing needs stays: joiners
- * inside emoji and between letters of scripts that join (Arabic, Persian, Indic), variation selectors after a symbol or a
- * letter of Mongolian, fillers beside a letter of Old Korean, tag characters inside a flag.
+ * Removes what a model would read but a person would not see: control characters and everything that Unicode draws as nothing
+ * (zero-width and bidirectional controls, tag characters, soft hyphens, fillers). Keeps what writing needs: joiners inside
+ * emoji and between letters of joining scripts (Arabic, Persian, Indic), variation selectors after a symbol or Mongolian
+ * letter, fillers next to an Old Korean letter, tag characters inside a flag.
  */
 export function cleanText(text: string): string {
   return text.replace(invisible, (match, offset: number) => {
@@ -16,9 +16,10 @@ export function cleanText(text: string): string {
   });
 }
 
-/** Lines without trailing space, at most one of them empty between two others. */
+/** Removes trailing space, and keeps at most one empty line in a row. */
 export function collapseLines(text: string): string {
-  // By lines and not by patterns: `[ \t]+\n` takes quadratic time on a long run of spaces.
+  // By lines, not by pattern: `[ \t]+
+  // ` takes quadratic time on a long run of spaces.
   const lines: string[] = [];
   for (const line of text.split('\n')) {
     const trimmed = line.trimEnd();
@@ -27,12 +28,12 @@ export function collapseLines(text: string): string {
   return lines.join('\n').trimEnd();
 }
 
-/** The first alternative is a flag of a part of a country: a black flag, up to six tag characters, the end tag. */
+/** The first alternative is a regional flag: a black flag, up to six tag characters, the end tag. */
 const invisible =
   /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{2,6}\u{e007f}|[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 const mongolianBefore = /[\u1820-\u18aa]/u;
-/** A filler holds the place of the consonant or the vowel that a syllable of Old Korean has not. */
+/** A filler takes the place of a missing consonant or vowel in an Old Korean syllable. */
 const vowelAfter = /[\u1161-\u11a7\ud7b0-\ud7c6]/u;
 const consonantBefore = /[\u1100-\u115e\ua960-\ua97c]/u;
 const symbolBefore = /[\p{Extended_Pictographic}\p{Sm}\p{So}0-9#*]$/u;

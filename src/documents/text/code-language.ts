@@ -1,6 +1,6 @@
 /**
- * The programming language of a text: by the extension or whole name of its file, else by its first line. Undefined for
- * what is not source code, or does not show that it is.
+ * The programming language of a text: by file name or extension, else by its first line. Undefined for anything not recognised
+ * as source code.
  */
 export function codeLanguageOf(name: string | undefined, start: string): string | undefined {
   const file = fileName(name).toLowerCase();
@@ -11,13 +11,13 @@ export function codeLanguageOf(name: string | undefined, start: string): string 
   return start.startsWith('<?php') ? 'php' : undefined;
 }
 
-/** By the types that servers give to source code. */
+/** By the types that servers use for source code. */
 export function codeLanguageOfType(type: string): string | undefined {
   const name = /^(?:text|application)\/(?:x-)?(.+?)(?:-src|-source)?$/.exec(type)?.[1] ?? '';
   return byType.get(name);
 }
 
-/** The last part of a path or address, as far as it could be a file's name. */
+/** The last part of a path or address, if it could be a file name. */
 export function fileName(name = ''): string {
   const path = name.replace(/[?#].*$/s, '');
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);

@@ -3,15 +3,15 @@ import { isObject } from '../../base/json.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 import { fenceFor } from '../html/markdown-escape.ts';
 
-/** Only the first part of a longer output is kept, for example of a training run that prints for hours. */
+/** Only the first part of a longer output is kept: a training run may print for hours. */
 const outputCharsMax = 4000;
 
-/** Whether JSON is a Jupyter notebook: both keys are required by its schema (nbformat 4), and rare together elsewhere. */
+/** Whether JSON is a Jupyter notebook: its schema requires both keys (nbformat 4), and they are rarely together elsewhere. */
 export function looksLikeNotebook(json: string): boolean {
   return /"nbformat"\s*:\s*\d/.test(json) && /"(?:cells|worksheets)"\s*:\s*\[/.test(json);
 }
 
-/** A Jupyter notebook: its text, its code, and what the code printed. Pictures and other rich outputs are left out. */
+/** A Jupyter notebook: its text, its code, and printed output, without pictures and other rich output. */
 export function readNotebook(json: string, mode: ExtractMode, charsMax: number): Reading {
   const notebook = parse(json);
   const metadata = fieldsOf(notebook['metadata']);
@@ -79,7 +79,7 @@ function fenced(code: string, language: string, mode: ExtractMode): string {
   return `${fence}${language}\n${code}\n${fence}`;
 }
 
-/** Texts are stored as a string or as a list of lines with their line breaks. */
+/** Texts are a string, or a list of lines with their line breaks. */
 function linesOf(value: unknown): string {
   if (typeof value === 'string') return value.replaceAll('\r\n', '\n');
   return listOf(value)

@@ -1,10 +1,7 @@
 /** Deeper levels are printed at this depth: a million brackets must not become a million spaces per line. */
 const indentMax = 32;
 
-/**
- * JSON laid out on lines, token by token: numbers and duplicate keys stay as they were written, depth costs nothing.
- * Null when the text is not JSON.
- */
+/** Formats JSON token by token: numbers and duplicate keys stay as written, depth costs nothing. Null if the text is not JSON. */
 export function printJson(json: string, charsMax: number): { text: string; truncated: boolean } | null {
   const open: string[] = [];
   const parts: string[] = [];
@@ -42,7 +39,7 @@ function skipSpace(json: string, from: number): number {
   return space.lastIndex;
 }
 
-/** -1 for what cannot be a token of JSON. Strings are searched, not matched: one may be as long as the document. */
+/** -1 if it cannot be a JSON token. Strings are searched, not matched: one may be as long as the document. */
 function endOfToken(json: string, from: number): number {
   const first = json[from] ?? '';
   if ('[]{},:'.includes(first)) return from + 1;

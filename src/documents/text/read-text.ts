@@ -8,7 +8,7 @@ import { codeLanguageOf, codeLanguageOfType } from './code-language.ts';
 import { looksLikeNotebook, readNotebook } from './notebook.ts';
 import { printJson } from './print-json.ts';
 
-/** Documents that are text. Those without markup stay as they are, line by line, so that their lines can be cited. */
+/** Text documents. Those without markup keep their lines, so that these can be cited. */
 export async function readText(kind: DocumentKind, source: DocumentSource, limits: ExtractLimits): Promise<Reading> {
   const { bytes, contentType, url } = source;
   const text = await decodeBytes(bytes, contentType, kind);
@@ -48,7 +48,7 @@ function readJson(text: string, { mode }: DocumentSource, charsMax: number): Rea
   return printed === null ? { ...asItIs(text), kind: 'text' } : { title: null, ...printed };
 }
 
-/** JSON Lines: the first two lines are values of their own. */
+/** JSON Lines: each of the first two lines is a value. */
 function hasValuePerLine(text: string): boolean {
   const [first = '', second = ''] = text.slice(0, 200_000).split('\n', 2);
   return second.trim() !== '' && isJson(first) && isJson(second);

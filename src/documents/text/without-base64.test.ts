@@ -8,7 +8,7 @@ const bytes = Buffer.concat(
 );
 const encoded = bytes.toString('base64');
 
-test('encoded bytes go, in one run, in a data address and in lines', () => {
+test('removes encoded bytes in one run, in a data URL and in lines', () => {
   assert.equal(withoutBase64(`before ${encoded} after`), 'before  after');
   assert.equal(withoutBase64(`![x](data:image/png;base64,${encoded})`), '![x]()');
   const lines = encoded.replace(/.{76}/g, '$&\n').split('\n');
@@ -19,7 +19,7 @@ test('encoded bytes go, in one run, in a data address and in lines', () => {
   );
 });
 
-test('hashes, long words, genomes and paths stay', () => {
+test('keeps hashes, long words, genomes and paths', () => {
   const hash = createHash('sha512').update('x').digest('hex');
   for (const text of [hash, 'a'.repeat(1000), 'ACGT'.repeat(300), '/srv/data/'.repeat(80), encoded.slice(0, 200)]) {
     assert.equal(withoutBase64(text), text);

@@ -1,11 +1,11 @@
-/** Longer than any word, hash or key that somebody would look for. */
+/** Longer than any word, hash or key that people search for. */
 const runMin = 400;
-/** Encoded bytes are broken into lines of one length, of which there are many. */
+/** Encoded bytes come in many lines of one length. */
 const linesMin = 8;
 
 /**
- * Removes base64-encoded bytes (RFC 4648): keys, inline images, attachments. They are not text, and would
- * fill an index with meaningless words. Lines stay lines, so that their numbers stay right.
+ * Removes base64-encoded bytes (RFC 4648): keys, inline images, attachments. They would fill an index with meaningless words.
+ * Lines stay lines, so that their numbers stay right.
  */
 export function withoutBase64(text: string): string {
   if (!/[A-Za-z0-9+/_-]{60}/.test(text)) return text;
@@ -26,9 +26,9 @@ function withoutBlocks(text: string): string {
   return lines.join('\n');
 }
 
-/** In random bytes every kind of character is about equally frequent; a word of a thousand letters or a genome is not. */
+/** Random bytes use all kinds of characters about equally; a word of a thousand letters or a genome does not. */
 function isEncoded(found: string): boolean {
-  // A part tells enough: a list of all matches in megabytes would take a hundred times their room.
+  // A sample is enough: listing all matches in megabytes would take a hundred times their memory.
   const sample = found.slice(0, 4000);
   const share = (pattern: RegExp) => (sample.match(pattern)?.length ?? 0) / sample.length;
   return share(/[A-Z]/g) > 0.15 && share(/[a-z]/g) > 0.15 && share(/[0-9]/g) > 0.05;

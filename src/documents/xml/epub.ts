@@ -8,7 +8,7 @@ import { readHtml } from '../html/read-html.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { attributeOf } from './walk-xml.ts';
 
-/** An e-book: its chapters in the order of the spine (EPUB 3.3). Without a usable spine, in the order of the manifest. */
+/** An e-book: its chapters in spine order (EPUB 3.3), or manifest order if the spine is unusable. */
 export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
   const zip = openZip(bytes);
   assertReadable(zip);
@@ -21,7 +21,7 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
     read += 1;
     const member = zip.find(chapter) ?? zip.find(decodeName(chapter));
     if (!member) continue;
-    // As HTML and not as XML: entities such as &nbsp; are common, and not all books are well-formed.
+    // As HTML, not XML: entities such as &nbsp; are common, and not all books are well-formed.
     const html = new TextDecoder().decode(zip.bytes(member));
     const { text } = readHtml(html, { mode: options.mode, charsMax: options.charsMax, extent: 'all' });
     if (text === '') continue;
@@ -83,7 +83,7 @@ function isPage(type = ''): boolean {
   return type === 'application/xhtml+xml' || type === 'text/html';
 }
 
-/** Fonts are often obfuscated or encrypted, which hides no text; anything else encrypted means a protected book. */
+/** Fonts are often obfuscated or encrypted, which hides no text; any other encryption means a protected book. */
 function assertReadable(zip: Zip): void {
   let locked = false;
   let algorithm = '';
@@ -105,7 +105,7 @@ function assertReadable(zip: Zip): void {
   }
 }
 
-/** Of fonts, by the names that its two kinds have (EPUB 3.3 §4.4, Adobe). */
+/** The two kinds of font obfuscation (EPUB 3.3 §4.4, Adobe). */
 const obfuscation = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC|obfuscation/i;
 
 function decodeName(name: string): string {

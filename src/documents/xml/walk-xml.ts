@@ -2,24 +2,24 @@ import { SaxesParser } from 'saxes';
 import { CarrelError } from '../../base/errors.ts';
 import { declaredInMarkup } from '../text/charset-declared.ts';
 
-/** Attributes by their names as written, prefix included. */
+/** By name as written, prefix included. */
 export type XmlAttributes = Record<string, string>;
 
 export interface XmlHandler {
-  /** `name` is without its prefix: programs choose prefixes freely, and the formats that we read have no clashes. */
+  /** `name` has no prefix: programs choose prefixes freely, and our formats have no clashes. */
   open?(name: string, attributes: XmlAttributes): void;
   close?(name: string): void;
   text?(text: string): void;
-  /** Asked between pieces of input: true ends the walk. */
+  /** Called between pieces of input: true ends the walk. */
   isDone?(): boolean;
 }
 
-/** No office program nests deeper; whatever does is meant to exhaust memory. */
+/** No office program nests deeper; anything that does is meant to exhaust memory. */
 const depthMax = 512;
 
 /**
- * Reads the XML part of an office document as a stream, without a tree. Only the five entities of XML and numbers are
- * known: a document that defines others and uses them is refused, so nothing can expand.
+ * Streams the XML part of an office document, without a tree. Only the five XML entities and numeric ones are known: a document
+ * that defines and uses others is rejected, so nothing can expand.
  */
 export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void {
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
@@ -58,7 +58,7 @@ export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void
   parser.close();
 }
 
-/** Skips what is inside hidden elements: deleted text, field codes, duplicated content. */
+/** Skips hidden elements: deleted text, field codes, duplicated content. */
 export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): XmlHandler {
   let depth = 0;
   return {
@@ -77,7 +77,7 @@ export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): Xml
   };
 }
 
-/** The attribute of this name with any prefix; one without a prefix comes first. */
+/** The attribute with this name and any prefix; preferably without one. */
 export function attributeOf(attributes: XmlAttributes, name: string): string | undefined {
   const plain = attributes[name];
   if (plain !== undefined) return plain;

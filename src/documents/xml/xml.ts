@@ -7,8 +7,8 @@ export type XmlEvent =
   | { type: 'text'; text: string };
 
 /**
- * The parts of an XML text, in one pass and without a tree. DOCTYPE declarations are skipped and the entities they
- * define stay as written, so nothing can expand. Never throws: what is not markup is text.
+ * The parts of an XML text, in one pass and without a tree. DOCTYPE declarations are skipped and their entities stay as
+ * written, so nothing can expand. Never throws: anything but markup is text.
  */
 export function* readXml(xml: string): Generator<XmlEvent> {
   let at = 0;
@@ -36,7 +36,7 @@ export function* readXml(xml: string): Generator<XmlEvent> {
   }
 }
 
-/** One element per line with its attributes, children indented below it: the best that unknown XML allows. */
+/** One element per line with its attributes, children indented: the best that unknown XML allows. */
 export function outlineXml(xml: string, charsMax: number): Reading {
   const lines: string[] = [];
   let length = 0;
@@ -48,7 +48,7 @@ export function outlineXml(xml: string, charsMax: number): Reading {
     }
     const text = event.type === 'text' ? event.text.trim() : `${event.name}${decodeEntities(event.attributes)}`;
     const last = lines.length - 1;
-    // The text of an element goes on its line; the colon marks an element without any so far.
+    // An element's text goes on its line; the colon marks one without text so far.
     if (event.type === 'text' && lines[last]?.endsWith(':')) lines[last] += ` ${text}`;
     else lines.push('  '.repeat(Math.min(depth, 16)) + text + (event.type === 'open' && !event.empty ? ':' : ''));
     length += text.length + 2 * Math.min(depth, 16) + 2;
@@ -67,7 +67,7 @@ function tagOf(inside: string): XmlEvent {
   return { type: 'open', name, attributes: space === -1 ? '' : ` ${body.slice(space).trim()}`, empty };
 }
 
-/** The position after `mark`, or the end of the text: what is never closed extends to the end. */
+/** The position after `mark`, or the end of the text if it is never closed. */
 function endOf(text: string, mark: string, from: number): number {
   const found = text.indexOf(mark, from);
   return found === -1 ? text.length : found + mark.length;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
-/*
- * The engine's answers, field for field: routes send them, the client of another engine validates with them.
- * An engine that is not ours may omit fields, which get the defaults given here. Only ids are required.
+/**
+ * The engine's answers: routes send them, the client of another engine validates with them. Another engine may omit fields,
+ * which then get the defaults given here. Only ids are required.
  */
 
 const textOr = (missing: string) => z.string().catch(missing);
@@ -11,12 +11,12 @@ const orNone = <Schema extends z.ZodType>(schema: Schema) => schema.exactOptiona
 const count = z.number().catch(0);
 const documentId = z.int().min(0);
 
-/** A number in our engine, a text in others. */
+/** A number in our engine, text in others. */
 export const jobId = z.union([z.int(), z.string().min(1).max(200)]);
 
 const tags = z.array(z.string()).catch([]);
 
-/** What was left out of the text of a file, and why. */
+/** What was omitted from a file's text, and why. */
 const truncation = z.object({
   reason: z.string(),
   read: z.number(),
@@ -34,7 +34,7 @@ const chunkMetadata = z.looseObject({
   line_end: orNone(z.number()),
 });
 
-/** Chunks without vectors, which only words find. Left out when there are none. */
+/** Chunks without vectors, which only keyword search finds. Absent if there are none. */
 const pending = orNone(z.number().positive());
 
 export const status = z.looseObject({
@@ -66,7 +66,7 @@ export const hit = z.object({
   document_id: orNull(documentId),
   chunk_id: z.union([z.number(), z.string()]).catch(''),
   score: count,
-  /** The chance that it answers the query, 0 to 1. */
+  /** The probability that it answers the query, 0 to 1. */
   relevance: orNone(z.number()),
   text: textOr(''),
   chunk_index: count,
@@ -87,11 +87,11 @@ export const searchAnswer = z.object({
   query: textOr(''),
   results: z.array(hit),
   total_matches: orNone(z.number()),
-  /** Hits that were left out as weak; absent if there are none. */
+  /** Weak hits that were omitted; absent if there are none. */
   weak_omitted: orNone(z.number().positive()),
   reranking: orNone(z.object({ state: z.enum(['applied', 'off', 'failed']), reason: orNone(z.string()) }).readonly()),
   degraded: orNone(z.string()),
-  /** Where to go on if the answer was too long. */
+  /** The offset to continue from if the answer was too long. */
   next_offset: orNone(z.int()),
 });
 
@@ -99,7 +99,7 @@ const progress = z.object({ phase: textOr('unknown'), done: orNone(z.number()), 
 
 export const job = z.object({
   id: jobId,
-  /** `ingest`, or the kind of change that it records. */
+  /** `ingest`, or the kind of recorded change. */
   kind: orNone(z.string()),
   filename: orNull(z.string()),
   title: orNone(z.string().nullable()),
@@ -123,12 +123,12 @@ export const job = z.object({
   updated_at: orNull(z.string()),
 });
 
-/** `next`: the query string of the request for the rest, if the answer was too long. */
+/** `next`: the query string for the rest, if the answer was too long. */
 const page = { total: orNone(z.number()), next: orNone(z.string().startsWith('?')) };
 
 export const jobPage = z.object({ jobs: z.array(job), ...page });
 
-/** Our engine's answer has this beside `status`, `filename`. */
+/** Our engine also answers `status` and `filename`. */
 export const submitted = z.object({ job_id: jobId, status: textOr('queued'), filename: orNone(z.string()) });
 
 /** 409: the same bytes are already a document or a waiting job. */
@@ -168,7 +168,7 @@ const chunk = z.object({
 
 export const documentWithChunks = document.extend({
   chunks: z.array(chunk).catch([]),
-  /** After these; absent if there are none. */
+  /** Chunks after these; absent if there are none. */
   chunks_left: orNone(z.number().positive()),
 });
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/* The bodies of requests to the engine's API. Clients send null for what they omit. */
+/** Request bodies of the engine's API. Clients send null for omitted fields. */
 
 const given = <Schema extends z.ZodType>(schema: Schema) =>
   schema
@@ -18,7 +18,7 @@ export const searchRequest = z.object({
   doc_type: given(z.string()),
   fts_only: given(z.boolean()),
   vec_only: given(z.boolean()),
-  /** Hits with a lower relevance are left out, instead of weak ones. */
+  /** Omits hits below this relevance, instead of weak ones. */
   threshold: given(z.number()),
   include_weak: given(z.boolean()),
   /** How many chunks before and after each hit to include. */
@@ -31,7 +31,7 @@ export const tagChange = z.object({ add: given(names), remove: given(names) });
 export const move = z.object({ source_path: z.string() });
 export const note = z.object({ text: z.string() });
 
-/** All given conditions must hold; an empty selection is refused. */
+/** All given conditions must hold; an empty selection is rejected. */
 export const selection = z.object({
   document_ids: given(z.array(z.int()).readonly()),
   tags: given(names),
@@ -44,12 +44,12 @@ export const selection = z.object({
 
 export const bulkTags = selection.extend(tagChange.shape);
 
-/** All tags of this kind are removed, too, except for those that are added. */
+/** Also removes all other tags of this kind. */
 const replaces = z.enum(['collections', 'others'], { error: 'must be collections or others' });
 
 export const bulkReplaceTags = bulkTags.extend({ replaces });
 
-/** With `set_tags`, `tags` selects the documents, as everywhere else; without it, `tags` is what they get. */
+/** With `set_tags`, `tags` selects the documents; without it, `tags` are the new tags. */
 export const bulkSetTags = selection
   .extend({ set_tags: given(names) })
   .refine(({ tags, set_tags: wanted }) => Boolean(tags ?? wanted), { path: ['set_tags'], error: 'is needed' });

@@ -12,7 +12,7 @@ import {
 
 const refused = { code: 'invalid_arguments' };
 
-test('tags are trimmed, kept once, in their order; case counts', () => {
+test('trims and deduplicates tags and keeps their order and case', () => {
   assert.deepEqual(readTags([' b ', 'a', 'b', '', 'B', 'collection:x']), ['b', 'a', 'B', 'collection:x']);
   assert.deepEqual(readTags(['e\u0301']), ['\u00e9'], 'the same letters are the same tag, however they are composed');
   for (const tag of ['a,b', 'a\nb', 'x'.repeat(201)]) assert.throws(() => readTags([`${tag}z`]), refused);
@@ -27,13 +27,13 @@ test('contract §6: file names are names, never paths', () => {
   for (const name of ['', '.', '..', '/', 'a/', '\\', '\n', 'dir/..']) assert.throws(() => readFilename(name), refused);
 });
 
-test('titles are one line, and a blank one is none', () => {
+test('titles are one line, and a blank one counts as absent', () => {
   assert.equal(readTitle(' A\ttitle\n'), 'A title');
   assert.equal(readTitle('  '), undefined);
   assert.throws(() => readTitle('x'.repeat(301)), refused);
 });
 
-test('a source path is kept as it is: another blank is another file', () => {
+test('keeps a source path exactly: another space is another file', () => {
   for (const path of ['/a/b  c.txt', '/a/2.43\u202fPM.png', ' /a/b\u00a0c.txt ', '/a/e\u0301.txt']) {
     assert.equal(readSourcePath(path), path);
   }
@@ -47,11 +47,11 @@ test('a document type is a short name in lower case', () => {
   for (const type of ['a b', '../x', '-x', 'x'.repeat(41)]) assert.throws(() => readDocType(type), refused);
 });
 
-test('a note must say something', () => {
+test('rejects an empty note', () => {
   for (const text of ['', ' \n\t', 'x'.repeat(1_000_001)]) assert.throws(() => readNote(text), refused);
 });
 
-test('what a database cannot keep is refused by name, not replaced', () => {
+test('rejects what a database cannot store, by name, instead of replacing it', () => {
   for (const bad of ['a\0b', 'a\ud800']) {
     assert.throws(() => readNote(bad), /The text of the note has .* cannot be stored/);
     assert.throws(() => readTags(['good', bad]), /tags has/);
@@ -61,7 +61,7 @@ test('what a database cannot keep is refused by name, not replaced', () => {
   }
 });
 
-test('a note without a title is called by its first line', () => {
+test('names a note without a title by its first line', () => {
   assert.equal(titleOfNote('\n---\n## The plan\n\nFirst…'), 'The plan');
   assert.equal(titleOfNote('- item one\n- item two'), 'item one');
   assert.equal(titleOfNote('word '.repeat(50)).length, 80);

@@ -3,7 +3,7 @@ import type { JobListRequest, JobStatus } from '../../storage/documents/ingestio
 import { storable, storingFault } from '../../storage/storable.ts';
 import { type JobsRequest, jobStatuses, type PageRequest } from '../engine.ts';
 
-/* Input of callers, normalised for storing, or refused with a reason. */
+/** Normalises callers' input for storage, or rejects it with a reason. */
 
 export const tagsMax = 64;
 const tagCharsMax = 200;
@@ -13,7 +13,7 @@ const filenameCharsMax = 255;
 const namesMax = 20;
 const noteCharsMax = 1_000_000;
 
-/** Trimmed, without duplicates and empty ones, in the given order. Case matters. */
+/** Trimmed, without duplicates and empty ones, in order. Case matters. */
 export function readTags(given: readonly string[], name = 'tags'): string[] {
   const tags = [...new Set(given.map((tag) => checked(name, tag).normalize('NFC').trim()))].filter((tag) => tag !== '');
   if (tags.length > tagsMax) throw fault(`${name} must have at most ${tagsMax} different items`);
@@ -46,7 +46,7 @@ export function readDocType(given: string | undefined): string | undefined {
   throw fault('doc_type must have 1 to 40 letters, digits or the characters . _ + -, such as pdf or markdown');
 }
 
-/** As it is: a file's name may have any blanks, also at its end, and another file's name others. */
+/** Unchanged: a file name may contain or end with any white space. */
 export function readSourcePath(given: string | undefined): string | undefined {
   const path = given === undefined ? '' : checked('source_path', given);
   if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
@@ -74,21 +74,21 @@ export function readNote(given: string): string {
   return text;
 }
 
-/** Refuses what no database keeps: what is stored must be what was sent. */
+/** Rejects characters that no database stores: what is stored must equal what was sent. */
 function checked(name: string, text: string): string {
   const why = storingFault(text);
   if (why === undefined) return text;
   throw fault(`${name} ${why}`);
 }
 
-/** The first line with any text, without heading marks. */
+/** The first non-empty line, without heading marks. */
 export function titleOfNote(text: string): string {
   const line = text.split('\n', 200).find((each) => /[\p{L}\p{N}]/u.test(each)) ?? '';
   const title = oneLine(line.replace(/^\s*(?:#{1,6}|[-*>])\s+/, ''));
   return title.length <= 80 ? title || 'Note' : `${title.slice(0, 79).toWellFormed().trimEnd()}…`;
 }
 
-/** Without slashes and other characters that some file systems do not allow in names. */
+/** Without slashes and other characters that some file systems forbid. */
 export function noteFilename(title: string): string {
   const name = title
     .replace(/[\p{Cc}\p{Cs}/\\:*?"<>|]+/gu, ' ')
@@ -112,7 +112,7 @@ export function pageOf({ limit = 100, offset = 0 }: PageRequest): { limit: numbe
 
 /** Undefined if no job of this engine can match. */
 export function jobsOf({ status, ...page }: JobsRequest): JobListRequest | undefined {
-  // The engine in 003 uses it for duplicates; ours answers those with 409.
+  // The engine in 003 uses it for duplicates; ours answers 409.
   if (status === 'skipped') return undefined;
   return { ...pageOf(page), status: statusOf(status) };
 }
@@ -125,7 +125,7 @@ function statusOf(given: string | undefined): JobStatus | undefined {
 }
 
 export function jobNotFound(): CarrelError {
-  return new CarrelError('job_not_found', 'No job has this id. The list of jobs has those there are.');
+  return new CarrelError('job_not_found', 'No job has this id. List the jobs to see their ids.');
 }
 
 export function documentNotFound(id: number): CarrelError {

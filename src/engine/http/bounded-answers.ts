@@ -4,12 +4,12 @@ import { nextChunk } from '../document-parts.ts';
 import type { EngineHit, EngineJob, EngineSearchAnswer, PageRequest, TagCount, UsedTags } from '../engine.ts';
 import { type RouteCall, readInteger, readText } from './read-input.ts';
 
-/* Answers within ANSWER_MAX_BYTES. A shortened one has `next`, the query string for the rest, or `next_offset` (search). */
+/** Answers within ANSWER_MAX_BYTES. A shortened one has `next`, the query string for the rest, or `next_offset` (search). */
 
-/** For what stands beside the items of a list. */
+/** Room for the fields besides the items of a list. */
 const besideBytes = 32 * 1024;
 
-/** Items that are read at a time: some have long lists of tags or ids. */
+/** Items read at a time: some have long lists of tags or ids. */
 const itemsAtOnce = 100;
 
 export async function boundedPage<Name extends string, Item>(
@@ -23,7 +23,7 @@ export async function boundedPage<Name extends string, Item>(
   let room = bytesMax - besideBytes;
   for (let answer: object | undefined; ; ) {
     const left = wanted === undefined ? undefined : wanted - items.length;
-    // More than a page may have is for the engine to refuse.
+    // The engine rejects a limit that is too large.
     const limit = left === undefined || left > limitMax ? left : Math.min(left, itemsAtOnce);
     const page = await read({ limit, offset: items.length === 0 ? from : (from ?? 0) + items.length });
     answer ??= page;
@@ -38,13 +38,13 @@ export async function boundedPage<Name extends string, Item>(
   }
 }
 
-/** The record of a change may name 10,000 ids. Where they do not fit, it comes without. */
+/** The record of a change may name 10,000 ids. If they do not fit, they are omitted. */
 export function boundedJob(job: EngineJob, bytesMax: number): EngineJob {
   const room = bytesMax - besideBytes;
   return wireBytes(job, 1, room) > room ? { ...job, details: {}, details_left_out: true } : job;
 }
 
-/** A hit that would not even fit alone comes without its neighbours. */
+/** A hit that would not fit alone loses its neighbours. */
 export function boundedSearch(answer: EngineSearchAnswer, offset: number, bytesMax: number): unknown {
   const room = bytesMax - besideBytes;
   const results = answer.results.map((hit): EngineHit => {
@@ -65,7 +65,7 @@ export async function boundedDocument(
   const document = await engine.document(id, { first_chunk: first, max_chunks: most, bytesMax, signal });
   if (document.chunks_left === undefined) return document;
   const next = nextChunk(document.chunks, first ?? 0);
-  // Whoever has asked for no chunks does not go on with none.
+  // A request for no chunks has no next page.
   const more = most === undefined || most === 0 ? {} : { max_chunks: most };
   return { ...document, next: continued(new URLSearchParams(), { first_chunk: next, ...more }) };
 }
@@ -82,7 +82,7 @@ export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax
     const atMost = (wanted = 0) => Math.min(wanted, overviewMax);
     const most = { collections: atMost(collections), others: atMost(others) };
     const found = await engine.tagOverview(most, { signal });
-    // Half of the room for each kind; `total` tells what is left out.
+    // Half of the room for each kind; `total` shows what is omitted.
     const fitting = ({ tags, total }: UsedTags) => ({ tags: firstFitting(tags, 1, room / 2), total });
     return { collections: fitting(found.collections), others: fitting(found.others) };
   }
@@ -101,7 +101,7 @@ export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax
   return { tags };
 }
 
-/** The same query with other values, as a reference that is relative to the request. */
+/** The same query with other values, as a relative reference. */
 function continued(query: URLSearchParams, values: Readonly<Record<string, string | number>>): string {
   const next = new URLSearchParams(query);
   for (const [name, value] of Object.entries(values)) next.set(name, String(value));

@@ -5,13 +5,13 @@ import { isJsonBody, readBody } from '../../http/body.ts';
 import { fault } from '../contract/validate-input.ts';
 import type { LocalEngine } from '../local/submit.ts';
 
-/** A request that has passed the guards and matched a route. */
+/** A request that passed the guards and matched a route. */
 export interface RouteCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly engine: LocalEngine;
   readonly query: URLSearchParams;
-  /** What the path has in place of `:id`. */
+  /** The `:id` of the path. */
   readonly id: string;
   readonly isReadOnly: boolean;
   readonly signal: AbortSignal;
@@ -50,7 +50,7 @@ const kinds: Readonly<Record<string, string>> = {
   object: 'an object',
 };
 
-/** Our own messages. A message in the schema itself takes precedence. */
+/** Our own messages. A message in the schema takes precedence. */
 function problemOf(issue: z.core.$ZodRawIssue): string {
   if (issue.code === 'invalid_type') return `must be ${kinds[issue.expected] ?? issue.expected}`;
   if (issue.code === 'too_big') return `must have at most ${issue.maximum} items`;

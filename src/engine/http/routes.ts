@@ -119,6 +119,6 @@ function documentId({ id: given }: RouteCall): number {
 }
 
 async function refused(byServer: boolean): Promise<void> {
-  const who = byServer ? 'This engine runs with --read-only' : 'This token is for reading only';
+  const who = byServer ? 'This engine runs with --read-only' : 'This token is read-only';
   throw new CarrelError('tool_disabled', `${who}, so nothing can be changed.`);
 }

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { commonHeaders } from '../../http/respond.ts';
 import type { RouteCall } from './read-input.ts';
 
-/** The original, byte for byte. It is foreign content: to be saved, never to be shown as a page of ours. */
+/** The original, byte for byte. It is foreign content: downloaded, never shown as a page of ours. */
 export async function sendFile({ engine, request, response, signal }: RouteCall, id: number): Promise<void> {
   const file = await engine.file(id, { signal });
   response.writeHead(200, {
@@ -20,7 +20,7 @@ export async function sendFile({ engine, request, response, signal }: RouteCall,
   await pipeline(Readable.from(file.content, { objectMode: false }), response);
 }
 
-/** RFC 6266: a name in ASCII for old clients, and the real one in the form of RFC 8187. */
+/** RFC 6266: an ASCII name for old clients, and the real one as in RFC 8187. */
 export function contentDisposition(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const exact = encodeURIComponent(filename.toWellFormed()).replace(

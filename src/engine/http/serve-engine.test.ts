@@ -7,7 +7,7 @@ import { createRecorder } from '../../telemetry/recorder.ts';
 import { createRegistry } from '../../telemetry/registry.ts';
 import { serveEngine } from './serve-engine.ts';
 
-test('whoever goes while their token is looked up is not watched for ever', async (t) => {
+test('does not keep watching a client that left during the token lookup', async (t) => {
   const [asked, left] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const [looked, measured] = [Promise.withResolvers<string[]>(), Promise.withResolvers<string>()];
   const service = await serveEngine({

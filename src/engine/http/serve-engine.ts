@@ -33,7 +33,7 @@ export interface EngineServiceOptions extends GuardOptions {
 
 export interface EngineService {
   readonly url: string;
-  /** From now on requests are served. Until then only the health check answers, with `starting`. */
+  /** Starts serving requests. Until then only the health check answers, with `starting`. */
   ready(engine: LocalEngine): void;
   connections(): number;
   close(graceMs: number): Promise<void>;
@@ -65,9 +65,14 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     const { rights } = access.principal ?? { rights: fullRights };
     const { toolsets, collections, readOnly: isReadOnly = false } = rights;
     if (toolsets !== undefined && !toolsets.includes('kb')) {
-      return refuse(response, 403, 'forbidden', 'This token is not for the knowledge base.');
+      return refuse(
+        response,
+        403,
+        'forbidden',
+        'This token is not for the knowledge base. Use one that includes the kb toolset.',
+      );
     }
-    // Whoever has gone meanwhile would be watched for ever: `close` comes once.
+    // A client that left meanwhile would be watched forever: `close` comes once.
     if (response.destroyed) return;
     // A download ends with the token.
     response.once(
@@ -89,7 +94,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     const run = found.methods[request.method === 'HEAD' ? 'GET' : (request.method ?? '')];
     const allow = Object.keys(found.methods).map(allowed).join(', ');
     if (run === undefined) {
-      return refuse(response, 405, 'method_not_allowed', `This path takes ${allow}.`, { allow });
+      return refuse(response, 405, 'method_not_allowed', `This path accepts ${allow}.`, { allow });
     }
     if (isEncoded(request)) {
       return refuse(response, 415, 'unsupported_media_type', encodedProblem, { 'accept-encoding': 'identity' });
@@ -137,7 +142,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
   };
 }
 
-/** One of a few names, whatever was asked for. */
+/** One of a few names, for any request. */
 function routeName({ url = '' }: IncomingMessage, base: string): string {
   const [path = ''] = url.split('?', 1);
   if (path === '/metrics') return 'metrics';
@@ -154,7 +159,7 @@ function health(
   roles: readonly EngineRole[],
 ): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    refuse(response, 405, 'method_not_allowed', 'This path takes GET, HEAD.', { allow: 'GET, HEAD' });
+    refuse(response, 405, 'method_not_allowed', 'This path accepts GET and HEAD.', { allow: 'GET, HEAD' });
   } else if (isReady) {
     respondJson(response, 200, { status: 'healthy', ...renderRoles(roles) });
   } else {
@@ -172,7 +177,7 @@ function refuse(
   refuseUnread(response, status, { error, detail }, headers);
 }
 
-/** For codes that need another status than their kind. */
+/** Codes whose status differs from their kind's. */
 const statusOfCode: Readonly<Record<string, number>> = {
   empty_selection: 400,
   malformed_body: 400,
@@ -197,11 +202,11 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
   internal: 500,
 };
 
-/** Every failure is sent as `{"error": code, "detail": message}`, along with its data. */
+/** Sends every failure as `{"error": code, "detail": message}`, with its data. */
 function respondError(request: IncomingMessage, response: ServerResponse, thrown: unknown, log: Logger): void {
   if (response.destroyed) return;
   if (response.headersSent) {
-    // The answer has already started and cannot be completed: better broken off than ended as if it were whole.
+    // The answer has started and cannot be completed: breaking it off must not look like its end.
     log.warn('an answer broke off', { path: request.url });
     response.destroy();
     return;

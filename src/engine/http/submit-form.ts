@@ -43,7 +43,7 @@ async function submit({ file, fields }: SubmittedForm, { engine }: RouteCall): P
     throw fault('The form must have a file or a note, not both');
   }
   if (note === undefined) throw fault('The form must have the field "file", with a file, or the field "note"');
-  // Browsers and other clients send every line break of a field as CRLF (HTML, "constructing the entry list").
+  // Browsers and other clients send line breaks of a field as CRLF (HTML, "constructing the entry list").
   return engine.submit({ note: note.replaceAll('\r\n', '\n'), ...fieldsOf(fields) });
 }
 
@@ -53,7 +53,7 @@ function fieldsOf(fields: SubmittedForm['fields']): SubmissionFields {
     title: last('title'),
     doc_type: last('doc_type'),
     source_path: last('source_path'),
-    // Checked with the others: what is no number is refused there.
+    // Validated with the others: anything but a number is rejected there.
     replaces: last('replaces') === undefined ? undefined : Number(last('replaces')),
     tags: (fields.get('tags') ?? []).flatMap(tagsIn),
   };
@@ -78,9 +78,13 @@ async function readForm({ request, engine, signal }: RouteCall, fileBytesMax: nu
     throw new CarrelError('unsupported_media_type', 'The body must be a form: Content-Type: multipart/form-data.');
   }
   if (Number(request.headers['content-length']) > fileBytesMax + formBytesMax) {
-    throw new CarrelError('too_large', `The file has more than ${fileBytesMax} bytes, the largest size accepted.`, {
-      data: { bytesMax: fileBytesMax },
-    });
+    throw new CarrelError(
+      'too_large',
+      `The file is larger than ${fileBytesMax} bytes, the limit (KB_FILE_BYTES_MAX).`,
+      {
+        data: { bytesMax: fileBytesMax },
+      },
+    );
   }
   const fields = new Map<string, string[]>();
   const files: { filename: string; received: Promise<StagedOriginal> }[] = [];
@@ -102,7 +106,7 @@ async function readForm({ request, engine, signal }: RouteCall, fileBytesMax: nu
   }
 }
 
-/** Drops what was received. If the file was refused, that is the error to report, not the broken form that followed. */
+/** Drops what was received. If the file was refused, report that, not the broken form that followed. */
 async function abandon(
   files: readonly { received: Promise<StagedOriginal> }[],
   engine: LocalEngine,
@@ -140,7 +144,12 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
     form.on('field', (name, value, nameTruncated, valueTruncated, transferEncoding) => {
       if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
       if (nameTruncated || valueTruncated) {
-        return stop(new CarrelError('too_large', `A field of the form has more than ${fieldBytesMax} bytes.`));
+        return stop(
+          new CarrelError(
+            'too_large',
+            `A field of the form is larger than ${fieldBytesMax} bytes. Send long text as a file.`,
+          ),
+        );
       }
       if (name === 'file') return stop(fault('The field "file" must have a filename'));
       events.onField(name, value);
@@ -178,21 +187,18 @@ function openForm(request: IncomingMessage): BusboyInstance {
   }
 }
 
-/** Browsers and most clients write a quotation mark in a name like this (HTML, "multipart/form-data"). */
+/** Browsers and most clients escape a quotation mark in a name like this (HTML, "multipart/form-data"). */
 function unescaped(filename: string): string {
   return filename.replaceAll('%22', '"');
 }
 
-/** Parts of a form should have none (RFC 7578 §4.7). Encoded bytes, stored as they are, would be a different file. */
+/** Form parts should have none (RFC 7578 §4.7). Encoded bytes would be stored as a different file. */
 function isTransferEncoded(encoding: string): boolean {
   return /^(?:base64|quoted-printable)$/i.test(encoding);
 }
 
 function transferEncoded(): CarrelError {
-  return new CarrelError(
-    'unsupported_media_type',
-    'The parts of the form must come without Content-Transfer-Encoding.',
-  );
+  return new CarrelError('unsupported_media_type', 'The parts of the form must not have a Content-Transfer-Encoding.');
 }
 
 function malformed(cause: unknown): CarrelError {

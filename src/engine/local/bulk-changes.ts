@@ -57,7 +57,7 @@ function selectionOf(given: BulkSelection): DocumentSelection {
   if (!isNamed) {
     throw new CarrelError(
       'empty_selection',
-      'Name the documents by document_ids, tags, doc_type, from_id or to_id: a selection that names nothing is refused.',
+      'Name the documents by document_ids, tags, doc_type, from_id or to_id: an empty selection is rejected.',
     );
   }
   if (ids !== undefined && ids.length > idsMax) throw fault(`document_ids must have at most ${idsMax} items`);
@@ -69,7 +69,7 @@ function tooMany(
   threshold: number,
 ): CarrelError {
   const share = Math.round(percent * 10) / 10;
-  const message = `This would change ${matched} of ${total} documents (${share} %), more than the ${threshold} % that are allowed without force. Narrow the selection, or repeat with force if this is intended.`;
+  const message = `This would change ${matched} of ${total} documents (${share} %), more than the ${threshold} % allowed without force. Narrow the selection, or repeat with force if this is intended.`;
   return new CarrelError('safety_threshold_exceeded', message, {
     data: { message, matched, total, percent: share, threshold },
   });

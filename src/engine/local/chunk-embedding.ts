@@ -7,19 +7,19 @@ import type { Storage } from '../../storage/storage.ts';
 import type { EngineCall } from '../engine.ts';
 import type { ChunkMeaning } from './passage-corpus.ts';
 
-/** Everything about the meaning of chunks: the search over it, and their vectors, which follow in the background. */
+/** Search by meaning over chunks, and their vectors, which are created in the background. */
 export interface ChunkEmbedding {
   readonly model: { name: string; dimensions: number | null } | null;
-  /** What runs the model; `not loaded` until it is first needed. */
+  /** What runs the model; `not loaded` until first use. */
   readonly device: string;
-  /** False while what makes vectors does not answer. */
+  /** False while the embedding provider does not answer. */
   readonly available: boolean;
   readonly meaning: ChunkMeaning | undefined;
-  /** Chunks that can be found by their words only, because their vectors are still to come. */
+  /** Chunks without vectors, which only keyword search finds. */
   pending(options?: EngineCall): Promise<number>;
-  /** The same for each of these documents that has such chunks. */
+  /** The same per document, for documents with such chunks. */
   pendingOf(documents: readonly number[], options?: ReadOptions): Promise<ReadonlyMap<number, number>>;
-  /** What is stored without vectors gets them in the background. To be called once at the start, and after changes. */
+  /** Embeds chunks without vectors in the background. Call once at the start, and after changes. */
   wake(): void;
   close(): Promise<void>;
 }
@@ -29,14 +29,14 @@ export interface ChunkEmbeddingDeps {
   readonly embeddings: EmbeddingProvider | undefined;
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly log: Logger;
-  /** False: vectors are left to other processes on the database, which are told when there is something to do. */
+  /** False: other processes on the database create the vectors, and are notified. */
   readonly embeds: boolean;
 }
 
-/** Other processes may ingest and leave the vectors to us, and their word may not reach us. */
+/** Other processes may ingest and leave the vectors to us, and their notice may not arrive. */
 const lookMs = 5_000;
 
-/** A search waits for a few chunks that are just being embedded, such as those of a note; not for a library. */
+/** A search waits for a few chunks being embedded, such as a note's; not for a library. */
 const waitedForMax = 64;
 
 export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
@@ -52,7 +52,7 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
     waitedForMax,
   });
   const look = async (): Promise<void> => {
-    // While the database is away, there is nothing to do.
+    // While the database is unreachable, there is nothing to do.
     const state = await storage.vectors.kb.state({ model }).catch(() => undefined);
     if (state !== undefined && state.pending > 0) meaning.wake();
   };

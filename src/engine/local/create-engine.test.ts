@@ -17,7 +17,7 @@ import { createEngine } from './create-engine.ts';
 import { scopedEngine } from './scoped-engine.ts';
 import type { LocalEngine } from './submit.ts';
 
-/** Reads the bytes as they are, after failing as often as it is told to. */
+/** Returns the bytes unchanged, after failing with these errors. */
 function failing(...errors: Error[]): Extractor {
   return {
     async extract({ bytes }): Promise<ExtractedDocument> {
@@ -78,7 +78,7 @@ async function ended(engine: LocalEngine, id: JobId): Promise<EngineJob> {
   }
 }
 
-test('what may pass is tried again, and tells meanwhile what held it up', async (t) => {
+test('retries temporary failures and reports them meanwhile', async (t) => {
   const reader = failing();
   let failures = 0;
   let isSeen = false;
@@ -97,18 +97,18 @@ test('what may pass is tried again, and tells meanwhile what held it up', async 
     waiting = await engine.job(id);
   }
   isSeen = true;
-  assert.deepEqual([waiting.status, waiting.error], ['queued', 'The reader did not start. It will be tried again.']);
+  assert.deepEqual([waiting.status, waiting.error], ['queued', 'The reader did not start. It will be retried.']);
   const done = await ended(engine, id);
   assert.deepEqual([done.status, done.error, done['attempts']], ['done', null, failures + 1]);
 });
 
-test('what is the fault of the file is final', async (t) => {
+test('a faulty file fails for good', async (t) => {
   const engine = await open(t, failing(new CarrelError('encrypted_document', 'It has a password.')));
   const failed = await ended(engine, await submit(engine, 'secret'));
   assert.deepEqual([failed.status, failed.error, failed['attempts']], ['failed', 'It has a password.', 1]);
 });
 
-test('an error of ours names an incident, and no detail', async (t) => {
+test('an internal error has an incident id and no detail', async (t) => {
   const engine = await open(t, failing(...[1, 2, 3].map(() => new TypeError('x is not a function'))));
   const failed = await ended(engine, await submit(engine, 'unlucky'));
   assert.deepEqual([failed.status, failed['attempts']], ['failed', 3]);
@@ -116,7 +116,7 @@ test('an error of ours names an incident, and no detail', async (t) => {
   assert.doesNotMatch(String(failed.error), /function/);
 });
 
-test('a wrong name, tag or type is told before any byte is read', async (t) => {
+test('rejects a wrong name, tag or type before any byte is read', async (t) => {
   const engine = await open(t, failing());
   const unread = {
     async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
@@ -128,7 +128,7 @@ test('a wrong name, tag or type is told before any byte is read', async (t) => {
   }
 });
 
-test('contract §6: the health is `starting` until the engine is there, and nothing else is answered', async (t) => {
+test('contract §6: health is `starting` until the engine is ready, and nothing else answers', async (t) => {
   const service = await serveEngine({
     host: '127.0.0.1',
     port: 0,
@@ -153,7 +153,7 @@ test('contract §6: the health is `starting` until the engine is there, and noth
   assert.equal((await ask('/status'))[0], 200);
 });
 
-test('003 search: where no word is found, the order is that of the nearness, and the threshold is one of relevance', async (t) => {
+test('003 search: without word matches the order is by nearness, and the threshold by relevance', async (t) => {
   const angles: Record<string, number> = { cat: 0.3, dog: 0.9, feline: 0 };
   const embeddings: EmbeddingProvider = {
     name: 'angles',
@@ -174,14 +174,14 @@ test('003 search: where no word is found, the order is that of the nearness, and
   assert.deepEqual(found, await scores(true));
   const [cat, dog] = found;
   assert.deepEqual([cat?.text, dog?.text], ['a cat', 'a dog']);
-  // Nobody has measured this model, so its cosines say nothing about relevance.
+  // This model was not measured, so its cosines say nothing about relevance.
   assert.ok(cat && dog && cat.score === dog.score && cat.score < 0.3, JSON.stringify(found));
   const near = await engine.search({ query: 'feline', threshold: cat.score });
   assert.deepEqual([near.returned, near.total_matches], [2, 2]);
   assert.equal((await engine.search({ query: 'feline', threshold: 0.99 })).returned, 0);
 });
 
-test('a file of which a part was left out is read again, into the same document, once the bound is higher', async (t) => {
+test('rereads a truncated file into the same document once the limit is higher', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
   t.after(async () => {
@@ -214,7 +214,7 @@ test('a file of which a part was left out is read again, into the same document,
   const id = await withBound(10_000, async (engine) => {
     const { document_id: made, truncated } = await ended(engine, await submit(engine, text));
     assert.equal(truncated?.read, 10_000);
-    assert.equal((await add(engine)).accepted, false, 'the same bound would leave out the same');
+    assert.equal((await add(engine)).accepted, false, 'the same limit would truncate the same');
     return made ?? 0;
   });
   await withBound(50_000, async (engine) => {
@@ -249,14 +249,14 @@ test('a file may replace a document, and a document may move', async (t) => {
   assert.equal(
     (await engine.document(id)).source_path,
     '/b/other.txt',
-    'a file without a path leaves that of the document',
+    "a file without a path keeps the document's path",
   );
   await assert.rejects(engine.moveDocument(99, '/b'), { code: 'document_not_found' });
   await assert.rejects(engine.moveDocument(id, ' '), { code: 'invalid_arguments' });
   await assert.rejects(engine.submit({ note: 'x', replaces: 1.5 }), { code: 'invalid_arguments' });
 });
 
-test('who may use only some collections is checked without reading the chunks of a document', async (t) => {
+test('checks a restricted caller without reading chunks', async (t) => {
   const engine = await open(t, failing());
   const note = { note: 'a heron by the pond', tags: ['collection:birds'] };
   const added = await engine.submit(note);

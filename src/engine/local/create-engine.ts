@@ -48,20 +48,20 @@ export interface EngineDeps {
   readonly formerEmbeddings?: ((model: string) => Promise<EmbeddingProvider | undefined>) | undefined;
   readonly reranker?: Reranker | undefined;
   readonly log: Logger;
-  /** Releases what the engine was given. Called when the engine no longer uses it. */
+  /** Releases the engine's dependencies. Called when the engine no longer uses them. */
   readonly close?: () => Promise<void>;
 }
 
-const meaningAway = 'What makes vectors does not answer: new documents are found by their words only.';
+const meaningAway = 'The embedding provider does not answer: new documents are found by keyword only.';
 
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
-/** Files that take long, as poisoned ones do, hold up small ones for about this time. */
+/** Slow files, malicious ones included, delay small ones by about this time. */
 const patienceMs = 5_000;
 const quickBytesMax = 256 * 1024;
 
-/** Work that earlier processes left behind is delayed, so that its threads do not slow down the first answers. */
+/** Work left by earlier processes is delayed, so that it does not slow down the first answers. */
 const backlogDelayMs = 500;
 
 /** The engine in this process. It does not own its dependencies. Several engines may work on one queue. */
@@ -86,7 +86,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   let isClosed = false;
   let forgetting: ReturnType<typeof startForgetting> | undefined;
   const hearing = storage.shared?.onNotice((notice) => {
-    // One that another process was asked to cancel. Without this word, the work would go on until the lease is renewed.
+    // Another process cancelled it. Without this notice, the work would continue until the lease is renewed.
     if (notice.about === 'job') queue.drop(Number(notice.id));
     if (notice.about === 'work' && has('ingest')) queue.wake();
     if (notice.about === 'work' && has('embed')) embedding.wake();
@@ -94,8 +94,8 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const backlog = setTimeout(() => {
     embedding.wake();
     originals.sweep().catch((error: unknown) => {
-      // A command that ends at once closes the database meanwhile; the next one sweeps.
-      if (!isClosed) log.incident('unused files were not removed', error);
+      // A short-lived command may close the database meanwhile; the next one sweeps.
+      if (!isClosed) log.incident('could not remove unused files', error);
     });
     forgetting = startForgetting(settings, storage, log);
   }, backlogDelayMs).unref();
@@ -185,13 +185,13 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         case 'known_job':
           return { status: 'queued', document_id: id, title: restored.title ?? '', job_id: restored.id };
         case 'known_document':
-          throw new CarrelError('duplicate', `Document ${restored.id} has the same content already.`, {
+          throw new CarrelError('duplicate', `Document ${restored.id} already has the same content.`, {
             data: { document_id: restored.id, title: restored.title },
           });
         case 'not_found':
           throw new CarrelError(
             'document_not_found',
-            `Document ${id} was not deleted, or it is too long ago to restore it.`,
+            `Document ${id} was not deleted, or was deleted too long ago to restore.`,
             { data: { document_id: id } },
           );
       }
@@ -217,7 +217,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
         tagsMax,
       });
       if (changed === undefined) throw documentNotFound(id);
-      if (changed === 'tags_full') throw fault(`Document ${id} would have more than ${tagsMax} tags.`);
+      if (changed === 'tags_full') throw fault(`Document ${id} would have more than ${tagsMax} tags. Remove some.`);
       return renderDocument(changed);
     },
     async moveDocument(id, given) {
@@ -304,13 +304,16 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     }
     const original = await originals.open(document.contentHash);
     if (original === undefined) {
-      throw new CarrelError('document_not_found', `The file of document ${id} is missing from the storage.`);
+      throw new CarrelError(
+        'document_not_found',
+        `The file of document ${id} is missing from the storage. Run carrel doctor.`,
+      );
     }
     return { filename, content_type, size: original.bytes, content: original.content };
   }
 }
 
-/** Where others ingest: they are told, and look by themselves. */
+/** For engines that leave ingestion to others, which are notified and also poll. */
 function queueOfOthers({ shared }: Storage): DurableQueue {
   return { wake: () => shared?.tell({ about: 'work' }), drop() {}, close: async () => {} };
 }
@@ -318,7 +321,7 @@ function queueOfOthers({ shared }: Storage): DurableQueue {
 function searchesElsewhere(): CarrelError {
   return new CarrelError(
     'role_missing',
-    'This engine answers no searches: it runs without the role "search". Ask one that has it, or start it with --search.',
+    'This engine does not search: it runs without the role "search". Use one that does, or start it with --search.',
     { data: { role: 'search' } },
   );
 }

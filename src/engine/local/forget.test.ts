@@ -10,7 +10,7 @@ function storageWith(forget: Forgettable['ingestion']['forget']): Forgettable {
   return { ingestion: { forget }, documents: { forgetDeleted: async () => [] }, originals: { release: async () => 0 } };
 }
 
-test('old jobs go in parts when the engine starts, by their age and their number', async () => {
+test('removes old jobs at start, in parts, by age and number', async () => {
   const asked: ForgetRequest[] = [];
   let left = 12_000;
   const forget = async (request: ForgetRequest) => {
@@ -33,7 +33,7 @@ test('old jobs go in parts when the engine starts, by their age and their number
   }
 });
 
-test('a storage that fails meanwhile stops nothing', async () => {
+test('a failing storage does not stop the engine', async () => {
   const forget = async () => Promise.reject(new Error('no disk'));
   const settings = { jobsKeptDays: 1, jobsKeptMax: 100, deletedBytesMax: 0 };
   await startForgetting(settings, storageWith(forget), silentLogger).close();

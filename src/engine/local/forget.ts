@@ -4,7 +4,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
 const everyMs = 3_600_000;
-/** Removed at once; other writes get their turn in between. */
+/** Removed per transaction; other writes run in between. */
 const partMax = 5_000;
 
 interface DeletedStores {
@@ -23,7 +23,7 @@ export async function forgetDeleted(
   }
 }
 
-/** Keeps the list of jobs and of deleted documents bounded, now and every hour. `close` resolves when nothing is running. */
+/** Prunes finished jobs and deleted documents, now and every hour. `close` resolves when nothing is running. */
 export function startForgetting(
   settings: Pick<EngineSettings, 'jobsKeptDays' | 'jobsKeptMax' | 'deletedBytesMax'>,
   storage: DeletedStores & { readonly ingestion: Pick<Storage['ingestion'], 'forget'> },
@@ -52,7 +52,7 @@ export function startForgetting(
       }
       if (!isClosed) await forgetDeleted(settings, storage);
     } catch (error) {
-      log.warn('old jobs and deleted documents could not be forgotten', {
+      log.warn('could not remove old jobs and deleted documents', {
         reason: error instanceof Error ? error.message : '',
       });
     }

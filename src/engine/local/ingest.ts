@@ -16,11 +16,11 @@ export interface IngestDeps {
   readonly chunker: Chunker;
   readonly log: Logger;
   readonly bounds: ReadingBounds;
-  /** One at a time: of a long text there are several copies on their way into the database. */
+  /** One at a time: storing a long text takes several copies of it. */
   readonly longTexts: Slots;
 }
 
-/** CPU time to read a file that was let past others. */
+/** CPU time for a file that went ahead of others. */
 const quickCpuMs = 5_000;
 
 /** UTF-16 units. */
@@ -29,18 +29,18 @@ const longTextUnits = 500_000;
 export interface IngestCall {
   readonly owner: string;
   readonly signal: AbortSignal;
-  /** It was let past others that take long: if it takes long itself, it goes back to wait with them. */
+  /** It went ahead of slow files: if it is slow itself, it goes back to the queue. */
   readonly quick: boolean;
   report(progress: PhaseProgress): void;
 }
 
-/** A file is given up after its process has died this often. */
+/** A file is given up after its process has crashed this often. */
 const crashesMax = 100;
 
 const delayMinMs = 1_000;
 const delayMaxMs = 300_000;
 
-/** How often a job is retried after temporary errors. Errors that are not listed are due to the file, and final. */
+/** Max retries after temporary errors. Errors not listed are the file's fault and final. */
 const retriesMax: Readonly<Record<string, number>> = {
   unavailable: Number.POSITIVE_INFINITY,
   storage_busy: Number.POSITIVE_INFINITY,
@@ -54,8 +54,8 @@ const retriesMax: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads, extracts, chunks and stores the document of a job, in one transaction. The vectors follow in the background.
- * The job always ends, goes back to the queue, or has been taken over by another engine.
+ * Reads, extracts, chunks and stores the document of a job, in one transaction. Vectors follow in the background. The job
+ * always finishes, returns to the queue, or was taken over by another engine.
  */
 export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps): Promise<void> {
   const { ingestion } = deps.storage;
@@ -81,13 +81,13 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
     if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
     const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
     if (call.quick && error.code === 'extraction_timeout') {
-      const message = 'It takes long to read, and waits for its turn.';
+      const message = 'This file takes long to read and waits for its turn.';
       await onceAnswered(() => ingestion.postpone({ ...own, delayMs: 0, message }), call.signal);
       return;
     }
     if (job.retries < (retriesMax[error.code] ?? 0)) {
       const delayMs = Math.min(delayMaxMs, delayMinMs * 2 ** Math.min(job.retries, 20));
-      const message = `${error.message} It will be tried again.`;
+      const message = `${error.message} It will be retried.`;
       await onceAnswered(() => ingestion.postpone({ ...own, delayMs, message }), call.signal);
       return;
     }
@@ -99,7 +99,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   }
 }
 
-/** While the database is away: nobody else takes the job before its lease has ended, which may be long after. */
+/** During a database outage: nobody else takes the job before its lease ends, which may be long after. */
 async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {
@@ -114,7 +114,7 @@ async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal):
 
 async function prepare(job: ClaimedJob, call: IngestCall, deps: IngestDeps, hold: (units: number) => Promise<void>) {
   if (job.crashes >= crashesMax) {
-    const message = `The engine crashed ${job.crashes} times while it worked on this file and gave up. Try the file in another format.`;
+    const message = `The engine crashed ${job.crashes} times on this file and gave up. Try the file in another format.`;
     throw new CarrelError('extraction_failed', message);
   }
   const { signal, report } = call;
@@ -122,7 +122,7 @@ async function prepare(job: ClaimedJob, call: IngestCall, deps: IngestDeps, hold
   await hold(content.text.length);
   report({ phase: 'chunking' });
   const chunks = await deps.chunker.chunk(content, signal);
-  if (chunks.length === 0) throw new CarrelError('no_text_in_document', 'The file has no text that could be searched.');
+  if (chunks.length === 0) throw new CarrelError('no_text_in_document', 'The file has no searchable text.');
   signal.throwIfAborted();
   report({ phase: 'indexing' });
   return { ...document, chunks };
@@ -142,7 +142,7 @@ async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, de
   }
   report({ phase: 'extracting' });
   const bytes = await readOriginal(job.contentHash, deps);
-  // In a page that somebody keeps, the small print may be searched for as well.
+  // People may search a saved page for its small print too.
   const source = { bytes, filename: job.filename, mode: 'markdown', extent: 'page', ...fetchedFrom(job) } as const;
   const extracted = await deps.extractor.extract(source, { signal, ...(quick ? { cpuMsMax: quickCpuMs } : {}) });
   return {
@@ -155,7 +155,7 @@ async function textOf(job: ClaimedJob, { signal, report, quick }: IngestCall, de
   };
 }
 
-/** A page's links are relative to its address, and its server may know the encoding. */
+/** A page's links are relative to its address, and its server may name the encoding. */
 function fetchedFrom({ sourcePath = '', contentType }: ClaimedJob) {
   return /^https?:\/\//.test(sourcePath) ? { url: sourcePath, contentType } : {};
 }
@@ -164,7 +164,7 @@ function contentOf({ text, kind, codeLanguage, marks, members }: ExtractedDocume
   return { text, kind, marks, ...(codeLanguage ? { codeLanguage } : {}), ...(members ? { members } : {}) };
 }
 
-/** Lines of a note are counted in its own text. */
+/** A note's lines are counted in its own text. */
 export function textOfNote(text: string): TextToChunk {
   return { text, kind: 'markdown', marks: [{ offset: 0, line: 1 }], isNote: true };
 }

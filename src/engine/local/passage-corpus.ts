@@ -19,21 +19,21 @@ export interface PassageCorpusOptions {
   readonly meaning: ChunkMeaning | undefined;
   readonly hasWords: boolean;
   readonly filter: PassageFilter;
-  /** Counts all chunks with a word of the query, beyond those that are returned. */
+  /** Counts all chunks with a query word, including those not returned. */
   readonly countsAll: boolean;
 }
 
 export interface PassageCorpus extends SearchCorpus {
-  /** Chunks with a word of the query, where all are counted, and how many of them were returned. */
+  /** Chunks with a query word if all are counted, and how many of them were returned. */
   readonly counts: { total: number; found: number };
-  /** Judges chunks by their text, with the title and the headings above it. */
+  /** Judges chunks by their text, with title and headings. */
   judging(reranker: Reranker): JudgeDeps & { readonly words: Pick<WordLeg, 'score'> };
 }
 
-/** Max chunks found by words that are completed at once; a search with a threshold ranks more. */
+/** Max word matches completed at once; a search with a threshold ranks more. */
 const completedMax = 200;
 
-/** Chunks as a search sees them: `find` and `complete` are one read each, and judging mostly needs no other. */
+/** The chunks of a search: `find` and `complete` are one read each, and judging rarely needs another. */
 export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpus {
   const { passages, meaning, hasWords, filter, countsAll } = options;
   const counts = { total: 0, found: 0 };
@@ -132,7 +132,7 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
   }
 }
 
-/** Vectors to score: candidates whose scores are not exact yet, and those of what the words found. */
+/** Vectors to score: candidates without exact scores, and those of word matches. */
 function vectorsOf(
   { candidates, keysOf, vector: query, model }: MeaningCandidates,
   byWords: readonly WordMatch[],

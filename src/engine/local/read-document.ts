@@ -6,13 +6,13 @@ import type { DocumentCall, EngineDocumentWithChunks } from '../engine.ts';
 import type { ChunkEmbedding } from './chunk-embedding.ts';
 import { renderChunk, renderDocument } from './render.ts';
 
-/** Of a document with its chunks as JSON. */
+/** Max bytes of a document with its chunks as JSON. */
 const partBytes = 4 * 1024 * 1024;
 
-/** What is said of the chunks that did not fit. */
+/** Room for the report about omitted chunks. */
 const besideBytes = 200;
 
-/** A document with as many of its chunks as fit, and at least one of them, so that every call leads further. */
+/** A document with as many chunks as fit, at least one, so that every call makes progress. */
 export async function readDocument(
   id: number,
   { first_chunk: from = 0, max_chunks: limit, bytesMax = partBytes, ...options }: DocumentCall = {},
@@ -33,5 +33,5 @@ export async function readDocument(
   return { ...shown, chunks, ...(left > 0 ? { chunks_left: left } : {}) };
 }
 
-/** The databases keep positions in 32 bits. */
+/** The databases store positions in 32 bits. */
 const positionMax = 2 ** 31 - 1;

@@ -8,9 +8,9 @@ import type { PhaseProgress, StoredJob } from '../../storage/documents/ingestion
 import type { DeletedDocument, EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from '../engine.ts';
 import { type EngineRole, engineRoles } from '../engine-slice.ts';
 
-/* Stored data in the shapes of the API. */
+/** Stored data in the shapes of the API. */
 
-/** `pending`: chunks without vectors, where there are any. */
+/** `pending`: chunks without vectors, if any. */
 export function renderDocument(document: StoredDocument, pending = 0): EngineDocument {
   return {
     id: document.id,
@@ -46,7 +46,7 @@ export function renderDeleted({ id, title, docType, sourcePath, bytes, ...rest }
   };
 }
 
-/** What an engine does, where that is not everything. */
+/** The engine's roles, if not all. */
 export function renderRoles(roles: readonly EngineRole[]): { roles?: readonly EngineRole[] } {
   return roles.length === engineRoles.length ? {} : { roles };
 }
@@ -90,13 +90,13 @@ function progressOf(job: StoredJob, live: PhaseProgress | undefined): JobProgres
   return { phase, ...(done === undefined ? {} : { done }), ...(total === undefined ? {} : { total }) };
 }
 
-/** What was left out of the text, where something was. */
+/** What was omitted from the text, if anything. */
 export function truncatedOf({ truncated }: StoredDocument['details']): { truncated?: Truncation } {
-  // Written by ourselves, in this shape (ingest.ts).
+  // We wrote it in this shape (ingest.ts).
   return truncated === undefined ? {} : { truncated: truncated as Truncation };
 }
 
-/** Details that are only for our own use are left out. */
+/** Without internal details. */
 function publicDetails({
   derivedTitle: _,
   bounds: __,

@@ -3,7 +3,7 @@ import { documentNotFound, jobNotFound, readTags } from '../contract/validate-in
 import type { EngineCall, EngineDocument, EngineJob, SubmissionFields, TagCount } from '../engine.ts';
 import type { LocalEngine } from './submit.ts';
 
-/** The engine for callers who may use only some collections. Other collections and their documents don't exist for them. */
+/** The engine for callers restricted to some collections. Other collections and their documents don't exist for them. */
 export function scopedEngine(engine: LocalEngine, collections: readonly string[]): LocalEngine {
   const own = collections.map(collectionTag);
   const [home = ''] = own;
@@ -18,7 +18,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const visibleJob = (job: EngineJob): EngineJob => ({
     ...job,
     tags: job.tags.filter(isVisible),
-    // What was changed may name other collections.
+    // A change may name other collections.
     details: (job.kind === 'crawl' && job.details) || {},
   });
 
@@ -33,7 +33,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
     return job;
   };
 
-  /** Refuses every name that is not one of theirs alike, whether or not there is such a collection. */
+  /** Rejects all other names alike, whether or not such a collection exists. */
   const checkNames = (tags: readonly string[]): void => {
     if (!readTags(tags).every(isVisible)) throw outsideCollections(collections);
   };
@@ -45,7 +45,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const checkReplaced = async ({ replaces }: SubmissionFields): Promise<void> => {
     if (replaces !== undefined) await find(replaces);
   };
-  /** A change must not take documents out of every collection that the caller may use. */
+  /** A change must not remove documents from every collection of the caller. */
   const checkChange = (add: readonly string[], remove: readonly string[], before: readonly string[] = own): void => {
     checkNames([...add, ...remove]);
     const gone = new Set(readTags(remove));
@@ -139,7 +139,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
     async bulkTags(selection, change, options) {
       const { add = [], remove = [], replaces } = change;
       checkNames([...add, ...remove]);
-      // Which of them each document has is not known here.
+      // Which of them each document has is unknown here.
       const mayLeave = replaces === 'collections' || isOwn(readTags(remove));
       if (mayLeave && !isOwn(readTags(add))) throw outsideCollections(collections);
       return engine.bulkTags(selection, change, within(options));

@@ -16,7 +16,7 @@ export interface DocumentSearch {
   readonly query: string;
   readonly top: number;
   readonly tags: readonly string[];
-  /** The document must have at least one of these, too. */
+  /** The document must also have at least one of these. */
   readonly within: readonly string[] | undefined;
   readonly docType: string | undefined;
   readonly mode: 'hybrid' | 'words' | 'meaning';
@@ -82,12 +82,12 @@ interface Ranking {
   readonly degraded?: string;
 }
 
-/** With a threshold, this many chunks are ranked at most. */
+/** Max chunks ranked with a threshold. */
 const rankedMax = 1_000;
 
 /**
  * 1. Rank (search/rank/hybrid.ts), in two reads: find and complete.
- * 2. Drop what is below the threshold or weak, and count the rest.
+ * 2. Drop chunks that are weak or below the threshold, and count the rest.
  * 3. Read the first `top` as hits.
  */
 export async function searchDocuments(request: DocumentSearch, deps: SearchDeps): Promise<EngineSearchAnswer> {
@@ -104,7 +104,7 @@ export async function searchDocuments(request: DocumentSearch, deps: SearchDeps)
   };
 }
 
-const noMeaning = 'Embeddings are switched off here (EMBEDDING_PROVIDER=none): these results were found by words.';
+const noMeaning = 'Embeddings are switched off (EMBEDDING_PROVIDER=none): these results were found by words only.';
 const meaningAway = 'Search by meaning is unavailable at the moment: these results were found by words only.';
 
 async function rank(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
@@ -119,7 +119,7 @@ const rrfK = 60;
 
 async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meaning: ChunkMeaning): Promise<Ranking> {
   const { query: text, signal, mode } = request;
-  // Matches by words beyond those that are ranked count, too, unless something is to be left out.
+  // Word matches that are not ranked count too, unless something is omitted.
   const countsAll = mode !== 'meaning' && cutOf(request) === undefined;
   const corpus = createPassageCorpus({
     passages: deps.storage.passages,
@@ -139,7 +139,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
     relevance,
     why: { ...explanation, evidence: sharesOf(evidence, deps.reranker) },
   }));
-  // What was found by its words is embedded first, so that the next search finds it by its meaning, too.
+  // Word matches are embedded first, so that the next search also finds them by meaning.
   if (found.pending > 0)
     meaning.prefer(found.matches.filter(({ explanation }) => !explanation.meaning).map(({ id }) => id));
   const { counts } = corpus;
@@ -153,7 +153,7 @@ async function rankWithMeaning(request: DocumentSearch, deps: SearchDeps, meanin
 }
 
 function pendingNote(pending: number): { degraded?: string } {
-  return pending === 0 ? {} : { degraded: `${pending} chunks are not embedded yet and can only be found by words.` };
+  return pending === 0 ? {} : { degraded: `${pending} chunks are not embedded yet; only keyword search finds them.` };
 }
 
 async function rankByWords(request: DocumentSearch, deps: SearchDeps): Promise<Ranking> {
@@ -199,14 +199,14 @@ function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }
 
-/** At least one label of each group must match, so each tag is a group of its own: all must match. */
+/** At least one label of each group must match, so each tag is its own group: all must match. */
 function filterOf({ tags, docType, within }: DocumentSearch): PassageFilter {
   const all = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
   const labels = [...all.map((label) => [label]), ...(within === undefined ? [] : [within.map(tagLabel)])];
   return labels.length === 0 ? {} : { labels };
 }
 
-/** The chunks as hits, with their documents. Chunks that were deleted in the meantime are left out. */
+/** The chunks as hits, with their documents, without those deleted meanwhile. */
 async function hitsOf(
   shown: readonly RankedChunk[],
   { neighbours, signal }: DocumentSearch,

@@ -17,7 +17,7 @@ import {
 import type { Engine, EngineCall, EngineUpkeep, SubmissionFields, SubmitOutcome } from '../engine.ts';
 import type { EngineSettings } from '../engine-slice.ts';
 
-/** In a form the fields may follow the file, so its bytes can be received first and submitted when everything is there. */
+/** In a form the fields may follow the file, so its bytes are received first and submitted at the end. */
 export interface Receiving {
   receive(content: AsyncIterable<Uint8Array>, options?: EngineCall): Promise<StagedOriginal>;
   submitReceived(
@@ -29,7 +29,7 @@ export interface Receiving {
   dropReceived(received: StagedOriginal): Promise<void>;
 }
 
-/** The engine in this process can also receive files in parts. */
+/** The local engine can also receive files in parts. */
 export interface LocalEngine extends Engine, Receiving {
   upkeep: EngineUpkeep;
   within(collections: readonly string[]): LocalEngine;
@@ -128,7 +128,7 @@ export function createSubmitting(
   }
 }
 
-/** How far files are read with these settings. */
+/** The extraction limits of these settings. */
 export function boundsOf({ textCharsMax, extractCpuMs }: EngineSettings): ReadingBounds {
   return { characters: textCharsMax, cpu_time: extractCpuMs };
 }
@@ -145,7 +145,7 @@ function readFields(fields: SubmissionFields): ReadFields {
   };
 }
 
-/** The content type for downloads, by extension. Reading a file depends on its content only. */
+/** The content type for downloads, by extension. Extraction depends on the content only. */
 function contentTypeOf(filename: string): string {
   const ending = /\.([a-z0-9]{1,8})$/i.exec(filename)?.[1]?.toLowerCase() ?? '';
   return types[ending] ?? 'application/octet-stream';
@@ -183,7 +183,7 @@ const types: Readonly<Record<string, string>> = {
   ipynb: 'application/x-ipynb+json',
 };
 
-/** Of the current caller, for the turns of the queue. A hash, because an identity may be an address or a person's name. */
+/** The current caller, for fair queueing. A hash, because an identity may be an address or a person's name. */
 function submitterName(): string | undefined {
   const caller = currentCaller();
   return caller === '' ? undefined : createHash('sha256').update(caller).digest('hex').slice(0, 16);

@@ -10,7 +10,7 @@ import { renderDocument } from './render.ts';
 export interface UpdateNoteDeps {
   readonly documents: Pick<DocumentStore, 'get' | 'note' | 'editNote'>;
   readonly chunker: Chunker;
-  /** Its chunks have no vectors yet. */
+  /** Called when its chunks have no vectors yet. */
   onEdited(): void;
 }
 
@@ -21,7 +21,7 @@ export async function updateNote(
   { documents, chunker, onEdited }: UpdateNoteDeps,
 ): Promise<EngineDocument> {
   const text = readNote(given);
-  // Checked before the text is chunked, and once more in the transaction.
+  // Checked before chunking, and again in the transaction.
   const before = await documents.get({ id }, options);
   if (before === undefined) throw documentNotFound(id);
   if ((await documents.note({ id }, options)) === undefined) throw notANote(id);

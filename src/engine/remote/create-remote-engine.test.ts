@@ -38,7 +38,7 @@ async function fails(work: Promise<unknown>, code: ErrorCode): Promise<CarrelErr
   return caught;
 }
 
-test('bare arrays, text ids and hits without document_id are accepted (upstreams 3.3)', async (t) => {
+test('accepts bare arrays, text ids and hits without document_id (upstreams 3.3)', async (t) => {
   const { fake, engine } = await connect(t);
   const made = await engine.submit({ note: 'Pension revaluation', tags: ['collection:memory', 'a'] });
   assert.deepEqual(made, { accepted: true, job_id: 'job-1', status: 'queued', filename: 'note.md' });
@@ -63,7 +63,7 @@ test('bare arrays, text ids and hits without document_id are accepted (upstreams
   assert.deepEqual([status.version, status.documents, status.model?.name], ['3.2.2', 1, 'all-MiniLM-L6-v2']);
 });
 
-test('an engine that does not filter by source_path is filtered here', async (t) => {
+test('filters by source_path for an engine that does not', async (t) => {
   const { fake, engine } = await connect(t);
   fake.add({ text: 'one', source_path: 'memory/one.md' });
   fake.add({ text: 'two', source_path: 'memory/two.md' });
@@ -71,7 +71,7 @@ test('an engine that does not filter by source_path is filtered here', async (t)
   assert.deepEqual([documents.map(({ id }) => id), total], [[42], 1]);
 });
 
-test('names are compared whether accents stand with their letters or apart from them', async (t) => {
+test('compares names regardless of how accents are composed', async (t) => {
   const { fake, engine } = await connect(t);
   fake.add({ text: 'one', title: 'caf\u00e9.md' });
   fake.add({ text: 'two', title: 'cafe\u0301.md' });
@@ -88,7 +88,7 @@ test('a duplicate is an outcome, not an error', async (t) => {
   assert.deepEqual(await engine.submit({ note: 'queued' }), { accepted: false, job_id: 7, title: null });
 });
 
-test('a file is streamed with its name and its bytes as they are', async (t) => {
+test('streams a file with its exact name and bytes', async (t) => {
   const { fake, engine } = await connect(t);
   const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 256));
   const content = (async function* () {
@@ -103,7 +103,7 @@ test('a file is streamed with its name and its bytes as they are', async (t) => 
   assert.equal(fields?.['source_path'], 'x/y');
 });
 
-test('foreign error texts stay out of ours', async (t) => {
+test('keeps foreign error texts out of ours', async (t) => {
   const { fake, engine } = await connect(t);
   const missing = await fails(engine.document(7), 'document_not_found');
   assert.doesNotMatch(missing.message, /kb\.sqlite/);
@@ -115,12 +115,12 @@ test('foreign error texts stay out of ours', async (t) => {
   assert.equal(failed.data['httpStatus'], 500);
 });
 
-test('a refused key is told apart, and names the variable to check', async (t) => {
+test('a rejected key has its own error, which names the variable to check', async (t) => {
   const { engine } = await connect(t, { apiKey: 'right', key: 'wrong' });
   assert.match((await fails(engine.status(), 'engine_unauthorized')).message, /KB_API_KEY/);
 });
 
-test('the key goes with every call', async (t) => {
+test('sends the key with every call', async (t) => {
   const { fake, engine } = await connect(t, { apiKey: 'right', key: 'right' });
   await engine.status();
   await engine.submit({ note: 'x' });
@@ -128,7 +128,7 @@ test('the key goes with every call', async (t) => {
   assert.deepEqual(new Set(fake.requests.map(({ authorization }) => authorization)), new Set(['Bearer right']));
 });
 
-test('the base path is added unless the operator wrote it', async (t) => {
+test('adds the base path unless the operator wrote it', async (t) => {
   const { fake } = await connect(t);
   for (const path of ['', '/', '/api/v1', '/api/v1/']) {
     const engine = createRemoteEngine({ engineUrl: `${fake.origin}${path}`, timeoutMs: 5_000 });
@@ -137,7 +137,7 @@ test('the base path is added unless the operator wrote it', async (t) => {
   }
 });
 
-test('an answer that says nothing of what was done is no success', async (t) => {
+test('an answer without a result is not a success', async (t) => {
   const { fake, engine } = await connect(t);
   for (const body of ['<html>Welcome</html>', '[]', '7', '']) {
     fake.interrupt((response) => response.writeHead(200).end(body));
@@ -151,7 +151,7 @@ test('an answer that says nothing of what was done is no success', async (t) => 
   assert.equal((await engine.bulkDelete({ document_ids: [1] })).changed, 3);
 });
 
-test('an engine of ours tells how many documents have a source path, also beyond the first page', async (t) => {
+test('our engine reports how many documents have a source path, past the first page too', async (t) => {
   const { fake, engine } = await connect(t);
   const documents = [{ id: 1, source_path: 'a' }];
   fake.interrupt((response) => response.end(JSON.stringify({ documents, total: 250 })));
@@ -167,7 +167,7 @@ test('nothing listens: engine_unreachable', async () => {
   await fails(engine.submit({ note: 'x' }), 'engine_unreachable');
 });
 
-test('an engine that breaks off, redirects, is no engine or is not ready: each its own words', async (t) => {
+test('an engine that breaks off, redirects, is none or is not ready has its own message each', async (t) => {
   const { fake, engine } = await connect(t);
   fake.interrupt((response) => {
     response.writeHead(200, { 'content-length': '1000' }).write('{"version"');
@@ -191,7 +191,7 @@ test('an engine that does not answer: engine_timeout', async (t) => {
   await fails(engine.search({ query: 'x' }), 'engine_timeout');
 });
 
-test('a call that is cancelled closes its connection to the engine (contract §2)', async (t) => {
+test('cancelling a call closes its connection to the engine (contract §2)', async (t) => {
   const { fake, engine } = await connect(t);
   const controller = new AbortController();
   const arrived = new Promise<void>((resolve) => fake.interrupt(() => resolve()));
@@ -202,7 +202,7 @@ test('a call that is cancelled closes its connection to the engine (contract §2
   await fake.requests[0]?.closed;
 });
 
-test('an engine that dies while a file is sent', async (t) => {
+test('an engine that dies during an upload', async (t) => {
   const server = await serveTcp(t, (socket) => socket.once('data', () => socket.resetAndDestroy()));
   const engine = createRemoteEngine({ engineUrl: server.origin, timeoutMs: 5_000 });
   const content = (async function* () {
@@ -211,7 +211,7 @@ test('an engine that dies while a file is sent', async (t) => {
   await fails(engine.submit({ filename: 'big', content, size: 5000 * 64 * 1024 }), 'engine_unreachable');
 });
 
-test('a file that moves takes its time; one that stands still does not', async (t) => {
+test('a slow transfer may take long; a stalled one may not', async (t) => {
   const { engine } = await connect(t, { timeoutMs: 1000 });
   let isOver = false;
   const moving = async function* () {
@@ -222,7 +222,7 @@ test('a file that moves takes its time; one that stands still does not', async (
     yield Buffer.from('part ');
     await once(standing.signal, 'abort');
   };
-  // The one that moves has begun before: when the other one's time is over, its own is, too.
+  // The moving one started earlier: when the other times out, it has run longer.
   const [moved] = await Promise.all([
     engine.submit({ filename: 'slow', content: moving(), size: undefined }),
     fails(engine.submit({ filename: 'still', content: still(), size: 40 }), 'engine_timeout').finally(() => {
@@ -233,7 +233,7 @@ test('a file that moves takes its time; one that stands still does not', async (
   assert.ok(moved.accepted);
 });
 
-test('what cannot be read is no fault of the engine', async (t) => {
+test('an unreadable source is not the fault of the engine', async (t) => {
   const { engine } = await connect(t);
   const broken = async function* () {
     yield Buffer.from('part');
@@ -242,7 +242,7 @@ test('what cannot be read is no fault of the engine', async (t) => {
   await fails(engine.submit({ filename: 'x', content: broken(), size: 40 }), 'upload_conflict');
 });
 
-test('tags of a kind are replaced by one request, or one by one where the engine cannot', async (t) => {
+test('replaces tags of a kind in one request, or one by one if the engine cannot', async (t) => {
   const { fake, engine } = await connect(t);
   const { id } = fake.add({ tags: ['collection:a', 'old', 'kept'] });
   fake.add({ tags: ['collection:b', ...Array.from({ length: 70 }, (_, index) => `t${index}`)] });
@@ -261,7 +261,7 @@ test('tags of a kind are replaced by one request, or one by one where the engine
   assert.deepEqual(fake.requests[0]?.body, { document_ids: [id], remove: [], ...change });
 });
 
-test('too much for the safety threshold is told with its numbers', async (t) => {
+test('a safety threshold error has its numbers', async (t) => {
   const { fake, engine } = await connect(t);
   fake.add({ text: 'one' });
   const refused = await fails(engine.bulkDelete({ doc_type: 'note' }), 'safety_threshold_exceeded');

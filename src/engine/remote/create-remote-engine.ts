@@ -35,7 +35,7 @@ import { createEngineClient, type EngineClientConfig, type EngineRequest, queryO
 import { endlessError } from './engine-errors.ts';
 import { multipartForm } from './multipart.ts';
 
-/** An engine behind HTTP: ours, or one with the API of contract §6. */
+/** A remote engine: ours, or one with the API of contract §6. */
 export function createRemoteEngine(config: EngineClientConfig): Engine {
   const client = createEngineClient(config);
   const get = (path: string, { signal }: EngineCall = {}, more: Partial<EngineRequest> = {}): EngineRequest => ({
@@ -54,7 +54,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     ...send('POST', `/bulk/${kind}`, { ...selection, ...change }, options),
     meanings: { 409: 'safety_threshold_exceeded' },
   });
-  /** An engine may answer a change with something else than the document. */
+  /** An engine may answer a change with something other than the document. */
   const changed = async (id: number, request: EngineRequest, options?: EngineCall): Promise<EngineDocument> =>
     (await client.ask(request, document.nullable().catch(null))) ?? engine.documentAlone(id, options);
 
@@ -104,7 +104,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
         const { documents, ...rest } = await client.ask(request, listed('documents', documentPage));
         return { items: documents, ...rest };
       });
-      // An engine that does not know a filter returns the others, too.
+      // An engine that ignores the filter returns the others too.
       const hasPath = (path: string | null) => sourcePath === undefined || path === sourcePath;
       const documents = items.filter((each) => hasPath(each.source_path) && isNamed(each, words));
       return { documents, total: documents.length === items.length ? total : documents.length };
@@ -112,7 +112,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     async document(id, { first_chunk: first = 0, max_chunks: most, ...options } = {}) {
       const query = queryOf({ first_chunk: first === 0 ? undefined : first, max_chunks: most });
       const found = await client.ask(get(documentPath(id), options, { meanings, query }), documentWithChunks);
-      // An engine that knows no parts returns all.
+      // An engine without parts returns all chunks.
       const chunks = found.chunks.filter(({ chunk_index: index }) => index >= first).slice(0, most);
       return { ...found, chunks };
     },
@@ -165,7 +165,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const known = z.union([tagOverview, listed('tags', tagPage)]);
       const answer = await client.ask(get('/tags', options, { query }), known);
       if ('collections' in answer) return answer;
-      // An engine that knows no overviews lists its tags.
+      // An engine without overviews lists its tags.
       const after = afterOf(answer.next);
       const more = after === undefined ? [] : await engine.tags({ ...options, after });
       return overviewOf([...answer.tags, ...more], most);
@@ -179,7 +179,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       } catch (error) {
         if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
       }
-      // An engine without this path is told every tag to remove.
+      // An engine without this path gets every tag to remove.
       const known = (await engine.tags(options)).map(({ tag }) => tag);
       const replaced = known.filter(
         (tag) => isCollectionTag(tag) === (replaces === 'collections') && !add.includes(tag),
@@ -196,7 +196,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 const meanings = { 404: 'document_not_found' } as const;
 /** An engine that cannot move documents answers as if there were none. */
 const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
-/** So does one that keeps no deleted documents. */
+/** So does one that does not keep deleted documents. */
 const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
@@ -208,10 +208,10 @@ function listed<Schema extends z.ZodType>(name: string, schema: Schema) {
 
 /** Max pages of one list. Ours have some thousand items each. */
 const pagesMax = 100;
-/** Max items that the pages of one list have together. */
+/** Max items of all pages of one list. */
 const itemsMax = 100_000;
 
-/** Puts a list together that the engine answers in several parts, because all at once would be too long. */
+/** Assembles a list that the engine answers in parts. */
 async function gather<Item>(
   { limit = Number.POSITIVE_INFINITY, offset = 0 }: PageRequest,
   ask: (page: PageRequest) => Promise<{ items: Item[]; total?: number; next?: string }>,
@@ -239,7 +239,7 @@ function overviewOf(all: readonly TagCount[], most: TagOverviewSizes): TagOvervi
   };
 }
 
-/** How many tags our engine accepts in one request. */
+/** Max tags that our engine accepts in one request. */
 const batchMax = 60;
 
 /** Removes tags in batches. Tags that select the documents go last, with the additions, or the selection would be empty. */

@@ -83,7 +83,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
   }
 }
 
-/** Undefined and empty values are left out. */
+/** Omits undefined and empty values. */
 export function queryOf(parameters: Readonly<Record<string, string | number | undefined>>): URLSearchParams {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {

@@ -6,25 +6,26 @@ import { ServiceFailure } from '../../http/service-client.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What a status means for one call, if it means more than "it failed". */
+/** What a status means for one call, if more than "it failed". */
 export type Meanings = Readonly<Record<number, ErrorCode>>;
 
-/** Our own messages. The engine's texts may contain paths, hosts and stacks, so they are never repeated. */
+/** Our own messages. The engine's texts may contain paths, hosts and stack traces, so they are never repeated. */
 const messages: Partial<Record<ErrorCode, string>> = {
   document_not_found: 'No document has this id. kb_search, or kb_get with source_path, finds ids.',
-  not_a_note: 'Only notes can be updated, and this document is none. Upload the new version of a file instead.',
-  duplicate: 'Another document{twin} has exactly this text already. Nothing was changed.',
+  not_a_note: 'Only notes can be updated, and this document is a file. Upload its new version instead.',
+  duplicate: 'Another document{twin} already has exactly this text. Nothing was changed.',
   job_not_found: 'No job has this id. kb_jobs lists the jobs.',
   safety_threshold_exceeded:
-    'This would change more of all documents{share} than the safety threshold allows. Narrow the selection, or repeat with force if it is really meant.',
-  storage_full: 'The disk of the engine is full. The operator must make room; nothing was stored.',
-  upload_too_large: 'The engine does not take a file of this size.',
+    'This would change more of all documents{share} than the safety threshold allows. Narrow the selection, or repeat with force if this is intended.',
+  storage_full: "The engine's disk is full; nothing was stored. The operator must free some space.",
+  upload_too_large:
+    'The engine does not accept a file of this size. Split it, or ask the operator to raise KB_FILE_BYTES_MAX.',
   role_missing:
-    'The kb engine leaves this to others (KB_ROLES). The operator must set KB_ENGINE_URL to one that does it.',
-  invalid_arguments: 'The kb engine refused the arguments. Check them against the description of the tool.',
+    'This kb engine leaves the work to others (KB_ROLES). The operator must set KB_ENGINE_URL to one that does it.',
+  invalid_arguments: "The kb engine rejected the arguments. Check them against the tool's description.",
 };
 
-/** Converts a failed answer to our error. The error code of our own engine takes precedence over the status. */
+/** Converts a failed answer to our error. Our own engine's error code takes precedence over the status. */
 export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelError {
   const { status: httpStatus } = answer;
   const cause = new Error(`engine: ${httpStatus} ${answer.body.toString('utf8', 0, 2000)}`);
@@ -37,8 +38,7 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
     return new CarrelError(code, withNumbers(message, facts), { cause, data: { httpStatus, ...facts } });
   }
   if (httpStatus === 401 || httpStatus === 403) {
-    const hint =
-      'The kb engine refused the access. The operator must check KB_API_KEY: it must be the key of the engine.';
+    const hint = "The kb engine refused access. The operator must check KB_API_KEY: it must be the engine's key.";
     return new CarrelError('engine_unauthorized', hint, { cause, data: { httpStatus } });
   }
   return new CarrelError('engine_error', statusMessage(httpStatus), {
@@ -48,16 +48,16 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   });
 }
 
-/** Pages that lead to themselves, or of which there are too many. */
+/** For pages that lead to themselves, or too many of them. */
 export function endlessError(): CarrelError {
-  const message = 'The kb engine answers a list in pages without end. The operator must check KB_ENGINE_URL.';
+  const message = 'The kb engine answers a list in endless pages. The operator must check KB_ENGINE_URL.';
   return new CarrelError('engine_error', message, { data: { httpStatus: 200 } });
 }
 
 export function shapeError({ status, body }: ServiceAnswer): CarrelError {
   return new CarrelError(
     'engine_error',
-    'The kb engine answered in a form that is not understood. The operator must check KB_ENGINE_URL.',
+    "The kb engine's answer was not understood. The operator must check KB_ENGINE_URL.",
     { cause: new Error(`engine: ${status} ${body.toString('utf8', 0, 2000)}`), data: { httpStatus: status } },
   );
 }
@@ -81,9 +81,9 @@ export function failureError(error: unknown, timeoutMs: number): unknown {
         { cause: error.cause, data },
       );
     case 'too_large':
-      return new CarrelError('engine_error', 'The answer of the kb engine is too large. Ask for less.', { data });
+      return new CarrelError('engine_error', "The kb engine's answer is too large. Ask for less.", { data });
     case 'incomplete':
-      return new CarrelError('engine_error', 'The answer of the kb engine broke off. Try again.', {
+      return new CarrelError('engine_error', "The kb engine's answer broke off. Try again.", {
         cause: error.cause,
         data,
       });
@@ -92,13 +92,13 @@ export function failureError(error: unknown, timeoutMs: number): unknown {
 
 function statusMessage(status: number): string {
   if (status >= 300 && status < 400) {
-    return 'The kb engine answers with a redirect, which is not followed. The operator must check KB_ENGINE_URL.';
+    return 'The kb engine answered with a redirect, which is not followed. The operator must check KB_ENGINE_URL.';
   }
-  if (status === 404) return 'The kb engine knows no such address. The operator must check KB_ENGINE_URL.';
+  if (status === 404) return 'The kb engine does not know this address. The operator must check KB_ENGINE_URL.';
   if (status === 429) return 'The kb engine is receiving too many requests. Try again later.';
   if (status === 503) return 'The kb engine is not ready. Try again in a moment.';
   if (status >= 500) return 'The kb engine failed. Try again; if it persists, the operator finds the cause in its log.';
-  return 'The kb engine refused the request. Check the arguments.';
+  return 'The kb engine rejected the request. Check the arguments.';
 }
 
 /** Our own engine uses our error codes; those with a message here are recognised. */
@@ -107,7 +107,7 @@ function namedCode(body: Body): ErrorCode | undefined {
   return typeof named === 'string' && Object.hasOwn(messages, named) ? (named as ErrorCode) : undefined;
 }
 
-/** A caller's model may see only the text, so the engine's numbers are included in it. */
+/** A model may see only the text, so it includes the engine's numbers. */
 function withNumbers(message: string, { matched, total, document_id: twin }: Record<string, number>): string {
   const share = matched === undefined || total === undefined ? '' : ` (${matched} of ${total})`;
   return message.replace('{share}', share).replace('{twin}', twin === undefined ? '' : ` (${twin})`);

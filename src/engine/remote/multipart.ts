@@ -7,7 +7,7 @@ export interface MultipartFile {
   size: number | undefined;
 }
 
-/** A form with text fields and, last, one file that is streamed. */
+/** A form with text fields and, last, one streamed file. */
 export function multipartForm(
   fields: Readonly<Record<string, string>>,
   file?: MultipartFile,
@@ -41,7 +41,7 @@ function fileHead(boundary: string, filename: string): string {
   return head.slice(0, -'\r\n'.length);
 }
 
-/** As browsers do it (HTML, "multipart/form-data encoding algorithm"); the name itself is sent as UTF-8. */
+/** As browsers do it (HTML, "multipart/form-data encoding algorithm"); the name is UTF-8. */
 function escapeName(name: string): string {
   return name.replace(/[\r\n"]/g, (character) => encodeURIComponent(character));
 }

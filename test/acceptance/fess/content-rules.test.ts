@@ -73,7 +73,7 @@ verifies(
       ['ftp://example.com/a', 'scheme_not_allowed', /contentFetch\.allowedSchemes/],
       [`${open.site.url}/gone`, 'content_unavailable', /status 410/],
       [`${open.site.url}/circle`, 'too_many_redirects', /redirects/],
-      [`${open.site.url}/image`, 'unsupported_content_type', /text in pictures is not read/],
+      [`${open.site.url}/image`, 'unsupported_content_type', /OCR is off/],
       ['http://user:secret@example.com/', 'content_unavailable', /address in the index cannot be used/],
     ];
     for (const [url, code, message] of cases) {
