@@ -134,9 +134,9 @@ detail. A misspelt command or flag is answered with the closest one. \`carrel co
 \`zsh\` and \`fish\`).
 
 Commands that search and store run the tools of \`carrel serve\` with the same settings and data (\`--data-dir\`, \`--config\`, the
-environment). They work while a server runs, and say on stderr which database they use. On a terminal they print a table; elsewhere, and
-with \`--json\`, they print the tool's own answer. Tables show \ufffd for control characters and escapes. \`NO_COLOR\` is respected. \`--open\`
-opens the first result with the system's default program, if it is a document and not a program.
+environment). If a server with these settings is running, they ask it. They say on stderr which database they use. On a terminal they
+print a table; elsewhere, and with \`--json\`, they print the tool's own answer. Tables show \ufffd for control characters and escapes.
+\`NO_COLOR\` is respected. \`--open\` opens the first result with the system's default program, if it is a document and not a program.
 
 Exit codes: 0 success, 1 unexpected or not found, 2 usage, 65 partly skipped, 69 a dependency is unavailable, 78 configuration
 ([roles](roles.md#exit-codes)).
