@@ -1,0 +1,269 @@
+import { type Html, html, type Part } from '../html.ts';
+
+export interface MarkdownOptions {
+  /** UTF-16 units of the text: the blocks in it get the class `passage`. */
+  passage?: readonly [start: number, end: number] | undefined;
+  /** Shows a run of plain text, for example with words marked. */
+  mark?: ((text: string) => Part) | undefined;
+}
+
+/**
+ * Markdown as people write it: headings, lists, quotes, tables, code, emphasis, links. HTML in it is shown as text, images
+ * as their description, and only links to http, https and mailto are links. Takes linear time: every pattern is bounded.
+ */
+export function renderMarkdown(text: string, options: MarkdownOptions = {}): Html {
+  return html`${blocksOf(linesOf(text), options)}`;
+}
+
+interface Line {
+  text: string;
+  start: number;
+}
+
+function linesOf(text: string): Line[] {
+  let start = 0;
+  return text.split('\n').map((line) => {
+    const at = start;
+    start += line.length + 1;
+    return { text: line.replace(/\r$/, ''), start: at };
+  });
+}
+
+const patterns = {
+  fence: /^ {0,3}(`{3,20}|~{3,20})[ \t]*([\w+#.-]{0,40})/,
+  heading: /^ {0,3}(#{1,6})[ \t]+(.*)$/,
+  rule: /^ {0,3}(?:(?:\*[ \t]*){3,80}|(?:-[ \t]*){3,80}|(?:_[ \t]*){3,80})$/,
+  quote: /^ {0,3}> ?/,
+  item: /^([ \t]{0,12})(?:[-*+]|\d{1,9}[.)])[ \t]+/,
+  tableRow: /^ {0,3}\|.*\|[ \t]*$/,
+  tableRule: /^ {0,3}\|?(?:[ \t]*:?-{1,80}:?[ \t]*\|){0,60}[ \t]*:?-{1,80}:?[ \t]*\|?[ \t]*$/,
+} as const;
+
+/** Quotes and lists are read by themselves down to this depth. */
+const depthMax = 6;
+
+function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): Html[] {
+  const blocks: Html[] = [];
+  let at = 0;
+  const take = (more: (line: string, index: number) => boolean): Line[] => {
+    const from = at;
+    at += 1;
+    while (at < lines.length && more(lines[at]?.text ?? '', at - from)) at += 1;
+    return lines.slice(from, at);
+  };
+  while (at < lines.length) {
+    const { text: line = '' } = lines[at] ?? {};
+    const fence = patterns.fence.exec(line);
+    const heading = patterns.heading.exec(line);
+    if (line.trim() === '') at += 1;
+    else if (fence) blocks.push(codeBlock(take(untilFence(fence[1] ?? '```')), fence[1] ?? '', options));
+    else if (heading)
+      blocks.push(
+        headingOf(
+          take(() => false),
+          heading,
+          options,
+        ),
+      );
+    else if (patterns.rule.test(line)) {
+      at += 1;
+      blocks.push(html`<hr>`);
+    } else if (patterns.tableRow.test(line) && patterns.tableRule.test(lines[at + 1]?.text ?? '')) {
+      blocks.push(
+        tableOf(
+          take((next) => patterns.tableRow.test(next)),
+          options,
+        ),
+      );
+    } else if (patterns.quote.test(line) && depth < depthMax) {
+      const inner = take((next) => patterns.quote.test(next)).map((each) => without(patterns.quote, each));
+      blocks.push(html`<blockquote>${blocksOf(inner, options, depth + 1)}</blockquote>`);
+    } else if (patterns.item.test(line) && depth < depthMax) blocks.push(listOf(take(isInList(line)), options, depth));
+    else
+      blocks.push(
+        paragraph(
+          take((next) => next.trim() !== '' && !startsBlock(next)),
+          options,
+        ),
+      );
+  }
+  return blocks;
+}
+
+function startsBlock(line: string): boolean {
+  const { fence, heading, quote, item, tableRow } = patterns;
+  return [fence, heading, quote, item, tableRow].some((pattern) => pattern.test(line));
+}
+
+function without(pattern: RegExp, { text, start }: Line): Line {
+  const length = pattern.exec(text)?.[0].length ?? 0;
+  return { text: text.slice(length), start: start + length };
+}
+
+/** The closing line belongs to the block. */
+function untilFence(fence: string): (line: string) => boolean {
+  let isOpen = true;
+  return (line) => {
+    const wasOpen = isOpen;
+    if (line.trimStart().startsWith(fence)) isOpen = false;
+    return wasOpen;
+  };
+}
+
+/** Items of one kind, and what is indented below them; one empty line may come between. */
+function isInList(first: string): (line: string) => boolean {
+  let wasEmpty = false;
+  return (line) => {
+    const isEmpty = line.trim() === '';
+    const isOther = indentOf(line) <= indentOf(first) + 1 && isNumbered(line) !== isNumbered(first);
+    const isItem = patterns.item.test(line);
+    const belongs = isEmpty
+      ? !wasEmpty
+      : isItem
+        ? !isOther
+        : /^[ \t]{2}/.test(line) || !(wasEmpty || startsBlock(line));
+    wasEmpty = isEmpty;
+    return belongs;
+  };
+}
+
+function isNumbered(line: string): boolean {
+  return /^[ \t]*\d/.test(line);
+}
+
+function listOf(lines: readonly Line[], options: MarkdownOptions, depth: number): Html {
+  const indent = indentOf(lines[0]?.text ?? '');
+  const items: Line[][] = [];
+  for (const line of lines) {
+    if (patterns.item.test(line.text) && indentOf(line.text) <= indent + 1) items.push([without(patterns.item, line)]);
+    else items.at(-1)?.push(without(/^[ \t]{0,4}/, line));
+  }
+  const shown = items.map((item) => {
+    const [first, ...rest] = item;
+    const isTight = first !== undefined && rest.every(({ text }) => text.trim() === '' || patterns.item.test(text));
+    const body =
+      isTight && first
+        ? [...inlineOf([first], options), ...blocksOf(rest, options, depth + 1)]
+        : blocksOf(item, options, depth + 1);
+    return html`<li${passageClass(item, options)}>${body}</li>`;
+  });
+  return isNumbered(lines[0]?.text ?? '') ? html`<ol>${shown}</ol>` : html`<ul>${shown}</ul>`;
+}
+
+function indentOf(line: string): number {
+  return /^[ \t]*/.exec(line)?.[0].length ?? 0;
+}
+
+function headingOf(
+  lines: readonly Line[],
+  [, marks = '#', text = '']: RegExpExecArray,
+  options: MarkdownOptions,
+): Html {
+  const [line = { text: '', start: 0 }] = lines;
+  const shown = inlineOf([{ ...line, text: text.replace(/[ \t]{1,20}#{1,20}[ \t]*$/, '') }], options);
+  // The page has the only h1.
+  const level = marks.length;
+  if (level <= 1) return html`<h2${passageClass(lines, options)}>${shown}</h2>`;
+  if (level === 2) return html`<h3${passageClass(lines, options)}>${shown}</h3>`;
+  return html`<h4${passageClass(lines, options)}>${shown}</h4>`;
+}
+
+function codeBlock(lines: readonly Line[], fence: string, options: MarkdownOptions): Html {
+  const isClosed = lines.length > 1 && lines.at(-1)?.text.trimStart().startsWith(fence);
+  const code = lines.slice(1, isClosed ? -1 : undefined);
+  return html`<pre${passageClass(code, options)}><code>${shownText(code.map(({ text }) => text).join('\n'), options)}</code></pre>`;
+}
+
+function paragraph(lines: readonly Line[], options: MarkdownOptions): Html {
+  return html`<p${passageClass(lines, options)}>${inlineOf(lines, options)}</p>`;
+}
+
+function tableOf(lines: readonly Line[], options: MarkdownOptions): Html {
+  const [head, , ...body] = lines;
+  const row = (line: Line | undefined, cell: (text: Part) => Html): Html[] =>
+    cellsOf(line?.text ?? '').map((text) => cell(inlineOf([{ text, start: 0 }], options)));
+  return html`<div class="table-scroll"><table><thead><tr>${row(head, (text) => html`<th scope="col">${text}</th>`)}</tr></thead>
+<tbody>${body.map((line) => html`<tr${passageClass([line], options)}>${row(line, (text) => html`<td>${text}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/\|$/, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll('\\|', '|'));
+}
+
+function passageClass(lines: readonly Line[], { passage }: MarkdownOptions): Html | false {
+  const [first, last] = [lines[0], lines.at(-1)];
+  if (!passage || !first || !last) return false;
+  return first.start < passage[1] && last.start + last.text.length > passage[0] && html` class="passage"`;
+}
+
+/** Bounded, so that a text of nothing but opening brackets is read in linear time. */
+const inlinePattern =
+  /(?<fence>`{1,3})(?<code>[^`]{1,400})\k<fence>|\\(?<escaped>[!-/:-@[-`{-~])|\*\*(?<bold>[^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<![\w*])[*_](?<italic>[^*_\s](?:[^*_]{0,300}[^*_\s])?)[*_](?![\w*])|~~(?<gone>[^~]{1,300})~~|!\[(?<alt>[^\]]{0,300})\]\([^)]{0,1000}\)|\[(?<label>[^\]]{1,300})\]\((?<target>(?:[^()\s]|\([^()\s]{0,200}\)){1,1000})[^)]{0,300}\)|<(?<auto>https?:\/\/[^>\s]{1,1000})>|(?<bare>https?:\/\/[^\s<>()"'`]{1,1000}[^\s<>()"'`.,;:!?])/g;
+
+function inlineOf(lines: readonly Line[], options: MarkdownOptions): Part[] {
+  const parts: Part[] = [];
+  const text = lines.map((line) => line.text.replace(/ {2,8}$/, '')).join('\n');
+  let done = 0;
+  for (const match of text.matchAll(inlinePattern)) {
+    parts.push(shownText(text.slice(done, match.index), options), inline(match.groups ?? {}, options));
+    done = match.index + match[0].length;
+  }
+  parts.push(shownText(text.slice(done), options));
+  return parts;
+}
+
+function inline(found: Record<string, string | undefined>, options: MarkdownOptions): Part {
+  const { code, escaped, bold, italic, gone, alt, label, target, auto, bare } = found;
+  if (code !== undefined) return html`<code>${shownText(code, options)}</code>`;
+  if (escaped !== undefined) return escaped;
+  if (bold !== undefined) return html`<strong>${plainInline(bold, options)}</strong>`;
+  if (italic !== undefined) return html`<em>${plainInline(italic, options)}</em>`;
+  if (gone !== undefined) return html`<del>${plainInline(gone, options)}</del>`;
+  if (alt !== undefined) return html`<span class="picture">${alt === '' ? 'Image' : alt}</span>`;
+  const address = target ?? auto ?? bare ?? '';
+  const shown = label === undefined ? shownText(address, options) : plainInline(label, options);
+  return linkOf(address, shown);
+}
+
+/** Emphasis inside emphasis and links: code and further emphasis only one level deep. */
+function plainInline(text: string, options: MarkdownOptions): Part[] {
+  return text
+    .split(/`([^`]{1,300})`/)
+    .map((part, index) =>
+      index % 2 === 1
+        ? html`<code>${shownText(part, options)}</code>`
+        : shownText(part.replace(/\*\*|__/g, ''), options),
+    );
+}
+
+function linkOf(address: string, text: Part): Part {
+  if (!/^(?:https?:\/\/|mailto:)/i.test(address)) return text;
+  return html`<a href="${address}" rel="noopener noreferrer nofollow" target="_blank">${text}</a>`;
+}
+
+function shownText(text: string, { mark }: MarkdownOptions): Part {
+  return mark && text.trim() !== '' ? mark(text) : text;
+}
+
+/** The words of a Markdown text on one line, without its marks, as snippets show them. */
+export function plainText(text: string): string {
+  return text
+    .replace(/\s+/g, ' ')
+    .replace(/!?\[([^\]]{0,300})\]\([^)\s]{0,1000}[^)]{0,300}\)/g, '$1')
+    .replace(/(^|\s)\|?(?:[ \t]{0,8}:?-{3,80}:?[ \t]{0,8}\|){1,60}(?:[ \t]{0,8}:?-{3,80}:?[ \t]{0,8}\|?)?/g, '$1')
+    .replace(/[`~]{3,20}\w{0,20}/g, ' ')
+    .replace(/(^|\s)(?:#{1,6}|>|[*+-])(?=\s)/g, '$1')
+    .replace(/\*\*|__|~~|`/g, '')
+    .replace(/(^|[\s(])[*_]([^*_\s][^*_]{0,300})[*_](?=[\s.,;:!?)]|$)/g, '$1$2')
+    .replace(/\s+/g, ' ')
+    .replace(/\s*\|\s*(?=\|)/g, ' ')
+    .replace(/^\s*\|\s*|\s*\|\s*$/g, '')
+    .replace(/\s*\|\s*/g, ' · ')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
