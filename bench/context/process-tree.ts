@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * What these processes and everything below them have used so far, in milliseconds, with the threads and processes that have
- * ended since. In steps of 10 ms: enough for many calls together.
+ * CPU time of these processes and their descendants in milliseconds, including ended ones. In steps of 10 ms: enough for many
+ * calls together.
  */
 export function cpuMilliseconds(roots: readonly number[]): number {
   const processes = new Map(readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : [])));
@@ -22,11 +22,11 @@ export function parentOf(pid: number): number | undefined {
 
 const millisecondsPerTick = 10;
 
-/** Nothing of a process that has ended. */
+/** Undefined for a process that has ended. */
 function statOf(pid: number): [number, { parent: number; milliseconds: number }][] {
   try {
-    // Behind the name, which may have anything in it: state, parent, and from the twelfth on the times of user and system, its
-    // own and those of children that have ended.
+    // After the name, which may contain anything: state, parent, and from the twelfth field the user and system times, its own
+    // and those of ended children.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
     const ticks = fields.slice(11, 15).reduce((sum, each) => sum + each, 0);
     const milliseconds = millisecondsPerTick * ticks;

@@ -2,15 +2,15 @@
  * The context store at scale, through the protocol: storing one by one and in batches, then searches with filters, words and
  * ids. Speaks MCP over stdio, so any server with the tools of 002 can be measured with the same data on the same machine.
  *
- *     node bench/context/run.ts                         this program, on SQLite and on PostgreSQL if there is one
+ *     node bench/context/run.ts                         this program, on SQLite and, if available, PostgreSQL
  *     node bench/context/run.ts --backend sqlite        one of them
- *     node bench/context/run.ts --against "uvx mcp-context-server"   and another server, which gets the same settings
+ *     node bench/context/run.ts --against "uvx mcp-context-server"   also another server, with the same settings
  *
  *     --entries 100000   --calls 100   --only fts,hybrid (and what fills the store)
  *
- * Tells for each call the time on the wall and the CPU time of the server and, on PostgreSQL, of the database (Linux only): of
- * two servers on a busy machine, only their sum can be compared. Two servers take turns, a few calls each. Without embeddings and reranking, which are
- * measured by bench/memory and bench/speed. Entries are generated from a fixed seed.
+ * Reports for each call the wall time and the CPU time of the server and, on PostgreSQL, of the database (Linux only): on a
+ * busy machine only CPU times are comparable. Two servers alternate, a few calls each. Embeddings and reranking are off;
+ * bench/memory and bench/speed measure them. Entries come from a fixed seed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,21 +40,21 @@ const only = options.only?.split(',');
 interface Times {
   readonly p50: number;
   readonly p99: number;
-  /** Of the server and its helpers, for one call. */
+  /** CPU time of the server and its helpers, per call. */
   readonly cpu: number;
   readonly helpersCpu: number;
 }
 
-/** Where a server keeps its entries. */
+/** Where a server stores its entries. */
 interface Place {
   readonly settings: Record<string, string>;
-  /** Processes that work for the server, besides its own. */
+  /** Other processes that work for the server. */
   readonly helpers: readonly number[];
-  /** Has a database do at once, once it is filled, what it would do in the background of whatever comes next. */
+  /** Makes a filled database do its background work now. */
   readonly settle?: (() => Promise<void>) | undefined;
 }
 
-/** A server that is measured. */
+/** A measured server. */
 interface Subject extends Omit<Place, 'settings'> {
   readonly command: string;
   readonly client: Client;
@@ -62,19 +62,19 @@ interface Subject extends Omit<Place, 'settings'> {
   readonly own: readonly number[];
 }
 
-/** What the calls of one operation took so far. */
+/** Times of one operation's calls so far. */
 interface Taking {
   readonly times: number[];
   own: number;
   helpers: number;
 }
 
-/** In which each operation is measured. */
+/** Rounds per operation. */
 const turns = 10;
 
 /**
- * Of each operation before it is measured, as a server that runs for days has had them: V8 compiles until about the 2,000th. Where
- * calls take long, as many as there is time for; both servers have as many.
+ * Calls per operation before measuring: V8 compiles until about the 2,000th. If calls take long, as many as there is time for;
+ * the same for both servers.
  */
 const warmingCalls = 2_500;
 const warmingMs = 60_000;
@@ -88,7 +88,7 @@ const ourSettings = { EMBEDDING_PROVIDER: 'none' };
 if (options.backend !== 'postgresql') await compare('SQLite', (use) => use({ settings: {}, helpers: [] }));
 if (options.backend !== 'sqlite') {
   const postgres = await startPostgres();
-  if (typeof postgres === 'string') console.log(`PostgreSQL is left out: ${postgres}`);
+  if (typeof postgres === 'string') console.log(`Skipping PostgreSQL: ${postgres}`);
   else {
     await compare('PostgreSQL', (use) => withDatabase(postgres, use));
     await postgres.stop();
@@ -176,7 +176,7 @@ async function withServer(
   }
 }
 
-/** Every server is filled; then they take turns, a few calls each: a machine is now faster and now slower. */
+/** Fills every server; then they alternate, a few calls each, because a machine's speed varies. */
 async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
   const measured = subjects.map((): Measured => new Map());
   const workloads = subjects.map(() => createWorkload(entriesCount, callsCount));
@@ -206,7 +206,7 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
       if (taking === undefined || taking.times.length === 0) continue;
       const times = timesOf(taking);
       measured[at]?.set(name, times);
-      // It may take long until the table comes.
+      // The table may take long to appear.
       console.error(`${subject.command}: ${name}: ${shown(times)}`);
       if (isFilling) await subject.settle?.();
     }

@@ -6,7 +6,7 @@ export interface Operation {
   input(): Record<string, unknown>;
 }
 
-/** The same calls with the same data in every run: everything is drawn from one seed, in order. */
+/** The same calls with the same data in every run, drawn from one seed. */
 export function createWorkload(entriesCount: number, callsCount: number): Operation[] {
   const random = createRandom(7);
   const below = (bound: number) => Math.floor(random() * bound);

@@ -1,13 +1,13 @@
-/** How much of what another program read is in our text. */
+/** How much of another program's text is in ours. */
 export interface Comparison {
-  /** Share of its words that are in ours, each as often as there. */
+  /** Share of its words that are in ours, with multiplicity. */
   readonly recall: number;
-  /** Share of its pairs of neighbouring words that are neighbours in ours. */
+  /** Share of its adjacent word pairs that are adjacent in ours. */
   readonly order: number;
   readonly words: number;
 }
 
-/** Undefined where the other program read next to nothing. */
+/** Undefined if the other program read next to nothing. */
 export function compare(text: string, reference: string, withNumbers: boolean): Comparison | undefined {
   const theirs = wordsOf(reference, withNumbers);
   if (theirs.length < wordsMin) return undefined;
@@ -22,7 +22,7 @@ export function compare(text: string, reference: string, withNumbers: boolean): 
 /** Fewer say nothing. */
 const wordsMin = 5;
 
-/** Letters and digits, in lower case and in composed form; ligatures and the like as what they stand for. */
+/** Letters and digits, lower-cased and composed; ligatures expanded. */
 function wordsOf(text: string, withNumbers: boolean): string[] {
   const plain = text.normalize('NFKC').replaceAll('\u00ad', '').toLowerCase();
   return plain.match(withNumbers ? /[\p{L}\p{M}]{2,}|\p{N}+/gu : /[\p{L}\p{M}]{2,}/gu) ?? [];

@@ -1,7 +1,6 @@
 /**
- * Reads files that other programs made and compares the text with what other readers found in them:
- * `node bench/corpus/run.ts FOLDER [--format doc] [--worst 10] [--write]`. FOLDER is filled by gather.py.
- * `--write` puts the table into docs/formats.md.
+ * Reads files that other programs made and compares the text with other readers': `node bench/corpus/run.ts FOLDER [--format
+ * doc] [--worst 10] [--write]`. gather.py fills FOLDER. `--write` puts the table into docs/formats.md.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -24,11 +23,11 @@ if (values.write && values.format) throw new Error('--write needs all formats: l
 interface Outcome {
   readonly name: string;
   readonly compared?: Comparison | undefined;
-  /** The code of the error where the file was refused. */
+  /** The error code if the file was refused. */
   readonly refused?: string;
 }
 
-/** As a knowledge base does it. */
+/** As a knowledge base does. */
 const extractor = createExtractor({
   cpuMsMax: 300_000,
   memoryMb: 512,
@@ -57,7 +56,7 @@ async function read(format: string, name: string): Promise<Outcome> {
   const reference = readFileSync(`${path}.reference.txt`, 'utf8');
   try {
     const { text, title } = await extractor.extract({ bytes, filename: name, mode: 'markdown', extent: 'page' });
-    // Sheets show numbers as their formats say; other readers give them as they are stored.
+    // Sheets show numbers in their formats; other readers return stored values.
     const withNumbers = !['xls', 'xlsx', 'ods'].includes(format);
     return { name, compared: compare(`${title ?? ''}\n${text}`, reference, withNumbers) };
   } catch (error) {

@@ -7,7 +7,7 @@ export interface BenchPage {
   name: string;
   html: string;
   expected: string;
-  /** Every second page in the order of names: rules are tuned on the others only. */
+  /** Every second page by name: rules are tuned on the others only. */
   heldOut: boolean;
 }
 
@@ -20,7 +20,7 @@ export interface ScoredPage {
 
 const folder = new URL('./pages/', import.meta.url);
 
-/** Files are in the charset of their page; all tools get the same decoded text. */
+/** Files are in their page's charset; all tools get the same decoded text. */
 export async function loadPages(): Promise<BenchPage[]> {
   const names = readdirSync(folder)
     .filter((file) => file.endsWith('.html'))

@@ -6,8 +6,8 @@ import { htmlBombs, otherBombs, pdfBombs } from '../../test/security/parsers/bom
 const smallPage = Buffer.from('<!doctype html><title>Small</title><p>A small page that must be served meanwhile.</p>');
 
 /**
- * Every bomb through an extractor with production settings, with a small page read at the same time.
- * The stall is the longest time for which the event loop of this process, the one that would serve, was blocked.
+ * Feeds every bomb to an extractor with production settings while a small page is read. The stall is the longest time for which
+ * this process's event loop was blocked.
  */
 export async function runBombs(): Promise<void> {
   const extractor = createExtractor({ cpuMsMax: 5000, memoryMb: 256, workersMax: 2 });
@@ -17,7 +17,7 @@ export async function runBombs(): Promise<void> {
   );
   for (const bomb of [...htmlBombs, ...otherBombs, ...pdfBombs]) {
     const bytes = bomb.bytes();
-    // Making the bomb blocks the loop; that is not what is measured.
+    // Creating the bomb blocks the loop; that is not measured.
     await new Promise((resolve) => setTimeout(resolve, 50));
     const stall = monitorEventLoopDelay({ resolution: 1 });
     stall.enable();

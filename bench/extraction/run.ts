@@ -1,6 +1,6 @@
 /**
- * Quality and safety of text extraction: `node bench/extraction/run.ts [--pages] [--bombs] [--show NAME]`.
- * Prints F1 of words for every page and tool, the means of both halves, and what bombs do to a serving process.
+ * Quality and safety of text extraction: `node bench/extraction/run.ts [--pages] [--bombs] [--show NAME]`. Prints the F1 of
+ * words for every page and tool, the means of both halves, and what bombs do to a serving process.
  */
 import { loadPages, type ScoredPage, scorePage } from './pages.ts';
 import { runBombs } from './run-bombs.ts';
@@ -42,7 +42,7 @@ function meanOf(rows: ScoredPage[], tool: string): number {
 
 async function showPage(name: string): Promise<void> {
   const page = (await loadPages()).find((candidate) => candidate.name === name);
-  if (!page) throw new Error(`There is no page ${name}.`);
+  if (!page) throw new Error(`No page is named ${name}.`);
   for (const [tool, extract] of Object.entries(tools)) {
     const text = extract(page.html);
     console.log(`--- ${tool} ${JSON.stringify(scoreWords(text, page.expected))}\n${text}`);

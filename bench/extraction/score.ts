@@ -7,8 +7,8 @@ export interface Score {
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /**
- * How well `actual` matches the words of `expected` and how often each occurs, ignoring order. Words are the
- * segmenter's, which also splits Chinese, Japanese and Thai; case is ignored.
+ * How well `actual` matches the words of `expected` and their frequencies, ignoring order and case. The segmenter also splits
+ * Chinese, Japanese and Thai.
  */
 export function scoreWords(actual: string, expected: string): Score {
   const wanted = countWords(expected);
@@ -23,7 +23,7 @@ export function scoreWords(actual: string, expected: string): Score {
 function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of text.split('\n')) {
-    // A marker at the start of a list item is layout: some print it and some do not.
+    // A list marker is layout: some tools print it and some do not.
     for (const { segment, isWordLike } of segmenter.segment(line.replace(/^\s*(?:[-*•]|\d+\.)\s+/, ''))) {
       if (isWordLike) counts.set(segment.toLowerCase(), (counts.get(segment.toLowerCase()) ?? 0) + 1);
     }

@@ -2,7 +2,7 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { readHtml } from '../../src/documents/html/read-html.ts';
 
-/** What each tool makes of a page, its title first where its text does not begin with it. */
+/** Each tool's text of a page, with the title first. */
 export const tools: Record<string, (html: string) => string> = {
   carrel: (html) => {
     const { title, text } = readHtml(html, { mode: 'text', url: 'https://page.example/a/b', charsMax: 2_000_000 });
@@ -25,7 +25,7 @@ function squeezed(text: string): string {
 
 const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ' };
 
-/** Strips tags, with a line break for each that is not inline, so that words do not run together. */
+/** Strips tags, with a line break for each block element, so that words do not run together. */
 function brokenUp(html: string): string {
   return html
     .replace(/<(script|style|noscript|svg|head)\b[\s\S]*?<\/\1>/gi, ' ')
@@ -37,7 +37,7 @@ function brokenUp(html: string): string {
     );
 }
 
-/** linkedom makes no body for a page that leaves its tags out, as HTML allows; that is not Readability's fault. */
+/** linkedom creates no body for a page that omits its tags, as HTML allows; that is not Readability's fault. */
 function whole(html: string): string {
   return /<body\b/i.test(html) ? html : `<html><head></head><body>${html}</body></html>`;
 }

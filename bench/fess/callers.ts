@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-/** One client that makes one call after another on a connection of its own. */
+/** A client that makes one call after another on its own connection. */
 export interface Caller {
   call(): Promise<void>;
   close(): void;
@@ -63,7 +63,7 @@ function exchange(
       response.on('end', () => resolve({ headers: response.headers, body: text }));
     });
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
-      // A connection that rested while the others had their turn may have been closed by the server just now.
+      // The server may have just closed a connection that was idle between rounds.
       if (outgoing.reusedSocket && error.code === 'ECONNRESET')
         exchange(agent, url, method, headers, body).then(resolve, reject);
       else reject(error);

@@ -1,9 +1,9 @@
 /**
  * What the bridge adds to a Fess request: `node bench/fess/run.ts [rounds]`, after `npm run build`. Linux only.
  *
- * Three ways to the same fake Fess take turns in every round: a direct request, the built bridge over HTTP, and a minimal
- * proxy on the official SDK. All send the same request to it, so that only what is in between differs. The
- * figure that counts is the ratio of what the bridge and the proxy add to the median of the direct request.
+ * Three ways to the same fake Fess alternate in every round: a direct request, the built bridge over HTTP, and a minimal proxy
+ * on the official SDK. All send the same request, so only the layer in between differs. The figure that counts is the ratio of
+ * what bridge and proxy add to the median of the direct request.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ async function measure(): Promise<void> {
   mkdirSync(join(home, '.mcp-feiss'));
   const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
   const limits = { maxInFlightRequests: 64 };
-  // On a busy machine a call may take long, and would be answered with a handle.
+  // On a busy machine a slow call would be answered with a handle.
   const timeouts = { longRunningThresholdMs: 60_000 };
   writeFileSync(
     join(home, '.mcp-feiss/config.json'),
@@ -116,7 +116,7 @@ function rotated<Item>(items: readonly Item[], by: number): Item[] {
   return [...items.slice(at), ...items.slice(0, at)];
 }
 
-/** Starts a program and waits for the address that it says on stderr. */
+/** Starts a program and waits for its address on stderr. */
 function start(args: readonly string[]): Promise<string> {
   const env = { PATH: process.env['PATH'] ?? '', HOME: home, CARREL_HOME: join(home, 'data') };
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });

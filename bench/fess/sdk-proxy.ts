@@ -1,4 +1,4 @@
-/** What one would write in an afternoon with the official SDK: one tool, one request to Fess, four fields of each hit. */
+/** A minimal proxy on the official SDK: one tool, one request to Fess, four fields of each hit. */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

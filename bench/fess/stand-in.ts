@@ -1,9 +1,9 @@
-/** The fake Fess in a process of its own, so that it takes no time from what is measured. */
+/** The fake Fess in its own process, so that it takes no time from what is measured. */
 import { generateCorpus } from '../../test/fakes/fess/corpus.ts';
 import { startFakeFess } from '../../test/fakes/fess/start-fake-fess.ts';
 
 const fess = await startFakeFess({ version: '15.4', ...generateCorpus({ documentsPerLabel: 20 }) });
-// It remembers every request for tests; a benchmark makes too many.
+// It records every request for tests; a benchmark makes too many.
 fess.onRequest(() => {
   fess.requests.length = 0;
 });

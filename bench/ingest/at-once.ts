@@ -1,8 +1,8 @@
 /**
- * How soon a long file is found, with the model in the package: `node bench/ingest/at-once.ts [--manual] [--alone] [file]`. Sends the
- * file, or Markdown of 4,000 short sections, or (`--manual`) a PDF of 311 pages, to the built engine and prints the seconds until it is
- * found by its words and until its last chunk has its vectors, with the CPU time of the engine and its readers, and how long searches take
- * meanwhile, as a ratio to the same searches before. `--alone`: nobody searches meanwhile. Needs a quiet machine.
+ * How soon a long file is found, with the bundled model: `node bench/ingest/at-once.ts [--manual] [--alone] [file]`. Sends the
+ * file, or Markdown of 4,000 short sections, or (`--manual`) a PDF of 311 pages, to the built engine. Prints the seconds until
+ * keyword search finds it and until its last chunk is embedded, the CPU time of the engine and its readers, and how long
+ * searches take meanwhile, relative to before. `--alone`: without searches. Needs a quiet machine.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -38,14 +38,14 @@ try {
     `${((performance.now() - started) / 1000).toFixed(1)} s (${(cpuSeconds() - cpuBefore).toFixed(1)} s of CPU)`;
   const { json } = await engine.submit(formOf({}, file.name, file.content));
   await engine.document(Number(json['job_id']));
-  console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by its words after ${seconds()}`);
+  console.log(`${file.name}, ${(file.content.length / 1024).toFixed(0)} KB: found by keyword after ${seconds()}`);
   const stop = new AbortController();
   const during = values.alone ? [] : measureSearches(engine, { signal: stop.signal });
   await embedded();
   stop.abort();
   const { chunks } = await engine.get('/status');
   console.log(
-    `embedded after ${seconds()}, ${values.alone ? 'alone' : 'with searches beside'}; ${chunks} chunks in all`,
+    `embedded after ${seconds()}, ${values.alone ? 'alone' : 'with concurrent searches'}; ${chunks} chunks in total`,
   );
   for (const share of values.alone ? [] : [0.5, 0.99]) {
     const [before, beside] = [percentile(idle, share), percentile(await during, share)];
@@ -63,7 +63,7 @@ function chosenFile(): { name: string; content: Buffer } {
   return path === undefined ? sections(4000) : { name: basename(path), content: readFileSync(path) };
 }
 
-/** Of the engine and its readers. */
+/** The engine and its readers. */
 function cpuSeconds(): number {
   const pid = program.process.pid ?? 0;
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0) / 1e6;

@@ -9,7 +9,7 @@ export function distinctCopy(format: string, bytes: Buffer, index: number): Buff
   return Buffer.concat([bytes, Buffer.from(newline.repeat(index + 1))]);
 }
 
-/** The comment is the last field of an archive (APPNOTE 4.3.16); its length stands in the two bytes before it. */
+/** The comment is the last field of an archive (APPNOTE 4.3.16); its length is in the two bytes before it. */
 function withZipComment(bytes: Buffer, comment: string): Buffer {
   const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
   const head = Buffer.from(bytes.subarray(0, end + 22));

@@ -1,6 +1,6 @@
 /**
- * How fast documents become text, by format: `node bench/ingest/formats.ts [seconds]`.
- * Small ones are those of the test corpus; large ones are made here, of about 2 MB of text each.
+ * Extraction speed by format: `node bench/ingest/formats.ts [seconds]`. Small files come from the test corpus; large ones are
+ * generated, with about 2 MB of text each.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createExtractor } from '../../src/documents/extractor.ts';
@@ -12,10 +12,10 @@ export interface FormatFigure {
   size: 'small' | 'large';
   files: number;
   filesPerSecond: number;
-  /** Of the documents' own bytes, packed as they are. */
+  /** By file size, as packed. */
   mbPerSecond: number;
   charsPerSecond: number;
-  /** The peak memory of one reader process, in MB; null if the system does not report it. */
+  /** Peak memory of one reader process, in MB; null if unknown. */
   peakMb: number | null;
 }
 
@@ -44,7 +44,7 @@ export async function measureFormats(options: FormatBenchOptions = {}): Promise<
   return figures;
 }
 
-/** A fresh extractor for each row, so that its processes' peak is this format's own. */
+/** A new extractor per row, so that the peak belongs to this format. */
 async function measure(
   format: string,
   size: FormatFigure['size'],

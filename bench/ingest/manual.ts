@@ -7,8 +7,8 @@ const linesOnPage = 20;
 const charactersInLine = 72;
 
 /**
- * A PDF like a manual: numbered headings, running text in lines of words placed one by one, a header and a page number on each page.
- * Its sentences are those of our own documentation in a random order, so that no two pages are the same.
+ * A PDF like a manual: numbered headings, running text with words placed one by one, a header and a page number on each page.
+ * Its sentences come from our own documentation in random order, so no two pages are the same.
  */
 export function createManual(pages: number): { name: string; content: Buffer } {
   const random = createRandom(311);

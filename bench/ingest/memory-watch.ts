@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface MemoryWatch {
-  /** In MB: of the engine, as the kernel has it; of its largest reader of documents, as seen ten times a second. */
+  /** In MB: the engine's, from the kernel; its largest reader's, sampled ten times a second. */
   peaks(): { engine: number; readers: number };
   stop(): void;
 }

@@ -1,12 +1,12 @@
 /**
- * Files through the whole path of the built engine, over its HTTP API: files and MB a second for each format, the peak
- * memory, and how long searches take during ingestion, compared with the same searches on the idle engine in the same run.
+ * Files through the whole path of the built engine, over its HTTP API: files and MB a second for each format, the peak memory,
+ * and how long searches take during ingestion, compared with the idle engine in the same run.
  *
  *     node bench/ingest/run.ts                    every format of test/corpus, then searches during ingestion
  *     node bench/ingest/run.ts --chunks 100000    this many chunks of generated Markdown instead
  *
  *     --copies 40   of each file, made different by bytes that readers ignore
- *     --embed       with the model in the package; without it, words only
+ *     --embed       with the bundled model; without it, words only
  *     --workers 2
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
 });
 const corpus = join(import.meta.dirname, '../../test/corpus');
 const sendersAtOnce = 8;
-/** Ingested before anything is measured, for the searches to find something. */
+/** Ingested before measuring, so that searches find something. */
 const filesBefore = 100;
 
 const closings: (() => void | Promise<void>)[] = [];
@@ -134,7 +134,7 @@ async function ingest(files: readonly { name: string; content: Buffer }[]) {
   }
 }
 
-/** Of the engine and its readers, in ms. Searches that run meanwhile count, too. */
+/** CPU time of the engine and its readers in ms, including concurrent searches. */
 function cpuOfAll(): number {
   const pid = program.process.pid ?? 0;
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + cpuMicroseconds(each), 0) / 1000;

@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../test/support/engine-client.ts';
 import { createRandom, queryWords } from './markdown.ts';
 
-/** One search after the other, up to this many or until the signal; the time of each in ms, a stopped one included. */
+/** One search after another, up to this many or until the signal; each time in ms, including a stopped one. */
 export async function measureSearches(
   engine: EngineClient,
   { count = Number.POSITIVE_INFINITY, signal }: { count?: number; signal?: AbortSignal },

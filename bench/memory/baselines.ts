@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { DataSet } from '../quality/data-set.ts';
 
-/** A way to find turns of a thread without Carrel: the numbers of the best ten passages. */
+/** Finds turns of a thread without Carrel: the numbers of the best ten passages. */
 export type Baseline = (question: string, group: string) => number[];
 
-/** What an agent with a shell has: lines that contain the question's words literally, those with the most first. */
+/** What an agent with a shell has: lines with the question's words, most matches first. */
 export function createGrep({ passages }: DataSet): Baseline {
   const texts = passages.map(({ text }) => text.toLowerCase());
   return (question, group) => {
@@ -21,7 +21,7 @@ export function createGrep({ passages }: DataSet): Baseline {
   };
 }
 
-/** SQLite's FTS5 as it comes: Porter's stems, any of the words, its own BM25. */
+/** Plain SQLite FTS5: Porter stems, any of the words, its own BM25. */
 export function createFts5({ passages }: DataSet): Baseline {
   const database = new DatabaseSync(':memory:');
   database.exec("CREATE VIRTUAL TABLE turns USING fts5 (text, thread UNINDEXED, tokenize = 'porter unicode61')");

@@ -1,11 +1,11 @@
 /**
- * LoCoMo through the context tools themselves: every turn is stored with store_context_batch, every question asked with
- * the search tools in its own thread. Recall of the evidence turns, tokens of an answer, and latency.
+ * LoCoMo through the context tools: every turn is stored with store_context_batch, every question asked with the search tools
+ * in its own thread. Reports recall of the evidence turns, tokens per answer, and latency.
  *
  *     node bench/memory/run.ts --data ../shared/data --split test [--cache folder]
  *
- * Category 5 (what was never said) is left out, as in the published figures. With a cache, vectors are kept between runs;
- * the times are then those of everything but the model.
+ * Category 5 (what was never said) is left out, as in the published figures. A cache keeps vectors between runs; the times then
+ * exclude the model.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -157,7 +157,7 @@ function show(name: string, figures: readonly Figures[], tokens: number, times: 
   console.log(`| ${name} | ${figures.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
 }
 
-/** The words of a question as alternatives: all of them are in no turn. */
+/** The words of a question as alternatives: no turn has all of them. */
 function anyWord(text: string): string {
   return wordsOf(text).slice(0, 60).join(' OR ');
 }

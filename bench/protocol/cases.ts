@@ -48,7 +48,7 @@ export interface RunningCase {
   kill(): Promise<void>;
 }
 
-/** A process of its own for each case: what one kind of request leaves in memory must not weigh on another. */
+/** One process per case: what one kind of request leaves in memory must not affect another. */
 export async function startCase(which: Case, file: string): Promise<RunningCase> {
   const peer = startPeer([file, which.transport, which.mode]);
   const client = await (which.transport === 'stdio'

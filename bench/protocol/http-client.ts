@@ -7,13 +7,13 @@ export interface HttpTarget {
   url: string;
   mode: HttpMode;
   accept: string;
-  /** Connections that are kept open: the maximum of concurrent calls. */
+  /** Open connections: the maximum of concurrent calls. */
   connections: number;
 }
 
 /**
- * A client on plain sockets: Node's own would use more CPU than the servers that are measured. It knows
- * what the peers do, which is one answer after another on a connection, with a length or in chunks.
+ * A client on plain sockets: Node's own would use more CPU than the measured servers. It supports only what the peers do: one
+ * answer after another on a connection, with a length or in chunks.
  */
 export async function connectHttp({ url, mode, accept, connections }: HttpTarget): Promise<Client> {
   const { host, hostname, port, pathname } = new URL(url);
@@ -26,7 +26,7 @@ export async function connectHttp({ url, mode, accept, connections }: HttpTarget
 
   const post = async (body: string): Promise<Answer> => {
     const taken = free.pop() ?? (await new Promise<Line>((resolve) => waiting.push(resolve)));
-    // A server may close a connection that was idle while the other cases had their turn.
+    // A server may close a connection that was idle during the other cases.
     const line = taken.open ? taken : await openLine(hostname, Number(port));
     const answer = await line.ask(`${fixed.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     const next = waiting.shift();

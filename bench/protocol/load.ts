@@ -3,12 +3,12 @@ import type { Client } from './stdio-client.ts';
 
 /** One round of one case. */
 export interface Round {
-  /** Of calls one after another. */
+  /** Sequential calls. */
   p50Ms: number;
   p99Ms: number;
-  /** Of calls that overlap. */
+  /** Concurrent calls. */
   perSecond: number;
-  /** Of the server process, all its threads, for one of the calls that overlap. */
+  /** CPU time of the server process, all threads, per concurrent call. */
   cpuMicroseconds: number;
 }
 

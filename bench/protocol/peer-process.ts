@@ -7,7 +7,7 @@ export interface PeerProcess {
   /** The next line that it prints. */
   nextLine(): Promise<string>;
   kill(): Promise<void>;
-  /** Closes its input, and waits until it has ended by itself. */
+  /** Closes its input and waits until it exits. */
   end(): Promise<void>;
 }
 

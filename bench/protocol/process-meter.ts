@@ -1,13 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/**
- * What a process has used so far, as the kernel counts it: a busy machine makes requests slower, but hardly makes them
- * cost more. Only Linux says it in this way.
- */
+/** CPU time of a process, from the kernel: a busy machine slows requests down, but hardly makes them cost more. Linux only. */
 export function cpuMicroseconds(pid: number): number {
   let nanoseconds = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    // First field: time spent on a CPU. `/proc/<pid>/stat` has the same in steps of 10 ms, too coarse for one round.
+    // First field: time on a CPU. `/proc/<pid>/stat` has steps of 10 ms, too coarse for one round.
     nanoseconds += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]);
   }
   return nanoseconds / 1000;

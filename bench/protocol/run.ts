@@ -1,6 +1,6 @@
 /**
- * Compares the protocol layer with the bare SDKs and with bare Node: `node bench/protocol/run.ts [--quick]`. Needs Linux
- * (it reads /proc) and the built product (`npm run build`). Ends with 1 if a target is missed.
+ * Compares the protocol layer with the bare SDKs and with bare Node: `node bench/protocol/run.ts [--quick]`. Needs Linux (it
+ * reads /proc) and the built product (`npm run build`). Exits with 1 if a target is missed.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { measureStartUp, startBefore } from './start-up.ts';
 interface Plan {
   rounds: number;
   starts: number;
-  /** A request over stdio costs a fraction of one over HTTP, so a round needs more of them to be worth measuring. */
+  /** A stdio request costs a fraction of an HTTP one, so a round needs more of them. */
   size: Record<Case['transport'], RoundSize>;
 }
 
@@ -29,9 +29,9 @@ const quick: Plan = {
   starts: 5,
   size: { stdio: { alone: 100, together: 3_000 }, http: { alone: 100, together: 600 } },
 };
-/** Before any round counts: the compiler must have seen the code often enough. */
+/** Warm-up: the compiler must have seen the code often enough. */
 const warmUp: RoundSize = { alone: 0, together: 3_000 };
-/** On a machine that is very busy there are fewer rounds rather than a longer run. */
+/** Max time: a very busy machine gets fewer rounds, not a longer run. */
 const roundsMs = 100_000;
 const roundsMin = 3;
 
@@ -44,7 +44,7 @@ const fileOf = await bundlePeers(peerNames);
 const [load = 0] = loadavg();
 const cores = availableParallelism();
 console.log(`Node ${process.version}, ${process.arch}, ${cores} cores, load ${load.toFixed(1)}`);
-if (load > cores) console.log('Others use this machine too: CPU figures can be compared, times hardly.');
+if (load > cores) console.log('Others use this machine too: CPU figures are comparable, times hardly.');
 
 const { ours, first, sdk, bare } = await measureStartUps(plan.starts);
 const results = await measureLoad(plan);
@@ -80,7 +80,7 @@ async function measureStartUps(starts: number) {
   return { ours, first, sdk, bare };
 }
 
-/** Round by round through all cases, so that a busy minute of the machine falls on all of them alike. */
+/** Cycles through all cases in every round, so that load affects all alike. */
 async function measureLoad({ rounds, size }: Plan): Promise<CaseResult[]> {
   const running: RunningCase[] = [];
   try {

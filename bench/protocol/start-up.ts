@@ -4,14 +4,14 @@ import { initialize, initialized, listTools } from './wire-text.ts';
 
 export interface StartUp {
   ms: number;
-  /** To the list of tools, for which a client asks next. */
+  /** Until the list of tools, the client's next request. */
   listMs: number;
-  /** All threads; more than the time where two of them ran at once, less where the process had to wait for a core. */
+  /** All threads; more than the wall time if two ran at once, less if the process waited for a core. */
   cpuMs: number;
   residentMegabytes: number;
 }
 
-/** From spawn to the first `initialize` answer on stdio, as a client waits for it. */
+/** From spawn to the first `initialize` answer on stdio. */
 export async function measureStartUp(argv: readonly string[]): Promise<StartUp> {
   const start = performance.now();
   const peer = startPeer(argv);
@@ -31,7 +31,7 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   return { ms, listMs, cpuMs, residentMegabytes: resident };
 }
 
-/** A start that ends normally keeps what later ones benefit from. */
+/** A normal exit keeps what later starts benefit from. */
 export async function startBefore(argv: readonly string[]): Promise<void> {
   const peer = startPeer(argv);
   peer.send(initialize);

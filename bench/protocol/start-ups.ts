@@ -1,5 +1,5 @@
 /**
- * Start-up of every role, beside the bundled SDK: `node bench/protocol/start-ups.ts [starts]`. Needs Linux and the built
+ * Start-up of every role, next to the bundled SDK: `node bench/protocol/start-ups.ts [starts]`. Needs Linux and the built
  * product, as run.ts does.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { measureStartUp, startBefore } from './start-up.ts';
 import { initialize } from './wire-text.ts';
 
 const starts = Number(process.argv[2] ?? 11);
-/** What a server does by itself after its start is done by then. */
+/** By then a server has finished its start-up work. */
 const idleAfterMs = 5_000;
 
 const product = new URL('../../bin/carrel.js', import.meta.url).pathname;

@@ -1,7 +1,7 @@
 import type { PeerProcess } from './peer-process.ts';
 import { callText, checkAnswer, initialize, initialized } from './wire-text.ts';
 
-/** Something that can be asked; several calls may be under way at once. */
+/** Accepts several concurrent calls. */
 export interface Client {
   call(): Promise<void>;
   close(): void;
@@ -23,7 +23,7 @@ export async function connectStdio(peer: PeerProcess, modern: boolean): Promise<
       pending.delete(id);
     }
   };
-  // Ends with the process, which is then no failure.
+  // Ends with the process, which is not a failure.
   read().catch(() => {});
   return {
     call() {

@@ -1,10 +1,10 @@
 /**
- * Fits the relevance of search results on judged questions, chooses the cut, and tells how good both are.
+ * Fits the relevance of search results on judged questions, chooses the threshold, and reports the quality of both.
  *
  *     node bench/quality/calibrate.ts --data ../shared/data [--sets scifact,cosqa] [--split dev] [--hits file] [--lost 0.01]
  *
- * `--hits` keeps the results between runs. `--check` fits nothing: it measures what models/reranker-int8/model.json has.
- * With `--model none` nothing is reranked. The printed `calibration` belongs into model.json. The shipped one was made with
+ * `--hits` keeps the results between runs. `--check` fits nothing: it measures models/reranker-int8/model.json. With `--model
+ * none` nothing is reranked. The printed `calibration` belongs in model.json. The shipped one was made with
  *
  *     --data ../shared/data,<folder of written.py's chats> --sets scifact,cosqa,chroma-chunking,cranfield,chats
  */
@@ -36,7 +36,7 @@ import { createProductLegs } from './product-legs.ts';
 const { values: options } = parseArgs({
   options: {
     data: { type: 'string', default: '../shared/data' },
-    // LoCoMo may not be used for what is shipped: its licence is non-commercial. It is measured only.
+    // LoCoMo must not shape what is shipped: its licence is non-commercial. It is only measured.
     sets: { type: 'string', default: 'scifact,cosqa,chroma-chunking,cranfield' },
     measured: { type: 'string', default: 'locomo' },
     split: { type: 'string', default: 'dev' },
@@ -50,7 +50,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Each question about another subject is asked in every third set: enough, in a third of the time. */
+/** Each off-topic question is asked in every third set: enough, in a third of the time. */
 const rounds = 3;
 
 const subsets: Feature[][] = [
@@ -63,10 +63,10 @@ const subsets: Feature[][] = [
   ['words'],
 ];
 
-/** How much a set counts in the fits of relevance; 1 unless told. Each question of Cranfield has seven answers. */
+/** Weight of a set in the relevance fits; 1 by default. Each Cranfield question has seven answers. */
 const trust: Record<string, number> = { cranfield: 0.25 };
 
-/** How much the results of questions about other subjects count in them, beside the set's own. */
+/** Weight of off-topic results in them, relative to the set's own. */
 const offTopicTrust = 0.25;
 
 const [fittedOn, measured] = [options.sets.split(','), options.measured.split(',').filter((name) => name !== '')];
@@ -83,15 +83,15 @@ report(calibration);
 function fitOf(features: readonly Feature[]): Fit | undefined {
   const relevance = relevanceFit(features);
   if (relevance === undefined) return undefined;
-  // Words alone are a poor judge of what was found by meaning, so they leave out nothing.
+  // Words alone judge results of search by meaning poorly, so they omit nothing.
   if (features.join() === 'words') return { features, ...relevance, cut: 0 };
   const about = aboutFit(features);
   return { features, ...relevance, about, cut: cutOf({ features, ...relevance, about, cut: 0 }) };
 }
 
-/** Sets differ in how near everything is: where nearness would count against a result, it counts for nothing. */
+/** Sets differ in how near everything is: a negative effect of nearness counts as none. */
 function relevanceFit(features: readonly Feature[]): Logistic | undefined {
-  // What the model says of a hit and of the others tells all that the rest could.
+  // The model's logits of a hit and of the others contain everything the rest could add.
   const told = features.includes('doubt') ? features.filter((name) => name === 'doubt' || name === 'lead') : features;
   const fitted = told.length === features.length ? logisticOf(features, () => true, trust) : undefined;
   const kept = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : told;
@@ -100,12 +100,12 @@ function relevanceFit(features: readonly Feature[]): Logistic | undefined {
   return fewer && { ...fewer, weights: features.map((name) => fewer.weights[kept.indexOf(name)] ?? 0) };
 }
 
-/** Tells relevant results from those of questions about other subjects. */
+/** Separates relevant results from those of off-topic questions. */
 function aboutFit(features: readonly Feature[]): Logistic | undefined {
   return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
 }
 
-/** Every set counts the same, however many questions it has; and in a set, those about other subjects as much as its own. */
+/** Every set has the same weight, however many questions it has; within a set, off-topic questions weigh as much as its own. */
 function logisticOf(
   features: readonly Feature[],
   isUsed: (hit: JudgedHit) => boolean,
@@ -131,8 +131,8 @@ function logisticOf(
 }
 
 /**
- * Three quarters of the highest cut that loses no more than this share of the relevant results of the ten shown, as a mean over
- * the sets: that hardly keeps more, and other relevant ones may be weaker.
+ * Three quarters of the highest threshold that loses at most this share of the relevant results among the ten shown, averaged
+ * over the sets: that keeps hardly more, and other relevant ones may be weaker.
  */
 function cutOf(fit: Fit): number {
   const lost = Number(options.lost);
@@ -177,7 +177,7 @@ function lostOf(set: string, fits: Calibration): { lost: number; of: number } {
   return { lost: relevant.filter((hit) => isCut(hit, fits)).length, of: relevant.length };
 }
 
-/** As the product tells it: with the model, relevance falls down the list. */
+/** As in the product: with the model, relevance falls down the list. */
 function relevanceOf(list: readonly JudgedHit[], fits: Calibration) {
   const judged = list.map((hit) => ({ hit, relevance: judge(hit, fits).relevance }));
   return fits[0]?.features.includes('doubt') ? falling(judged) : judged;
@@ -263,7 +263,7 @@ async function readHits(): Promise<JudgedHit[]> {
   return collected;
 }
 
-/** Seven in ten development questions of these sets were in the training of the reranker, which would be too sure of them. */
+/** The reranker was trained on seven in ten development questions of these sets, and would be too sure of them. */
 function isSeen(set: string, id: string): boolean {
   if (options.split !== 'dev' || !['scifact', 'cosqa', 'chroma-chunking'].includes(set)) return false;
   const hash = createHash('md5').update(`20261115${id}`).digest('hex');

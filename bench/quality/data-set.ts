@@ -11,9 +11,9 @@ export interface DataSet {
 export interface BenchPassage {
   text: string;
   title: string;
-  /** Queries see only the passages of their own group: a thread (conversations), a language (XQuAD-R), or everything. */
+  /** Queries see only passages of their own group: a thread (conversations), a language (XQuAD-R), or everything. */
   group: string;
-  /** The passage before it in the same session of a thread. */
+  /** The previous passage in the same session of a thread. */
   before: number | undefined;
 }
 
@@ -70,7 +70,7 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
   };
 }
 
-/** Each group as a set of its own, with an index and statistics of its own. */
+/** Each group as a separate set, with its own index and statistics. */
 export function splitByGroup(set: DataSet): DataSet[] {
   return [...new Set(set.passages.map(({ group }) => group))].sort().map((group) => {
     const numbers = new Map<number, number>();

@@ -4,12 +4,12 @@ import type { BenchQuery, DataSet } from './data-set.ts';
 import { offTopicQuestions } from './off-topic-questions.ts';
 import type { ProductLegs } from './product-legs.ts';
 
-/** One result of one question: what it was judged by, and whether it is relevant. Unjudged ones count as irrelevant. */
+/** One result of one question: its evidence, and whether it is relevant. Unjudged ones count as irrelevant. */
 export interface JudgedHit extends Evidence {
   readonly set: string;
   readonly question: string;
   readonly isOffTopic: boolean;
-  /** In the order of the product, from 1. */
+  /** In the product's order, from 1. */
   readonly rank: number;
   /** Before reranking. */
   readonly fused: number;
@@ -19,7 +19,7 @@ export interface JudgedHit extends Evidence {
 /** As many as are reranked for the first page. */
 const hitsPerQuestion = 20;
 
-/** The best results of judged questions, and of as many questions about other subjects. */
+/** The best results of judged questions, and of as many off-topic questions. */
 export async function collectHits(
   set: DataSet,
   legs: ProductLegs,

@@ -1,13 +1,13 @@
 import type { Logistic } from '../../src/search/rank/relevance.ts';
 
 export interface Sample {
-  /** Of every feature, in the same order. */
+  /** One per feature, in the same order. */
   readonly values: readonly number[];
   readonly isRelevant: boolean;
   readonly weight: number;
 }
 
-/** Keeps weights finite where classes are separable. */
+/** Keeps weights finite if classes are separable. */
 const ridge = 1e-7;
 const steps = 50;
 
@@ -41,7 +41,7 @@ export function fitLogistic(samples: readonly Sample[]): Logistic {
   return { intercept, weights };
 }
 
-/** Gaussian elimination with pivots, of a small system. */
+/** Gaussian elimination with pivots, for a small system. */
 function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const rows = matrix.map((row, place) => [...row, vector[place] ?? 0]);
   for (let at = 0; at < rows.length; at++) {

@@ -1,4 +1,4 @@
-/** Questions about subjects that none of the test collections is about: everything that they find is irrelevant. */
+/** Questions that none of the test collections covers: everything they find is irrelevant. */
 export const offTopicQuestions: readonly string[] = [
   'Which colour is a bend sinister in heraldry?',
   'How many bells are rung in a full peal of triples?',

@@ -22,11 +22,11 @@ import { createEntryJudging } from '../../src/toolsets/context/search/entry-judg
 import { createTextThread } from '../../src/toolsets/context/search/text-thread.ts';
 import type { DataSet } from './data-set.ts';
 
-/** Both legs over one data set, stored and searched as the product does it: in a database of its own. */
+/** Both legs over one data set, stored and searched as in the product, in its own database. */
 export interface ProductLegs {
-  /** What a query of this group may see. The ids are those of the database. */
+  /** What a query of this group may see, by database id. */
   forGroup(group: string): Legs;
-  /** The position in the corpus of what was found. */
+  /** The corpus position of a result. */
   passageOf(id: number): number;
   close(): Promise<void>;
 }
@@ -80,7 +80,7 @@ interface Stored {
 
 const batch = 200;
 
-/** Conversations as the memory keeps them: an entry for each turn, a thread for each conversation. */
+/** Conversations as memory: an entry per turn, a thread per conversation. */
 async function storeEntries(
   set: DataSet,
   storage: Storage,
@@ -130,7 +130,7 @@ async function storeEntries(
   };
 }
 
-/** Everything else as a knowledge base keeps it: documents of one chunk, with their titles. */
+/** Everything else as a knowledge base: documents of one chunk, with their titles. */
 async function storePassages(
   set: DataSet,
   storage: Storage,
@@ -170,7 +170,7 @@ async function storePassages(
   };
 }
 
-/** Without the chunker, which would split what the set treats as one, and with a hash of its own: sets repeat texts. */
+/** Without the chunker, which would split what the set treats as one, and with a unique hash, because sets repeat texts. */
 async function storeDocument({ documents, ingestion }: Storage, hash: string, title: string, text: string) {
   const own = { contentType: 'text/plain', title, docType: 'text' };
   await ingestion.accept({

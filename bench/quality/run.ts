@@ -119,7 +119,7 @@ async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<R
   };
 }
 
-/** The model is an English one; of the eleven languages only the words are measured, each in an index of its own. */
+/** The model is English; for the eleven languages only words are measured, each in its own index. */
 async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
   for (const language of splitByGroup(set)) {

@@ -1,7 +1,7 @@
 /**
- * Misspelt queries: one word of each is given one slip of the pen (two in some words of eight letters and more), at a random
- * place. Counts how many find in their first five what the right spelling finds first, by words alone, with the shipped
- * settings, and the CPU time that both take, with all threads of the process: on a busy machine, that of the clock tells nothing.
+ * Misspelt queries: one word of each gets one random typo (two in some words of eight letters or more). Counts how many find in
+ * their first five what the right spelling finds first, by words alone, with the shipped settings, and the CPU time of both: on
+ * a busy machine, wall time says nothing.
  *
  *     node bench/quality/typos.ts --data ../shared/data [--sets locomo,scifact,chroma-chunking] [--count 500]
  */
@@ -71,7 +71,7 @@ async function measure(
   );
 }
 
-/** A word of the query with a slip. */
+/** A query word with a typo. */
 function misspell(text: string): { text: string; word: string; slip: string } | undefined {
   const words = wordsIn(text);
   const match = words[Math.floor(random() * words.length)];
@@ -85,14 +85,14 @@ function misspell(text: string): { text: string; word: string; slip: string } | 
   return { text: replaced(slip), word, slip };
 }
 
-/** Not in quotes and not part of a name: those are taken as they are. */
+/** Not in quotes and not part of a name: those are taken literally. */
 function wordsIn(text: string): RegExpExecArray[] {
   return [...text.matchAll(/(?<=^|[\s(])\p{L}\p{Ll}{3,}(?=$|[\s,;?!).])/gu)].filter(
     ([word]) => !text.includes('"') && leavesOf(plainQuery(word, { alone: false })).length > 0,
   );
 }
 
-/** A letter too few, too many, another one, or two swapped. */
+/** A missing, extra, wrong or swapped letter. */
 function slipped(word: string): string {
   const at = Math.floor(random() * word.length);
   const letter = letters[Math.floor(random() * letters.length)] ?? 'e';

@@ -5,13 +5,13 @@ import { exchange, modernRequest } from '../../test/support/raw-http.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** Calls of tools over HTTP, as any client of 2026-07-28 sends them. */
+/** Tool calls over HTTP, as any client of 2026-07-28 sends them. */
 export interface Caller {
-  /** The structured result. Whoever gets no answer asks again; an error is thrown. */
+  /** The structured result. Retries without an answer; throws errors. */
   call(tool: string, args: Fields): Promise<Fields>;
-  /** The time of each call that was answered, by tool. */
+  /** Times of answered calls, by tool. */
   readonly times: ReadonlyMap<string, readonly number[]>;
-  /** Calls that were sent again because nobody knew what had become of them. */
+  /** Calls sent again because their outcome was unknown. */
   readonly repeated: () => number;
 }
 

@@ -4,17 +4,17 @@ import type { Caller } from './caller.ts';
 import type { Told } from './history.ts';
 import { createDocuments, createEntries, createNotes, type Kind, type KindName, lettersOf, nameOf } from './things.ts';
 
-/** One that is written by one client and read by all. */
+/** Written by one client and read by all. */
 interface Thing {
   readonly kind: KindName;
   readonly word: string;
-  /** Undefined while there is work on it. */
+  /** Undefined while it is being processed. */
   id: string | undefined;
   work: string;
   version: number;
 }
 
-/** How often each is done, of 100: writes, then searches and reads, of what the client wrote itself and of what others did. */
+/** Shares out of 100: writes, then searches and reads of own things and of others'. */
 const shares: Readonly<Record<KindName, Readonly<Record<string, number>>>> = {
   entry: { add: 16, change: 12, get: 11, fts: 13, hybrid: 11 },
   note: { add: 6, change: 5, get: 5, list: 5 },
@@ -25,11 +25,11 @@ const drawn = Object.entries(shares).flatMap(([kind, ways]) =>
   Object.entries(ways).flatMap(([what, share]) => new Array(share).fill({ kind: kind as KindName, what })),
 ) as { kind: KindName; what: string }[];
 
-/** Of the reads, those of a thing of anybody, and of the writes, those that are sent twice under one key. */
+/** Share of reads that concern anybody's things, and of writes that are sent twice under one key. */
 const ofOthers = 0.3;
 const sentTwice = 0.2;
 
-/** What all clients do, and what they were told. */
+/** What all clients do, and the answers they got. */
 export function createRun(caller: Caller) {
   const history: Told[] = [];
   const failures: string[] = [];
@@ -117,7 +117,7 @@ export function createRun(caller: Caller) {
         failures.push(String(error));
       }
     },
-    /** Until all work is done, and each document has been searched for. */
+    /** Waits until all work is done and each document has been searched for. */
     async finish(): Promise<void> {
       for (const thing of things.document) {
         while (!(await isDone(thing))) await delay(50);

@@ -3,18 +3,18 @@ import { type Owner, serveHttp } from '../../test/fakes/loopback-server.ts';
 import { type Carrel, startCarrel, withModels } from '../../test/support/child-program.ts';
 import { cpuMilliseconds } from '../context/process-tree.ts';
 
-/** Several processes on one database, and a balancer that gives each request to the next of them. */
+/** Several processes on one database, and a balancer that alternates between them. */
 export interface Cluster {
-  /** Of the balancer. */
+  /** URL of the balancer. */
   readonly url: string;
-  /** Of all processes so far, those that were killed included. */
+  /** CPU time of all processes so far, killed ones included. */
   cpuMs(): number;
-  /** Kills the first without a word and starts another in its place. */
+  /** Kills the first and starts another in its place. */
   killOne(): Promise<void>;
 }
 
 export async function startCluster(owner: Owner, count: number, env: Record<string, string>): Promise<Cluster> {
-  // Nothing is shared but the database: each has a folder of its own.
+  // Only the database is shared: each process has its own folder.
   const start = () => startCarrel(owner, ['serve', '--transport', 'http'], { env: { ...withModels, ...env } });
   const first = await start();
   const processes: Carrel[] = [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
@@ -40,8 +40,8 @@ function pidOf({ process }: Carrel): number {
 }
 
 /**
- * As plain as they come: whoever does not take the connection is passed over, and a request that is broken off is answered with
- * 502, because nobody knows whether it was done. That is for the client to repeat.
+ * A minimal balancer: skips processes that refuse the connection, and answers 502 to a broken request, because its outcome is
+ * unknown. Clients retry.
  */
 async function startBalancer(owner: Owner, origins: () => readonly string[]): Promise<string> {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });

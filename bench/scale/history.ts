@@ -1,22 +1,22 @@
 /**
- * What clients were told, in the order in which it happened, and what is wrong with it. A thing is an entry, a note or a document
- * that one client writes, several times, and anybody reads. Every write is repeated until it is acknowledged.
+ * The answers that clients got, in order, and what is wrong with them. A thing is an entry, note or document that one client
+ * writes, several times, and anybody reads. Every write is repeated until it is acknowledged.
  */
 export interface Told {
   readonly thing: string;
   readonly kind: 'write' | 'read';
-  /** By which way it was written or read. */
+  /** How it was written or read. */
   readonly by: string;
-  /** By one clock for all clients: before the call was sent, and when its answer was there. */
+  /** By one clock for all clients: before the call was sent, and when its answer arrived. */
   readonly startMs: number;
   readonly endMs: number;
-  /** The id that the write was answered with, or each time that the thing was found. */
+  /** The id that the write returned, or each time the thing was found. */
   readonly ids: readonly string[];
-  /** That was written or seen; undefined where an answer does not say. */
+  /** The version written or seen; undefined if an answer does not say. */
   readonly version: number | undefined;
 }
 
-/** A thing as it is in the end. */
+/** The final state of a thing. */
 export interface Kept {
   readonly thing: string;
   readonly id: string;
@@ -24,8 +24,8 @@ export interface Kept {
 }
 
 /**
- * An answer must be as if all calls were done one after another: what was acknowledged, or seen by anybody, before a call
- * was sent is in its answer, once, at least in that version; and what nobody had written by then is not.
+ * Answers must be linearizable: what was acknowledged, or seen by anybody, before a call was sent is in its answer, once, at
+ * least in that version; and nothing unwritten is.
  */
 export function faultsIn(history: readonly Told[], kept: readonly Kept[]): string[] {
   const things = Map.groupBy(history, ({ thing }) => thing);
@@ -34,7 +34,8 @@ export function faultsIn(history: readonly Told[], kept: readonly Kept[]): strin
     ...faultsOf(told),
     ...faultsAtEnd(told, left.get(thing) ?? []),
   ]);
-  for (const thing of left.keys()) if (!things.has(thing)) faults.push(`${thing} is there, and nobody was told so`);
+  for (const thing of left.keys())
+    if (!things.has(thing)) faults.push(`${thing} exists, but no write was acknowledged`);
   return faults;
 }
 

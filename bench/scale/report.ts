@@ -1,7 +1,7 @@
 import { timingsOf } from '../speed/timings.ts';
 import type { ScaleFigures } from './scale.ts';
 
-/** One row for each number of processes, from the medians of its rounds. */
+/** One row per number of processes, from the medians of its rounds. */
 export function scaleTable(figures: readonly ScaleFigures[], cores: number): string {
   const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
   const rate = ({ calls, seconds }: ScaleFigures) => calls / seconds;

@@ -14,10 +14,10 @@ export interface ScaleConfig {
   readonly clients: number;
   readonly seconds: number;
   readonly seed: number;
-  /** One process is killed in the middle, and another started. */
+  /** Kills one process in the middle and starts another. */
   readonly kills: boolean;
   readonly databaseUrl: string;
-  /** Of the database and all that works for it. */
+  /** CPU time of the database and its helpers. */
   readonly databaseCpuMs: () => number;
 }
 
@@ -25,20 +25,20 @@ export interface ScaleFigures {
   readonly processes: number;
   readonly seconds: number;
   readonly calls: number;
-  /** For a call: of the processes, of the database, and of the clients with their balancer. */
+  /** Per call: of the processes, of the database, and of the clients with their balancer. */
   readonly cpuMs: { readonly servers: number; readonly database: number; readonly clients: number };
   readonly times: ReadonlyMap<string, readonly number[]>;
   readonly written: Readonly<Record<KindName, number>>;
   readonly reads: number;
-  /** Calls that were sent again without an answer to the first. */
+  /** Calls sent again without an answer to the first. */
   readonly repeated: number;
   readonly faults: readonly string[];
 }
 
-/** Before anything is counted, one client has done so much: a process that was just started compiles its code. */
+/** Warm-up steps of one client: a new process compiles its code. */
 const warmSteps = 10;
 
-/** Nothing but what is shared is in the way: no model to compute, no limit for the one address that all clients have. */
+/** Isolates what is shared: no model to compute, no limit for the clients' one address. */
 const settings = {
   ...{ STORAGE_BACKEND: 'postgresql', ENABLE_RERANKING: 'false', ENABLE_SUMMARY_GENERATION: 'false' },
   ...{ RATE_LIMIT_NOTES: '100000', KB_UPLOADS_PER_CLIENT: '10000' },

@@ -4,30 +4,30 @@ import type { Caller, Fields } from './caller.ts';
 
 export type KindName = 'entry' | 'note' | 'document';
 
-/** How one kind of thing is written and read through the tools. Each has a word that nothing else has. */
+/** How one kind of thing is written and read through the tools. Each has a unique word. */
 export interface Kind {
-  /** The id of what was written, or of the work on it. */
+  /** The id of the thing, or of the job that creates it. */
   add(word: string, client: number): Promise<string>;
-  /** The id by that of the work, once it is done; undefined where there is no work to wait for. */
+  /** The thing's id by its job's, once done; undefined if there is no job. */
   readonly done: ((work: string) => Promise<string | undefined>) | undefined;
-  /** Undefined where nothing of it ever changes. */
+  /** Undefined if it never changes. */
   readonly change: ((id: string, word: string, version: number) => Promise<string>) | undefined;
-  /** Several ways to find it, each as an index of its own has it. */
+  /** Several ways to find it, each through another index. */
   readonly reads: Readonly<Record<string, (id: string, word: string) => Promise<Found>>>;
 }
 
-/** As the history calls it. */
+/** Its name in the history. */
 export function nameOf({ kind, word }: { readonly kind: KindName; readonly word: string }): string {
   return `${kind} ${word}`;
 }
 
-/** Each time that the thing was found. */
+/** Each time the thing was found. */
 export interface Found {
   readonly ids: readonly string[];
   readonly version: number | undefined;
 }
 
-/** Of which texts are made: as different from one another as texts on several subjects. */
+/** Words for texts, as diverse as texts on several subjects. */
 const vocabulary = Array.from({ length: 2_000 }, (_, number) => lettersOf(number + 512));
 const textWords = 30;
 
@@ -37,7 +37,7 @@ function textOf(word: string, version: number): string {
   return `${word} version ${version} ${others.join(' ')}`;
 }
 
-/** Letters that no rule of a language takes for an ending. */
+/** Letters that no language rule takes for an ending. */
 export function lettersOf(number: number): string {
   return number.toString(8).replace(/\d/g, (digit) => 'bcdfghkm'[Number(digit)] ?? '');
 }
@@ -47,9 +47,8 @@ function seedOf(word: string): number {
 }
 
 /**
- * A stand-in for a model: each word has a direction of its own, so that texts are as near as they have words in common. A word that
- * one text alone has counts more, as it does for a model that knows what a text is about: beside thirty others it would be
- * a sixth of the text, and of thousands a few would be nearer by chance.
+ * A fake model: each word has its own direction, so that texts are as near as they share words. A unique word counts more, as
+ * for a real model: beside thirty others it would be a sixth of the text, and a few of thousands would be nearer by chance.
  */
 export function embedWords(text: string): number[] {
   const vector = new Array<number>(dimensions).fill(0);
@@ -65,7 +64,7 @@ export function embedWords(text: string): number[] {
 const ownWeight = 6;
 const shared = new Set([...vocabulary, 'version']);
 
-/** As many as the bundled model has: of fewer, chance makes any two texts near. */
+/** As in the bundled model: with fewer, any two texts are near by chance. */
 const dimensions = 384;
 
 export function versionIn(text: unknown): number | undefined {
@@ -73,7 +72,7 @@ export function versionIn(text: unknown): number | undefined {
   return version === undefined ? undefined : Number(version);
 }
 
-/** Of the hits, those that have the word: searches by meaning find others too. */
+/** The hits with the word: searches by meaning find others too. */
 function withWord(hits: unknown, word: string, idOf: (hit: Fields) => unknown): Found {
   const own = (hits as Fields[]).filter((hit) => JSON.stringify(hit).includes(word));
   const [first] = own;
@@ -87,7 +86,7 @@ export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind
     const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
     return only(tool, ids);
   };
-  // By meaning others may be nearer; what has the word is among the first.
+  // By meaning others may be nearer; the one with the word is among the first.
   const found = async (tool: string, word: string): Promise<Found> =>
     withWord((await call(tool, { query: word, limit: 20 }))['results'], word, ({ id }) => id);
   return {
@@ -134,7 +133,7 @@ export function createNotes({ call }: Caller, isRepeated: () => boolean): Kind {
   };
 }
 
-/** Uploaded in two pieces, so that the calls of one upload go to several processes. */
+/** Uploaded in two pieces, so that an upload's calls go to several processes. */
 export function createDocuments({ call }: Caller, isRepeated: () => boolean): Kind {
   return {
     async add(word) {
@@ -145,7 +144,7 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
         await call('kb_upload_chunk', { upload_id, chunk_index, data: piece.toString('base64') });
       }
       const finished = await twice(isRepeated(), () => call('kb_upload_finish', { upload_id }));
-      // Whoever repeats it for one that died may be told that the content is there already.
+      // A retry after a crash may report that the content already exists.
       const work = finished.find(({ job_id: id }) => id !== undefined);
       return work ? `job ${work['job_id']}` : `document ${finished[0]?.['document_id']}`;
     },
@@ -169,12 +168,12 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
   };
 }
 
-/** At the same moment, so that two processes have it. */
+/** At the same moment, so that two processes get it. */
 async function twice<Result>(really: boolean, call: () => Promise<Result>): Promise<Result[]> {
   return Promise.all(really ? [call(), call()] : [call()]);
 }
 
-/** What came of a write that was sent twice under one key. */
+/** The result of a write that was sent twice under one key. */
 function only(tool: string, ids: readonly string[]): string {
   const [id = ''] = ids;
   if (ids.some((other) => other !== id)) throw new DoubledError(`${tool} sent twice under one key gave ${ids}`);

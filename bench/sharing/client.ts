@@ -14,7 +14,7 @@ export interface Client {
   readonly pid: number;
   /** From the start to the answer to `initialize`. */
   readonly startMs: number;
-  /** Answers that nobody waited for. */
+  /** Unexpected answers. */
   readonly surplus: Answer[];
   ask(method: string, params: object): Promise<Answer>;
   end(): Promise<number>;
@@ -22,7 +22,7 @@ export interface Client {
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 
-/** A client of the built program, whose data and settings are all in the folder. */
+/** A client of the built program, with all data and settings in the folder. */
 export async function startClient(folder: string, args: readonly string[]): Promise<Client> {
   const start = performance.now();
   const child = spawn(process.execPath, [program, 'serve', ...args], {

@@ -1,6 +1,6 @@
 /**
- * Four clients write while the process that they share is killed again and again, every third time with SIGTERM. Compares what
- * was acknowledged with what is stored; exits with 1 if a write is missing or stored twice, or an answer came twice.
+ * Four clients write while their shared process is killed repeatedly, every third time with SIGTERM. Compares acknowledged
+ * writes with stored ones; exits with 1 if a write is missing or stored twice, or an answer came twice.
  *
  *     npm run build && node bench/sharing/kills.ts [--kills 12]
  *

@@ -1,10 +1,10 @@
 /**
- * What the first to the tenth client on stdio cost, sharing one process and each alone: time until `initialize` is answered,
- * and memory of all processes together, before and after a search has loaded the models.
+ * The cost of the first to the tenth stdio client, sharing one process and each alone: time until `initialize` is answered, and
+ * memory of all processes, before and after a search has loaded the models.
  *
  *     npm run build && node bench/sharing/run.ts [--clients 10]
  *
- * PSS counts a page that several processes have by their share of it: its sum is what the machine gives. Linux only.
+ * PSS divides shared pages among their processes, so its sum is the real memory. Linux only.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { type Client, startClient } from './client.ts';
 
 const { values: options } = parseArgs({ options: { clients: { type: 'string', default: '10' } } });
 const clientsMax = Number(options.clients);
-/** Until what a start leaves for later is done. */
+/** Time for deferred start-up work. */
 const settleMs = 2_500;
 
 for (const args of [[], ['--alone']]) await measure(args);
@@ -24,7 +24,7 @@ async function measure(args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const clients: Client[] = [];
   try {
-    // The second start is the first that finds its code compiled.
+    // The second start is the first with compiled code.
     const first = await startClient(folder, args);
     await delay(settleMs);
     await first.end();
@@ -51,7 +51,7 @@ async function measure(args: readonly string[]): Promise<void> {
   }
 }
 
-/** All processes that were started for the folder. */
+/** All processes started for the folder. */
 function processesOf(folder: string): number[] {
   return readdirSync('/proc').flatMap((name) => {
     try {

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file through which faults.c is told what to do; the fields are in its order. */
+/** The file that controls faults.c; the fields are in its order. */
 export interface FaultControl {
-  /** Counts from 0 again; fails call `at` (none: 0), and with `sticky` all that follow. */
+  /** Restarts counting from 0; fails call `at` (none: 0) and, with `sticky`, all that follow. */
   set(fault: { at: number; error?: number; sticky?: boolean }): void;
   moveClock(seconds: number): void;
   state(): { calls: number; failed: number };
@@ -40,7 +40,7 @@ export function createFaultControl(file: string): FaultControl {
   };
 }
 
-/** Compiles the shim; the environment that loads it into a program whose data is in `data`. */
+/** Compiles the shim. Returns the environment that loads it into a program with its data in `data`. */
 export function prepareFaults(folder: string, data: string): { env: Record<string, string>; controlFile: string } {
   const library = join(folder, 'faults.so');
   const controlFile = join(folder, 'faults');

@@ -5,11 +5,11 @@ import type { SoakedProgram } from './soaked-program.ts';
 export interface Ledger {
   /** One write of some kind, by a client. */
   write(program: SoakedProgram, number: number): Promise<void>;
-  /** Asks for everything that was acknowledged since the last look, and for some of what is older. */
+  /** Reads everything acknowledged since the last check, and some older writes. */
   verify(program: SoakedProgram): Promise<void>;
   readonly counts: { acknowledged: number; unknown: number; verified: number };
   readonly refusals: Record<string, number>;
-  /** Lost writes and refusals that say nothing. */
+  /** Lost writes and refusals without a reason. */
   readonly faults: string[];
 }
 
@@ -21,7 +21,7 @@ const kinds = {
 type Kind = keyof typeof kinds;
 type Answer = Record<string, unknown>;
 
-/** While the program is away, clients wait as long before they try again. */
+/** Client pause while the program is down. */
 const awayMs = 50;
 
 const olderAtOnce = 200;
@@ -39,7 +39,7 @@ export function createLedger(): Ledger {
       ? { thread_id: 'soak', source: 'user', text, tags: ['soak'] }
       : { title: text.slice(0, 40), content: text, tags: ['soak'] };
 
-  /** Those of the ids that are not there. */
+  /** The missing ids. */
   async function missing(program: SoakedProgram, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
     for (let attempt = 1; ; attempt += 1) {
       const { value, code } =

@@ -6,14 +6,14 @@ import { createLeaseOwner, isGone } from '../../src/jobs/lease-owner.ts';
 const prefix = 'carrel-soak-';
 const ownerFile = 'owner';
 
-/** A folder that a later run can tell to be left behind, should this one be killed. */
+/** A folder that a later run recognises as abandoned if this one is killed. */
 export function makeOwnFolder(within: string): string {
   const folder = mkdtempSync(join(within, prefix));
   writeFileSync(join(folder, ownerFile), createLeaseOwner());
   return folder;
 }
 
-/** A disk of its own, which can be filled without harm to anything else; only a folder where none can be mounted. */
+/** A separate disk that can be filled safely; a plain folder if none can be mounted. */
 export function makeDisk(folder: string): { path: string; isMounted: boolean } {
   const path = join(folder, 'disk');
   mkdirSync(path);
@@ -27,7 +27,7 @@ export function makeDisk(folder: string): { path: string; isMounted: boolean } {
 
 export function removeDisk(folder: string): void {
   const disk = join(folder, 'disk');
-  // Lazily, because a server that was killed with its files open may still be ending.
+  // Lazily, because a killed server may still be closing its files.
   if (isTmpfs(disk)) execFileSync('umount', ['-l', disk]);
 }
 
@@ -36,7 +36,7 @@ export function removeFolder(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** What runs of this user left behind that were killed. A run that goes on, and whatever else is there, is left alone. */
+/** Removes leftovers of this user's killed runs. Running ones, and anything else, are left alone. */
 export function removeLeftBehind(within: string): void {
   for (const name of readdirSync(within)) {
     const folder = join(within, name);

@@ -1,8 +1,8 @@
 /**
  * Load on the built program while a nemesis kills and pauses it, fills its disk, fails its system calls, moves its clock and
- * restarts PostgreSQL: `npm run soak -- [--minutes 180] [--points 5000] [--seed 1]`. Before that, every write is run once for
- * each of its system calls with that call failing (sweep-faults.ts). Prints JSON; ends with 1 if something acknowledged was lost,
- * a refusal said nothing, or memory grew.
+ * restarts PostgreSQL: `npm run soak -- [--minutes 180] [--points 5000] [--seed 1]`. Before that, every write runs once for
+ * each of its system calls with that call failing (sweep-faults.ts). Prints JSON; exits with 1 if something acknowledged was
+ * lost, a refusal gave no reason, or memory grew.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

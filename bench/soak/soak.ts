@@ -10,10 +10,10 @@ export interface SoakConfig {
   readonly minutes: number;
   readonly seed: number;
   readonly dataDir: string;
-  /** That it is started in. */
+  /** Start folder. */
   readonly folder: string;
   readonly env?: Record<string, string>;
-  /** The shim, where it can be compiled. */
+  /** The shim, if it can be compiled. */
   readonly faults?: { readonly env: Record<string, string>; readonly controlFile: string } | undefined;
   /** A disk that may be filled. */
   readonly fillable?: string | undefined;
@@ -22,25 +22,25 @@ export interface SoakConfig {
 
 export interface SoakReport {
   readonly acknowledged: number;
-  /** Calls that were cut off, so that nobody knows. */
+  /** Interrupted calls with unknown outcome. */
   readonly unknown: number;
   readonly verified: number;
   readonly refusals: Record<string, number>;
   readonly nemesis: Record<string, number>;
-  /** Of one process in the last third, in which none is killed: once it was warm, and at the end. */
+  /** Memory of one process in the last third, in which none is killed: once warm, and at the end. */
   readonly memoryMb: { readonly warm: number; readonly end: number } | undefined;
   readonly faults: readonly string[];
 }
 
 const clients = 8;
-/** In all: what they keep must not fill the disk, which is the nemesis's part. */
+/** Max writes: they must not fill the disk, which is the nemesis's part. */
 const writesMax = 100_000;
-/** That they may be ahead of their share. */
+/** Max writes ahead of schedule. */
 const aheadMax = 2_000;
 const samplesMin = 60;
-/** What garbage and caches make it differ by. */
+/** Variation due to garbage and caches. */
 const growthMax = 1.15;
-/** Settings that keep the load on what is stored: no model, no limit on calls. */
+/** Keeps the load on storage: no model, no call limit. */
 const quiet = { EMBEDDING_PROVIDER: 'none', RATE_LIMIT_NOTES: '100000' };
 
 export async function soak(config: SoakConfig): Promise<SoakReport> {
@@ -67,7 +67,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
 
   const client = async (): Promise<void> => {
     while (!isOver) {
-      // Else there would be more to look for than was looked for.
+      // Otherwise unchecked writes would pile up.
       await checking;
       while (!isOver && number > shareOf(performance.now()) + aheadMax) await delay(20);
       number += 1;
@@ -137,7 +137,7 @@ async function fillFor(path: string, ms: number): Promise<void> {
   rmSync(path);
 }
 
-/** Medians of the second and the last quarter; too few say nothing. */
+/** Medians of the second and the last quarter; undefined if too few. */
 function warmAndEnd(megabytes: readonly number[]): SoakReport['memoryMb'] {
   const quarter = Math.floor(megabytes.length / 4);
   if (quarter < samplesMin / 4) return undefined;

@@ -9,13 +9,13 @@ import {
 import { exchange, modernRequest } from '../../test/support/raw-http.ts';
 
 export interface CallOutcome {
-  /** What the tool gave; undefined if it failed or there was no answer. */
+  /** The tool's result; undefined if it failed or did not answer. */
   readonly value: Record<string, unknown> | undefined;
-  /** Our code of a failure; undefined if there was no answer, so that nobody knows what happened. */
+  /** Our error code; undefined if there was no answer, so the outcome is unknown. */
   readonly code: string | undefined;
 }
 
-/** The built program over HTTP; it is killed and started again on the same data. */
+/** The built program over HTTP; it is killed and restarted on the same data. */
 export interface SoakedProgram {
   call(tool: string, args: Record<string, unknown>): Promise<CallOutcome>;
   memoryNow(): number;

@@ -1,7 +1,7 @@
 /**
- * Runs each write once for every system call that it makes on its files, with that call failing:
- * `LD_PRELOAD=… node sweep-faults.ts <folder> <points>`. A write that was acknowledged must be there, one that was refused must
- * say so in an error of ours, and what is stored must agree with its indexes. Prints a line of JSON; ends with 1 on a fault.
+ * Runs each write once for every system call that it makes on its files, with that call failing: `LD_PRELOAD=… node
+ * sweep-faults.ts <folder> <points>`. An acknowledged write must be stored, a refused one must report one of our errors, and
+ * stored data must match its indexes. Prints a line of JSON; exits with 1 on a fault.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ const path = join(folder, 'carrel.db');
 interface Write {
   readonly name: string;
   readonly isSlow?: boolean;
-  /** Gives how to see, later, that it is there. */
+  /** Returns a function that checks later that it is stored. */
   run(storage: Storage, id: string): Promise<(storage: Storage) => Promise<boolean>>;
 }
 
@@ -138,15 +138,15 @@ control.close();
 process.stdout.write(`${JSON.stringify(report)}\n`);
 process.exit(report.faults.length > 0 ? 1 : 0);
 
-/** How busy the machine is must not matter. */
+/** Load on the machine must not matter. */
 function open(): Promise<Storage> {
   return createSqliteStorage({ path, queryTimeoutMs: 600_000 });
 }
 
-/** As SQLite's own tests do: the first call fails, then the second, and so on until the write ends without having met one. */
+/** As SQLite's own tests do: the first call fails, then the second, and so on until the write completes without a failure. */
 async function sweep(write: Write, error: number, sticky: boolean): Promise<void> {
   for (let at = 1, failed = 1; failed > 0 && report.points < pointsMax && at < callsMax; at += 1) {
-    const where = `${write.name}, call ${at}, error ${error}${sticky ? ' from then on' : ''}`;
+    const where = `${write.name}, call ${at}, error ${error}${sticky ? ' and all later' : ''}`;
     control.set({ at, error, sticky });
     const outcome = await write.run(storage, randomUUID()).then(
       (isThere) => ({ isThere }),
@@ -170,7 +170,7 @@ function countRefusal(thrown: unknown, where: string): void {
   if (!isCarrelError(thrown)) report.faults.push(`${where}: ${code}`);
 }
 
-/** What was acknowledged must be there for a process that starts now; and the storage must not need it to go on. */
+/** Acknowledged writes must be there for a new process, and the storage must not need it to continue. */
 async function reopen(): Promise<void> {
   await storage.notes.save({ title: 'still', content: 'writing', tags: [], sourceUrls: [] });
   await storage.close();

@@ -18,10 +18,10 @@ import { widthLabels } from './widths.ts';
 export interface BothDatabases {
   readonly sqlite: SearchedProduct;
   readonly postgres: SearchedProduct;
-  /** Of what this run loaded; undefined if all was there. */
+  /** Figures of what this run loaded; undefined if everything was there. */
   readonly loaded: LoadFigures | undefined;
   readonly bytes: OnBoth<number>;
-  /** What the server has used so far; 0 if it runs elsewhere. */
+  /** CPU time of the server so far; 0 if it runs elsewhere. */
   serverCpuMs(): number;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface LoadFigures {
   /** Passages and vectors a second. */
   readonly passages: OnBoth<number>;
   readonly vectors: OnBoth<number>;
-  /** Of PostgreSQL's index of vectors. */
+  /** Build time of PostgreSQL's vector index. */
   readonly indexSeconds: number;
 }
 
@@ -39,8 +39,8 @@ const progressEvery = 20_000;
 const queryTimeoutMs = 60_000;
 
 /**
- * In a folder and a database that are removed at the end, or in the folder `keep` and a database named by the number of
- * passages on the server that DATABASE_URL names, for later runs. One that was ended goes on where it was.
+ * Uses a folder and database that are removed at the end, or the folder `keep` and a database named by the number of passages
+ * on the server of DATABASE_URL, for later runs. An interrupted load continues.
  */
 export async function openBoth(passages: number, keep?: string): Promise<BothDatabases> {
   const server = await startRealPostgres();
@@ -72,7 +72,7 @@ export async function openBoth(passages: number, keep?: string): Promise<BothDat
 type OnBoth<T> = Readonly<Record<'sqlite' | 'postgres', T>>;
 const both = ['sqlite', 'postgres'] as const;
 
-/** Goes on where a run before was ended. */
+/** Continues an interrupted load. */
 async function load(
   passages: number,
   storages: OnBoth<Storage>,
@@ -110,7 +110,7 @@ async function load(
   return { passages: rates('passages'), vectors: rates('vectors'), indexSeconds: indexMs / 1000 };
 }
 
-/** Stored in batches, one after the other: the keys of a fresh table begin at 1. */
+/** Stored in batches, in order: the keys of a new table begin at 1. */
 async function countOf({ passages }: Storage, most: number): Promise<number> {
   let [there, missing] = [0, Math.ceil(most / batchSize) + 1];
   while (missing - there > 1) {
@@ -121,7 +121,7 @@ async function countOf({ passages }: Storage, most: number): Promise<number> {
   return Math.min(most, there * batchSize);
 }
 
-/** The index is made in the background when the first search asks for it: without it everything is compared. */
+/** The first search triggers building the index in the background: without it everything is compared. */
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
   await kb.nearest?.({ model, query: queryVectorOf(0), limit: 1 });
   while ((await kb.models())[0]?.index === 'none') await setTimeout(500);
@@ -139,7 +139,7 @@ async function keptDatabase(server: string, passages: number): Promise<TestDatab
   return { url: url.href, drop: async () => {} };
 }
 
-/** By its processes, if they are on this machine and it is Linux. */
+/** By its processes, if they are on this Linux machine. */
 async function serverCpu(url: string): Promise<() => number> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -9,7 +9,7 @@ export interface Filter {
   passes(number: number, labels: readonly string[]): boolean;
 }
 
-/** From all to a fiftieth, by labels that have nothing to do with the vectors, and by subjects. */
+/** From all to a fiftieth, by labels unrelated to the vectors, and by subjects. */
 export function filtersOf(): Filter[] {
   return [
     { name: 'no filter', filter: undefined, passes: () => true },
@@ -29,7 +29,7 @@ function byTag(name: string, tag: string): Filter {
 
 export interface ExactAnswers {
   readonly passing: number;
-  /** For each query, the numbers of the nearest passages. */
+  /** The nearest passages of each query, by number. */
   readonly nearest: readonly (readonly number[])[];
 }
 

@@ -6,7 +6,7 @@ import { countCpuTime, isCpuTime, type Timings, takeTurns } from './timings.ts';
 
 export interface PostgresFigures extends Pick<BothDatabases, 'loaded' | 'bytes'> {
   readonly searches: readonly { readonly name: string; readonly sqlite: Timings; readonly postgres: Timings }[];
-  /** The first is the search without a filter, which the others are compared with. */
+  /** The first is the search without a filter, the baseline of the others. */
   readonly filters: readonly FilterFigures[];
 }
 
@@ -14,7 +14,7 @@ export interface PostgresFigures extends Pick<BothDatabases, 'loaded' | 'bytes'>
 export interface FilterFigures {
   readonly name: string;
   readonly passing: number;
-  /** For ten results and for a hundred, as a hybrid search asks for. */
+  /** For ten results, and for a hundred as in a hybrid search. */
   readonly ten: Timings;
   readonly hundred: Timings;
   readonly recall: number;
@@ -41,7 +41,7 @@ export async function measurePostgres(passages: number, searches: number, keep?:
   }
 }
 
-/** Words, meaning and both, with and without filters, on the two databases in turn. */
+/** Words, meaning and both, with and without filters, alternating between the two databases. */
 async function measureBeside({ sqlite, postgres }: BothDatabases, filters: readonly Filter[], searches: number) {
   const kinds = filters.slice(0, 5).flatMap(({ name, filter }) => {
     const tags = (filter?.labels ?? []).flat().map((label) => label.replace('tag:', ''));
@@ -82,7 +82,7 @@ async function measureFilters(
     let found = 0;
     for (const [query, numbers] of nearest.entries()) {
       const { matches } = await product.meaning(query, limit, filter);
-      // The keys of a fresh table begin at 1, in the order of the rows.
+      // The keys of a new table begin at 1, in row order.
       found += matches.filter(({ id }) => numbers.includes(id - 1)).length;
     }
     const own = { ten: ten[name], hundred: hundred[name] };

@@ -13,15 +13,15 @@ export interface RerankingFigures {
   readonly pieces: number;
   readonly without: Timings;
   readonly reranked: Timings;
-  /** Of the process: with the model loaded, above before. */
+  /** Process memory with the model loaded, minus before. */
   readonly megabytes: number;
 }
 
 const passagesCount = 200;
-/** The first page reranks 20, whatever is shown of them. */
+/** The first page always reranks 20. */
 const limit = 10;
 
-/** The same searches without and with reranking, in turn, among short and long passages. */
+/** The same searches without and with reranking, alternating, among short and long passages. */
 export async function measureReranking(searches: number): Promise<RerankingFigures[]> {
   const figures: RerankingFigures[] = [];
   for (const pieces of [60, 250]) {
@@ -54,7 +54,7 @@ export async function measureReranking(searches: number): Promise<RerankingFigur
   return figures;
 }
 
-/** Of words that are one piece each. */
+/** Words of one piece each. */
 function documentsOf(pieces: number): TestDocument[] {
   const random = createRandom(pieces);
   const text = () => Array.from({ length: pieces }, () => words[Math.floor(random() * words.length)]).join(' ');

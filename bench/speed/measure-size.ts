@@ -14,10 +14,10 @@ export interface SizeFigures {
   readonly vectors: { readonly carrel: number; readonly raw: number };
   readonly bytes: { readonly carrel: number; readonly raw: number };
   readonly rssBytes: number;
-  /** From the first search by meaning of a process to its answer, less what the same search takes then. */
+  /** From a process's first search by meaning to its answer, minus what the same search takes later. */
   readonly loadMs: number;
   readonly searches: Readonly<Record<SearchName, Timings>>;
-  /** Undefined where CPU time is counted: it cannot tell the searches from the writes. */
+  /** Undefined if CPU time is counted: it cannot separate searches from writes. */
   readonly hybridWhileIngesting: Timings | undefined;
   readonly worst: { readonly name: string; readonly ms: number };
 }
@@ -32,14 +32,14 @@ type SearchName =
   | 'hybrid'
   | 'hybridHalf';
 
-/** As many rows as one transaction has, on both sides. */
+/** Rows per transaction, on both sides. */
 const batchSize = 1000;
 
 const limit = 10;
 
 const progressRows = 100_000;
 
-/** Beyond this many passages each kind of search is repeated a quarter as often: the baseline takes a second for one. */
+/** Above this many passages each search is repeated a quarter as often: the baseline takes a second for one. */
 const manyPassages = 200_000;
 
 export async function measureSize(passages: number, repetitions: number, folder: string): Promise<SizeFigures> {
@@ -49,7 +49,7 @@ export async function measureSize(passages: number, repetitions: number, folder:
   const raw = createRawPeer({ folder, name: 'raw', filledBy: 'statement' });
   const triggered = createRawPeer({ folder, name: 'triggered', filledBy: 'trigger' });
   const ingest = await ingestRows(passages, product, raw, triggered);
-  // What is compared from here on are searches; at a million passages its file has 3 GB.
+  // Only searches are compared below; at a million passages its file has 3 GB.
   triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
   tellProgress(`${passages} vectors are stored`);
@@ -125,7 +125,7 @@ function searchCalls(product: Product, raw: RawPeer) {
 async function searchWhileIngesting(passages: number, product: Product, searches: number): Promise<Timings> {
   let next = Math.ceil(passages / passagesOfDocument) * passagesOfDocument;
   let stopped = false;
-  // Ten documents in a transaction, as several uploads at once would be.
+  // Ten documents per transaction, as in several concurrent uploads.
   const ingesting = (async () => {
     while (!stopped) {
       await product.insert(documentsOf(next, 10 * passagesOfDocument));

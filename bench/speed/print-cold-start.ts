@@ -1,12 +1,12 @@
 /**
- * Answers 20 hybrid searches from the file that is named, and prints the bytes of memory that the process then has, and the
- * milliseconds that it took to have the vectors in memory.
+ * Answers 20 hybrid searches from the named file, and prints the process's memory in bytes and the milliseconds until the
+ * vectors were in memory.
  */
 import { createProduct } from './product.ts';
 import { timed } from './timings.ts';
 
 const product = await createProduct(process.argv[2] ?? '');
-// Starts the thread that reads.
+// Starts the reader thread.
 await product.words(0, 10);
 const first = await timed(() => product.meaning(0, 10));
 const again = await timed(() => product.meaning(0, 10));

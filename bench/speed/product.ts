@@ -13,7 +13,7 @@ import { passageWriter } from '../../test/support/passages.ts';
 import { frequentWords, queryOf } from './rows.ts';
 import { dimensions, queryVectorOf, vectorOf } from './vectors.ts';
 
-/** Carrel's own write and read path, with an embedding model that takes no time. */
+/** Carrel's own write and read path, with an instant embedding model. */
 export type Product = Awaited<ReturnType<typeof createProduct>>;
 
 /** On any database. */
@@ -41,7 +41,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
   const signal = new AbortController().signal;
   return {
     insert: passageWriter(storage).replace,
-    /** Vectors of all rows that have none, as the background makes them. The number of them. */
+    /** Vectors for all rows without them, as in the background. Returns their number. */
     async insertVectors(limit: number): Promise<number> {
       const { vectors } = storage;
       await vectors.kb.choose({ model });
@@ -103,7 +103,7 @@ function dearestQueries(): Record<string, WordQuery> {
   };
 }
 
-/** The query's number and then its words; the fake model finds its vector by the number. */
+/** The query's number, then its words; the fake model finds its vector by the number. */
 function textOf(number: number): string {
   return `q${number} ${queryOf(number).join(' ')}`;
 }

@@ -5,7 +5,7 @@ import { load } from 'sqlite-vec';
 import type { BenchRow } from './rows.ts';
 import { dimensions } from './vectors.ts';
 
-/** SQLite by itself: FTS5 over a table, as its documentation shows it, and sqlite-vec. */
+/** Plain SQLite: FTS5 over a table, as in its documentation, and sqlite-vec. */
 export interface RawPeer {
   insert(rows: readonly BenchRow[]): void;
   insertVectors(firstKey: number, vectors: readonly Float32Array[]): void;
@@ -20,11 +20,11 @@ export interface RawPeer {
 export interface RawPeerConfig {
   readonly folder: string;
   readonly name: string;
-  /** By a trigger on the table, or by a second statement of the program. */
+  /** By a trigger on the table, or by a second statement. */
   readonly filledBy: 'trigger' | 'statement';
 }
 
-/** The settings of the connection are those of the product. */
+/** The same connection settings as the product. */
 const settings = `PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32768;
   PRAGMA temp_store = MEMORY; PRAGMA wal_autocheckpoint = 4000;`;
 

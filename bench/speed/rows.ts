@@ -1,6 +1,6 @@
 import type { TestDocument } from '../../test/support/passages.ts';
 
-/** One passage as both sides get it. */
+/** One passage, the same for both sides. */
 export interface BenchRow {
   readonly id: string;
   readonly title: string;
@@ -13,9 +13,9 @@ export interface BenchRow {
 export const passagesOfDocument = 10;
 
 /**
- * Generated text with the statistics of English: Zipf–Mandelbrot word frequencies, the commonest are the real
- * function words, the others have a root and one of several suffixes, so that stemming has as much to do as in a real text.
- * The same row for the same number, in every run and in any order.
+ * Generated text with the statistics of English: Zipf–Mandelbrot word frequencies; the commonest are real function words, the
+ * others have a root and one of several suffixes, so that stemming has as much to do as in real text. The same number always
+ * gives the same row.
  */
 export function rowOf(number: number): BenchRow {
   const random = createRandom(number + 1);
@@ -32,7 +32,7 @@ export function labelsOf(number: number): string[] {
   return [`tag:collection${number % 10}`, `tag:half${number % 2}`];
 }
 
-/** The documents of `count` rows from `firstRow` on. */
+/** The documents of `count` rows starting at `firstRow`. */
 export function documentsOf(
   firstRow: number,
   count: number,
@@ -58,7 +58,7 @@ export function parentOf(number: number): string {
   return String(Math.floor(number / passagesOfDocument) + 1);
 }
 
-/** The words of a question: two to five, no function words, as frequent as they are in the text. */
+/** The words of a question: two to five, no function words, as frequent as in the text. */
 export function queryOf(number: number): string[] {
   const random = createRandom(0x5eed + number);
   const words = new Set<string>();
@@ -70,7 +70,7 @@ export function queryOf(number: number): string[] {
   return [...words];
 }
 
-/** The commonest words, from the one at `first` on. */
+/** The commonest words, starting at `first`. */
 export function frequentWords(count: number, first = 0): string[] {
   return Array.from({ length: count }, (_, at) => wordAt(first + at));
 }

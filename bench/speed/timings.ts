@@ -1,15 +1,14 @@
 import { createRandom, type Random } from './rows.ts';
 
-/** The times of calls of one kind, in milliseconds. */
+/** Times of calls of one kind, in milliseconds. */
 export interface Timings {
   readonly p50: number;
   readonly p99: number;
 }
 
 /**
- * Several kinds of calls in turn, so that a busy moment of the machine affects all of them, and in another order each
- * time: one that always came after a scan of everything would always find its caches empty. The first calls of each do
- * not count.
+ * Alternates between several kinds of calls, so that a busy moment affects all of them, and in a different order each time: one
+ * that always followed a full scan would always find its caches empty. The first calls of each do not count.
  */
 export async function takeTurns<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,
@@ -40,7 +39,7 @@ export async function timed(call: () => unknown): Promise<number> {
   return now() - start;
 }
 
-/** On a busy machine the CPU time of all threads, and of others that work for us, says more than the time on the wall. */
+/** On a busy machine the CPU time of all threads and helpers says more than wall time. */
 export function countCpuTime(othersMs: () => number = () => 0): void {
   countsCpu = true;
   now = () => {
@@ -64,5 +63,5 @@ export function timingsOf(times: readonly number[]): Timings {
 
 const warmUp = 10;
 
-/** Queries that are not asked again, so that nothing is known of those that count. */
+/** Queries for warming up only, so that nothing is cached for those that count. */
 const unseen = 1_000_000;

@@ -7,10 +7,10 @@ export const dimensions = 384;
 
 const clusters = 1000;
 
-/** Length of the noise beside that of the centre. Texts on one subject are about that far apart. */
+/** Length of the noise relative to the centre. Texts on one subject are about that far apart. */
 const spread = 0.6;
 
-/** Generated unit vectors in clusters, not embeddings of the rows: the time of a search does not depend on it. */
+/** Generated unit vectors in clusters, not embeddings of the rows: search time does not depend on it. */
 export function vectorOf(number: number): Float32Array {
   return made(createRandom(0x7ec70 + number));
 }
@@ -20,8 +20,8 @@ export function queryVectorOf(number: number): Float32Array {
 }
 
 /**
- * From then on vectors lie as those of a model do, whose files of `bench:quality` are in the folder: each is one of them, moved
- * by a part of the difference of two others.
+ * Makes vectors resemble those of a model, whose `bench:quality` files are in the folder: each is one of them, moved by part of
+ * the difference of two others.
  */
 export function followModel(folder: string): void {
   const bytes = keyBytes + 4 * dimensions;
@@ -33,7 +33,7 @@ export function followModel(folder: string): void {
   }
 }
 
-/** Before each vector in such a file: of which text it is. */
+/** Identifies the text, before each vector in such a file. */
 const keyBytes = 20;
 
 const embeddings: Float32Array[] = [];
@@ -48,7 +48,7 @@ function moved(random: Random): Float32Array {
   return unit(some().map((component, at) => component + spread * ((to[at] ?? 0) - (from[at] ?? 0)) * moves));
 }
 
-/** Beside the mean of all, which they have in common, so that the noise is as long as that of the generated ones. */
+/** Besides the common mean, so that the noise is as long as that of the generated ones. */
 const moves = 0.67;
 
 function near(random: Random): Float32Array {

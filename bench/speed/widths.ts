@@ -1,15 +1,15 @@
 import { dimensions, vectorOf } from './vectors.ts';
 
-/** One in so many passages has each of these labels, whatever its vector says. */
+/** One in this many passages has each of these labels, regardless of its vector. */
 const widths = [5, 20, 50];
 
-/** By which of so many vectors is nearest: labels that go with the meaning, as subjects do. */
+/** By which of this many vectors is nearest: labels that go with the meaning, as subjects do. */
 const subjects = [4, 10, 20, 50];
 
 /** Far from those of the rows. */
 const firstPivot = 50_000_000;
 
-/** Labels for filters of several widths, independent of the vectors and not. */
+/** Labels for filters of several widths, related to the vectors and not. */
 export function widthLabels(number: number): string[] {
   const vector = vectorOf(number);
   return [
@@ -27,7 +27,7 @@ export function subjectOf(vector: Float32Array, count: number): number {
   return best.pivot;
 }
 
-/** The subject that has about its share of the passages. */
+/** The subject with about its share of the passages. */
 export function subjectNear(count: number): number {
   const counts = new Array<number>(count).fill(0);
   for (let number = 0; number < sampled; number += 1) {

@@ -7,8 +7,8 @@ import type { BackgroundFailure, BackgroundWatch } from './storage.ts';
 /** Steps that no caller waits for. A failed step is logged once, counted, and retried until it succeeds. */
 export interface BackgroundWork extends BackgroundWatch {
   /**
-   * Resolves when the step has succeeded or the work is closed; never rejects. The name tells an operator what is done. A step of
-   * this name that is running or waits for its retry is shared.
+   * Resolves when the step has succeeded or the work is closed; never rejects. The name is for operators. A running or waiting
+   * step of the same name is shared.
    */
   run(name: string, step: () => Promise<unknown>): Promise<void>;
   /** Ends all retries. A running step ends with its connection. */
@@ -17,15 +17,15 @@ export interface BackgroundWork extends BackgroundWatch {
 
 export interface BackgroundWorkDeps {
   readonly logger?: Logger | undefined;
-  /** Tells the other processes on the database, such as `carrel doctor`. */
+  /** Informs other processes on the database, such as `carrel doctor`. */
   readonly shared?: () => Pick<SharedStore, 'put' | 'remove' | 'readAll'> | undefined;
-  /** The pause before the first retry; each following one is twice as long, up to five minutes. */
+  /** Pause before the first retry; doubled each time, up to five minutes. */
   readonly retryMs?: number;
 }
 
 const retryMaxMs = 300_000;
 
-/** A record that is not renewed was left by a process that has ended. */
+/** A record that is not renewed belongs to a process that has ended. */
 const recordMs = 2 * retryMaxMs;
 const kind = 'background';
 
@@ -67,15 +67,15 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
   async function failed(name: string, error: unknown): Promise<void> {
     const code = isCarrelError(error) ? error.code : (systemCode(error) ?? 'internal');
     const { since, attempts } = failing.get(name) ?? { since: new Date().toISOString(), attempts: 0 };
-    if (attempts === 0) logger.warn('background work failed and is retried', { work: name, code });
-    // The database's own text.
+    if (attempts === 0) logger.warn('background work failed and will be retried', { work: name, code });
+    // The database's own message.
     logger.debug('background work failed', { work: name, error });
     const failure = { name, code, since, attempts: attempts + 1 };
     failing.set(name, failure);
     counts.set(name, (counts.get(name) ?? 0) + 1);
     await shared()
       ?.put({ kind, id: name, part: 0 }, Buffer.from(JSON.stringify(failure)), recordMs)
-      // The same fault, most likely.
+      // Probably the same failure.
       .catch(() => {});
   }
 

@@ -12,7 +12,7 @@ import { meterTransactions, type Transactions } from './transactions.ts';
 import { createVectorStores, type NearestOperations } from './vectors/vector-store.ts';
 import { webOperations } from './web/web.ts';
 
-/** What each database implements; everything else is written once. */
+/** What each database implements; everything else is shared. */
 export interface StorageParts {
   readonly backend: Storage['backend'];
   readonly transactions: Transactions;

@@ -15,55 +15,55 @@ import type {
   VectorsAfter,
 } from './vectors/vector.ts';
 
-/** The statements of one transaction, or of one consistent read. Stores are written on nothing else. */
+/** The statements of one transaction, or of one consistent read. Stores use nothing else. */
 export interface Statements {
   readonly dialect: Dialect;
-  /** When the call was made: ISO 8601, UTC. */
+  /** Time of the call: ISO 8601, UTC. */
   readonly now: string;
-  /** SQL texts are constant; values are bound to question marks and never put into the text. */
+  /** SQL texts are constant; values are bound to question marks, never inserted. */
   query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
 }
 
-/** Runs in one transaction, or on one state of the data. It may be retried, so it must have no other side effects. */
+/** Runs in one transaction, or on one state of the data. May be retried, so it must have no other side effects. */
 export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
 
-/** Where the databases differ. */
+/** What differs between the databases. */
 export interface Dialect {
-  /** The prefix of our table names. */
+  /** Prefix of our table names. */
   readonly schema: string;
-  /** A list as something that `IN` takes. */
+  /** A list for `IN`. */
   readonly integers: string;
-  /** The same for a page of keys: a statement is planned for a few of them, and once. */
+  /** The same for a page of keys: planned once, for a few. */
   readonly fewIntegers: string;
   readonly numbers: string;
   readonly texts: string;
-  /** The texts that a SELECT of a column `value` gives, as one value for `textsOf`. */
+  /** The texts in column `value` of a SELECT, as one value for `textsOf`. */
   textList(select: string): string;
   /** The texts of a JSON array, as rows `element` with a column `value`. */
   elements(json: string): string;
-  /** The position of the second text in the first, from 1; 0 if it is not contained. */
+  /** Position of the second text in the first, from 1; 0 if absent. */
   position(text: string, part: string): string;
-  /** Of two values. */
+  /** The smaller of two values. */
   least(first: string, second: string): string;
   greatest(first: string, second: string): string;
-  /** Behind a SELECT whose rows will be changed. */
+  /** Suffix of a SELECT whose rows will be changed. */
   readonly forUpdate: string;
-  /** Behind a SELECT whose rows must stay as they are until the end. */
+  /** Suffix of a SELECT whose rows must not change until the end. */
   readonly forShare: string;
-  /** Admits one transaction at a time for each text of a list. Undefined if there is only one writer. */
+  /** Locks each text of a list for one transaction at a time. Undefined if there is only one writer. */
   readonly lock: string | undefined;
-  /** At the end of a subquery that must be evaluated per row: nothing, or what keeps it from becoming a join. */
+  /** Ends a subquery that must be evaluated per row: empty, or a clause that keeps it from becoming a join. */
   readonly fence: string;
-  /** The statement that returns the plan of another. */
+  /** Wraps a statement to return its plan. */
   explain(sql: string): string;
   planLine(row: Row): string;
-  /** The database's own clock in milliseconds: leases are compared by it, so that no two machines disagree. */
+  /** The database's own clock in milliseconds: leases use it, so that machines do not disagree. */
   readonly nowMs: string;
-  /** Behind a SELECT that picks a job: one that another transaction is picking is passed over. */
+  /** Suffix of a SELECT that picks a job: skips jobs that another transaction is picking. */
   readonly skipLocked: string;
-  /** Rows that one INSERT carries, where many come. */
+  /** Rows per INSERT in bulk. */
   readonly rowsAtOnce: number;
-  /** Rows as what an INSERT takes behind its columns. Keys that are generated ascend in the order of the rows. */
+  /** Rows as an INSERT takes them after its columns. Generated keys ascend in row order. */
   rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: ExplicitKeys;
   readonly words: WordTable;
@@ -77,60 +77,60 @@ export interface Dialect {
 
 export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 
-/** Keys that rows bring with them, into a table that generates them as a rule. */
+/** For rows that bring their keys into a table that normally generates them. */
 export interface ExplicitKeys {
-  /** The highest that any row has ever had. Nobody else adds a row until the end of the transaction. */
+  /** The highest key any row ever had. Nobody else adds a row until the end of the transaction. */
   highest(on: Statements, table: string): Promise<number>;
-  /** Behind the columns of an INSERT that has the key. */
+  /** Follows the columns of an INSERT that includes the key. */
   readonly given: string;
-  /** Generated keys follow this one. */
+  /** Generated keys continue after this one. */
   advance(on: Statements, table: string, key: number): Promise<void>;
 }
 
-/** The bytes of documents, as part of the running transaction. */
+/** The bytes of documents, within the running transaction. */
 export interface Originals {
-  /** Puts staged bytes under the hash of their content, for good. */
+  /** Stores staged bytes permanently under their content hash. */
   adopt(on: Statements, staged: StagedOriginal): Promise<void>;
   remove(on: Statements, hash: string): Promise<void>;
 }
 
 /** One kind of document that is found by its words. */
 export interface WordIndex {
-  /** The prefix of the index's tables. */
+  /** Prefix of the index's tables. */
   readonly name: string;
-  /** The table that its keys are of. */
+  /** The table that its keys belong to. */
   readonly owner: string;
-  /** What breaks ties. `id` is a column of the owner, and has to be read. */
+  /** Tie-breaker. `id` is a column of the owner and has to be read. */
   readonly ties: 'id' | 'key';
-  /** Matches are counted up to here. */
+  /** Max matches counted. */
   readonly totalMax: number;
-  /** Which rows of the owner, called `o`, are indexed. */
+  /** Condition on rows `o` of the owner that are indexed. */
   readonly isIndexed: string;
-  /** The column of the owner that lists the labels. */
+  /** The owner's column with the labels. */
   readonly labels?: string;
-  /** What is indexed of a row of the owner. */
+  /** The indexed texts of an owner's row. */
   textsOf(row: Row): IndexedTexts;
 }
 
-/** A SELECT of the keys that may be found, in a column of that name, in any order and perhaps several times. */
+/** A SELECT of the permitted keys, in any order and possibly repeated. */
 export interface KeyFilter extends Condition {
   /** Many documents pass: each match is tested, instead of listing the keys first. */
   readonly isWide?: boolean;
-  /** The same as a condition on `o`, if it needs nothing but `o.key` of indexed documents. */
+  /** The same as a condition on `o`, if it needs only `o.key` of indexed documents. */
   readonly onKeys?: Condition | undefined;
-  /** The same as labels, if it is about nothing else: a document must have at least one label of each group. */
+  /** The same as labels, if it concerns nothing else: a document must have at least one label of each group. */
   readonly labels?: readonly (readonly string[])[] | undefined;
 }
 
 /**
- * The words of each index as they are now. Words of documents that are gone may still be among them. The counts are those of
- * `WordTable.counts`: as long as they are the same, so are the words.
+ * The current words of each index, possibly including words of deleted documents. The counts are those of `WordTable.counts`:
+ * equal counts mean equal words.
  */
 export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 /**
- * Writes words of documents that are not in the index. The keys are in the order of the texts, and must ascend. `also`: writes
- * to other tables, which don't start with WITH; PostgreSQL gets them in the same statement.
+ * Writes words of documents that are not in the index. Keys are in the order of the texts and must ascend. `also`: writes to
+ * other tables, which don't start with WITH; PostgreSQL runs them in the same statement.
  */
 export type WriteWords = (
   on: Statements,
@@ -150,35 +150,35 @@ export interface CandidateRequest {
 }
 
 export interface Candidates {
-  /** In a rough order, the best first. */
+  /** Roughly ordered, best first. */
   readonly keys: readonly number[];
   /** All candidates, returned or not. Undefined if unknown. */
   readonly total?: number | undefined;
 }
 
-/** What the databases do differently with the words of documents. */
+/** What the databases do differently with words. */
 export interface WordTable {
   /** The document's key in the rows `w` of an index. */
   readonly key: string;
-  /** The tables from which a document has to be taken, behind the prefix. Triggers keep the others in step. */
+  /** The tables a document must be removed from, without the prefix. Triggers update the others. */
   readonly tables: readonly string[];
   readonly counts: CountCache;
   readonly vocabulary: VocabularyCache;
-  /** Finds the words of texts. Begins at once where another thread helps, else when they are written. */
+  /** Tokenises texts: at once if another thread helps, else when they are written. */
   tokenize(texts: readonly IndexedTexts[]): WriteWords;
-  /** The number of documents that have each of these, of all `documents`. Estimated for common words. */
+  /** The number of documents with each of these, out of `documents`. Estimated for common words. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
   /** `FROM … WHERE …`: the rows `w` of documents that match the query and pass the filter. */
   matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition;
-  /** Documents that have at least one label of each group; all, if there are no groups. */
+  /** Documents with at least one label of each group; all, if there are no groups. */
   labelled(index: WordIndex, groups: readonly (readonly string[])[]): KeyFilter | undefined;
-  /** Matches that have an essential word of the plan. */
+  /** Matches with an essential word of the plan. */
   candidates(on: Statements, index: WordIndex, asked: CandidateRequest): Promise<Candidates>;
 }
 
-/** What the databases do differently with passages: how their labels are indexed. */
+/** What the databases do differently with passages: indexing their labels. */
 export interface PassageTable {
-  /** Before all passages of a document are given other labels. */
+  /** Call before all passages of a document get other labels. */
   relabel(on: Statements, parent: string, labels: readonly string[]): Promise<void>;
 }
 
@@ -199,31 +199,34 @@ export interface VectorTable {
   readonly column: string;
   encode(vector: Float32Array): SqlValue;
   decode(row: Row): Float32Array;
-  /** Behind a SELECT of a model that must not be dropped until the end. */
+  /** Suffix of a SELECT of a model that must not be dropped until the end. */
   readonly keepModel: string;
-  /** Before a model is listed: no text may be written by somebody who cannot see it yet and would not enlist the text. */
+  /**
+   * Before a model is listed: a transaction that cannot see it yet must not write a text, because it would not list the text
+   * for it.
+   */
   beforeModel(on: Statements, corpus: VectorCorpus): Promise<void>;
-  /** Before vectors are inserted: where images in memory follow the keys, none must appear behind a later one. */
+  /** Before vectors are inserted: in-memory indexes follow the keys, so none may appear after a later one. */
   beforeVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
-  /** The vectors of a model behind a key, ascending. */
+  /** The vectors of a model after a key, ascending. */
   after(
     on: Statements,
     corpus: VectorCorpus,
     model: number,
     range: Pick<VectorsAfter, 'after' | 'limit'>,
   ): Promise<VectorBlock>;
-  /** Packs the first vectors behind a key into a block. Its last key; undefined when there is nothing left to pack. */
+  /** Packs the first vectors after a key into a block and returns its last key; undefined if nothing is left. */
   pack(on: Statements, corpus: VectorCorpus, model: number, after: number): Promise<number | undefined>;
-  /** Has the index of a model, which is on disk, made in the background, where the database has one and it is missing. */
+  /** Builds a model's on-disk index in the background, if the database has one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
   indexState(on: Statements, corpus: VectorCorpus, model: number): Promise<ModelState['index']>;
-  /** Finds the nearest vectors, where the database has an index for that. */
+  /** Finds the nearest vectors, if the database has an index for that. */
   readonly nearest?: NearestFinders | undefined;
 }
 
 export interface StorageDescription {
   readonly backend: 'sqlite' | 'postgres';
-  /** Of the database engine. */
+  /** Version of the database engine. */
   readonly version: string;
   readonly schema: number;
   readonly bytes: number;

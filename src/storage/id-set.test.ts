@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createIdSet, idSetOf } from './id-set.ts';
 
-test('holds the ids it was made of and no others, near and far, here and in another thread', () => {
+test('contains exactly its ids, near and far, here and in another thread', () => {
   const ids = [0, 31, 32, 65_535, 65_536, 2 ** 40, 2 ** 52 + 1];
   for (const made of [
     createIdSet(ids),

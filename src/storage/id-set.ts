@@ -1,22 +1,22 @@
 /**
- * A set of ids that is queried once for each row of a vector index: bits in pages, because querying a Set of a hundred
- * thousand takes longer than the scan. The pages are in shared memory, so that other threads can use them, too.
+ * A set of ids that is queried per row of a vector index: bits in pages, because querying a Set of a hundred thousand takes
+ * longer than the scan. The pages are in shared memory for other threads.
  */
 export interface IdSet {
   readonly pages: IdPages;
   has(id: number): boolean;
-  /** All ids, ascending, if they are no more than `max`. */
+  /** All ids, ascending, if there are at most `max`. */
   list(max?: number): number[] | undefined;
-  /** A bit for each place whose id is in the set: the first place has the lowest bit of the first word. */
+  /** Sets a bit per place whose id is in the set, lowest bit first. */
   mark(ids: Float64Array, mask: Int32Array): void;
 }
 
-/** By number: the page `n` has the ids from `n` × 65,536 on. */
+/** By number: page `n` has the ids from `n` × 65,536. */
 export type IdPages = ReadonlyMap<number, Int32Array>;
 
 const pageIds = 65_536;
 
-/** Ids are integers from 0. Adding them in ascending order is fastest. */
+/** Ids are integers from 0. Ascending order is fastest. */
 export function createIdSet(ids: Iterable<number> | ArrayLike<number>): IdSet {
   const pages = new Map<number, Int32Array>();
   let first = -1;
@@ -39,7 +39,7 @@ export function createIdSet(ids: Iterable<number> | ArrayLike<number>): IdSet {
 }
 
 export function idSetOf(pages: IdPages): IdSet {
-  // Rows that follow one another mostly have ids that do.
+  // Consecutive rows mostly have consecutive ids.
   let first = 0;
   let page = pages.get(0) ?? none;
 

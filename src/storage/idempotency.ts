@@ -14,7 +14,7 @@ export async function once<Answer>(
   if (idempotency === undefined) return work();
   const key = storable(idempotency.key);
   const table = `${on.dialect.schema}idempotency_keys`;
-  // A concurrent call with the same key waits here until the other transaction ends.
+  // A concurrent call with the same key waits here for the other transaction.
   const [inserted] = await on.query(
     `INSERT INTO ${table} (key, body_hash, answer, created_at) VALUES (?, ?, '', ?) ON CONFLICT DO NOTHING RETURNING key`,
     [key, idempotency.bodyHash, on.now],
@@ -25,7 +25,7 @@ export async function once<Answer>(
     return answer;
   }
   const [known] = await on.query(`SELECT body_hash, answer FROM ${table} WHERE key = ?`, [key]);
-  // Purged in between.
+  // Purged meanwhile.
   if (known === undefined) return once(on, idempotency, work);
   if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));
   throw new CarrelError(
@@ -42,7 +42,7 @@ export async function lock(on: Statements, name: string): Promise<void> {
 /** Max locks of one transaction: PostgreSQL has room for some thousand in total. */
 export const locksMax = 500;
 
-/** In one order everywhere, so that two transactions do not wait for each other. */
+/** In a fixed order, so that two transactions do not deadlock. */
 export async function lockAll(on: Statements, names: readonly string[]): Promise<void> {
   assert(names.length <= locksMax, 'more locks than a transaction may have');
   if (on.dialect.lock !== undefined && names.length > 0) await on.query(on.dialect.lock, [{ list: names.toSorted() }]);

@@ -19,11 +19,11 @@ export async function openStorage(config: StoragePlace, deps: StorageDeps = {}):
 export interface SchemaState {
   /** Undefined if there is no database yet. */
   readonly schema: number | undefined;
-  /** The one that this version works with. */
+  /** The schema of this version. */
   readonly newest: number;
 }
 
-/** Inspects a database without changing it. Opening it would create it, or migrate it to the newest schema. */
+/** Inspects a database without changing it. Opening it would create or migrate it. */
 export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
   return config.backend === 'sqlite' ? inspectFile(config) : inspectServer(config);
 }
@@ -51,7 +51,7 @@ async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
   }
 }
 
-/** Objects in a SQLite file that are not of Carrel's schema, by type and name. Reads nothing but the schema. */
+/** Objects in a SQLite file that are not in Carrel's schema, by type and name. Reads only the schema. */
 export async function findForeignObjects(config: StoragePlace): Promise<string[]> {
   if (config.backend !== 'sqlite') return [];
   const [{ openDatabase }, { foreignObjects }] = await Promise.all([

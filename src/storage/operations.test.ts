@@ -5,13 +5,13 @@ import { nameOf, operationOf, operations } from './operations.ts';
 import { createOriginals } from './sqlite/original-files.ts';
 import type { Transactions } from './transactions.ts';
 
-test('the table has every operation that a store performs, and no other', async () => {
+test('the table has exactly the operations that stores perform', async () => {
   const performed = new Set<string>();
   const perform: Transactions['read'] = async (operation) => {
     const name = nameOf(operation);
     assert.equal(operationOf(name), operation, name);
     performed.add(name);
-    // Read as free texts, as a list, as nothing, or as the end of a loop.
+    // Read as free texts, a list, nothing, or the end of a loop.
     if (name === 'vectors.claimableTexts') return { isFree: true } as never;
     return (name === 'vectors.forgetModel' || name === 'originals.used' ? [] : undefined) as never;
   };
@@ -32,6 +32,6 @@ test('the table has every operation that a store performs, and no other', async 
   assert.deepEqual([...performed, ...others].sort(), [...operations.keys()].sort());
 });
 
-test('an operation that is not in the table is refused by name', () => {
+test('rejects an operation that is not in the table, by name', () => {
   assert.throws(() => nameOf(async function unlisted() {}), /unlisted is not in the table/);
 });

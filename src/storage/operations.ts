@@ -15,12 +15,12 @@ export async function describeStorage(on: Statements): Promise<StorageDescriptio
   return on.dialect.describe(on);
 }
 
-/** Compares what is stored with what is indexed. The problems found, one sentence each. */
+/** Compares the stored data with the indexes. Returns the problems, one sentence each. */
 export async function checkStorage(on: Statements): Promise<string[]> {
   return on.dialect.check(on);
 }
 
-/** What `Storage` itself can do. */
+/** The operations of `Storage` itself. */
 export const upkeepOperations = { ...reads({ describe: describeStorage }), ...alone({ check: checkStorage }) };
 
 const stores: Readonly<Record<string, StoreOperations>> = {
@@ -37,8 +37,8 @@ const stores: Readonly<Record<string, StoreOperations>> = {
 };
 
 /**
- * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads, to which a function cannot
- * be sent: both sides look it up here.
+ * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads, which cannot receive
+ * functions: both sides look them up here.
  */
 export const operations: ReadonlyMap<string, StoreOperation> = new Map(
   Object.entries(stores).flatMap(([store, table]) =>

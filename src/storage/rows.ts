@@ -9,7 +9,7 @@ export interface ListValue {
 
 export type BoundValue = SqlValue | ListValue;
 
-/** A condition or a whole statement, with the values for its question marks in their order. */
+/** A condition or statement, with the values for its question marks in order. */
 export interface Condition {
   readonly sql: string;
   readonly values: readonly BoundValue[];
@@ -46,7 +46,7 @@ export function optionalTextOf(row: Row, column: string): string | undefined {
   return row[column] === null ? undefined : textOf(row, column);
 }
 
-/** A list, which SQLite keeps as JSON. */
+/** A list, which SQLite stores as JSON. */
 export function textsOf(row: Row, column: string): string[] {
   const value = row[column];
   const list: unknown = typeof value === 'string' ? JSON.parse(value) : value;

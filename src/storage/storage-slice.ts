@@ -6,7 +6,7 @@ export const storageSlice = defineSlice('storage', 'Storage', {
     default: 'sqlite',
     env: ['STORAGE_BACKEND'],
     description:
-      'Where all data is stored: in an SQLite file, or in a PostgreSQL database that several machines can share.',
+      'Where all data is stored: in a SQLite file, or in a PostgreSQL database that several machines can share.',
   }),
   path: optionalText({
     env: ['DB_PATH'],
@@ -24,12 +24,12 @@ export const storageSlice = defineSlice('storage', 'Storage', {
   postgresUrl: secret({
     env: ['POSTGRESQL_CONNECTION_STRING', 'DATABASE_URL'],
     description:
-      'postgres://user:password@host:port/database. Several hosts, as in host:port,host:port, are a primary and its standbys: the one that takes writes is used.',
+      'postgres://user:password@host:port/database. Several hosts, as in host:port,host:port, are a primary and its standbys: the one that accepts writes is used.',
   }),
   postgresReadUrl: secret({
     env: ['DATABASE_READ_URL'],
     description:
-      'A read replica of the PostgreSQL database, for searches. It answers those that it is up to date for, the primary all others.',
+      'A read replica of the PostgreSQL database, for searches. It answers if it is up to date, otherwise the primary does.',
   }),
 });
 

@@ -12,9 +12,8 @@ import type { VectorStores } from './vectors/vector-store.ts';
 import type { WebStore } from './web/web.ts';
 
 /**
- * All of Carrel's data. One contract per concern, implemented for each database; whatever
- * differs between them is hidden here. A write is on disk when its promise resolves, and every read that starts
- * afterwards, from any process, sees it.
+ * All of Carrel's data. One contract per concern, implemented for each database; differences between them are hidden here. A
+ * write is on disk when its promise resolves, and every later read, from any process, sees it.
  */
 export interface Storage {
   readonly backend: StorageDescription['backend'];
@@ -29,17 +28,17 @@ export interface Storage {
   readonly web: WebStore;
   /** On PostgreSQL. */
   readonly shared?: SharedStore | undefined;
-  /** On PostgreSQL, where searches have a server of their own. */
+  /** On PostgreSQL with a separate server for searches. */
   readonly replica?: ReplicaWatch | undefined;
   /** On PostgreSQL. */
   readonly background?: BackgroundWatch | undefined;
-  /** Of the calls since it was opened. */
+  /** Calls since it was opened. */
   readonly metrics: CallMetrics;
   connections(): ConnectionCounts;
   describe(): Promise<StorageDescription>;
   /** Compares the stored data with the indexes. Returns the problems, one sentence each; none if all is well. */
   check(): Promise<string[]>;
-  /** Finishes writes that have begun, refuses new calls. */
+  /** Finishes running writes, refuses new calls. */
   close(): Promise<void>;
 }
 
@@ -50,11 +49,11 @@ export type ConnectionCounts =
 
 export interface ReplicaWatch {
   look(): Promise<ReplicaState>;
-  /** Of the reads that it may answer: how many were answered where. */
+  /** Replica-eligible reads, by who answered. */
   counts(): Readonly<Record<'replica' | 'primary', number>>;
 }
 
-/** How far it is behind the primary, or why it cannot be used. */
+/** Its lag behind the primary, or why it cannot be used. */
 export interface ReplicaState {
   readonly behindBytes?: number;
   readonly trouble?: string;
@@ -69,7 +68,7 @@ export interface BackgroundWatch {
 
 export interface BackgroundFailure {
   readonly name: string;
-  /** Ours, or the SQLSTATE. */
+  /** Our code, or the SQLSTATE. */
   readonly code: string;
   /** Time of the first of these attempts: ISO 8601, UTC. */
   readonly since: string;

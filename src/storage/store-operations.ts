@@ -22,8 +22,8 @@ type Described<Table, How extends keyof Transactions> = {
 };
 
 /**
- * The operations of a store, by the names of its methods. A replica may answer searches and what is shown of their hits. It
- * does not decide who does something (jobs, claims) or who is let in (tokens).
+ * The operations of a store, by method name. A replica may answer searches and what is shown of their hits. It does not decide
+ * who does something (jobs, claims) or who is let in (tokens).
  */
 export function reads<Table extends Readonly<Record<string, AnyOperation>>>(
   table: Table,
@@ -66,7 +66,7 @@ type Method<Run, How, Bound> = Run extends (on: Statements, request: infer Reque
     ) => Promise<Answer>
   : never;
 
-/** An operation that asks for nothing has a request of no known type. */
+/** An operation without a request has an unknown request type. */
 type Asked<Request> = unknown extends Request ? [request?: undefined] : [request: Request];
 
 type Unbound<Request, Bound> = unknown extends Bound
@@ -75,7 +75,7 @@ type Unbound<Request, Bound> = unknown extends Bound
     ? unknown
     : Omit<Request, keyof Bound>;
 
-/** Each call of a method is one transaction, or one read. */
+/** Each method call is one transaction, or one read. */
 export function createStore<Operations extends StoreOperations, Bound extends object = never>(
   transactions: Transactions,
   operations: Operations,

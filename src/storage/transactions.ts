@@ -2,9 +2,9 @@ import { isCarrelError } from '../base/errors.ts';
 import type { Operation } from './dialect.ts';
 import type { ReadOptions } from './read-options.ts';
 
-/** Runs operations on a database. Where they run and how they get there is up to the database. */
+/** Runs operations on a database, wherever that runs. */
 export interface Transactions {
-  /** All of it or nothing; on disk when it resolves. */
+  /** Atomic; on disk when it resolves. */
   write<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
   /** All statements see the same state. */
   read<Request, Answer>(
@@ -12,22 +12,22 @@ export interface Transactions {
     request: Request,
     options?: ReadOptions,
   ): Promise<Answer>;
-  /** On a connection that may write, outside a transaction, and for as long as it takes. */
+  /** On a connection that may write, outside a transaction, without a time limit. */
   alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
 }
 
 export interface CallMetrics {
   readonly calls: number;
-  /** Of those, the ones that have not ended. */
+  /** Calls still running. */
   readonly running: number;
   readonly writing: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
-  /** Our code of it, and when: ISO 8601, UTC. What the database itself said is in the log. */
+  /** Our error code and its time: ISO 8601, UTC. The log has the database's own message. */
   readonly lastFailure: { readonly code: string; readonly time: string } | undefined;
 }
 
-/** The same, with the calls counted. A call with invalid arguments or a cancelled one does not count as failed. */
+/** The same, with the calls counted. Invalid arguments and cancellations do not count as failures. */
 export function meterTransactions({ write, read, alone }: Transactions): {
   transactions: Transactions;
   metrics: CallMetrics;

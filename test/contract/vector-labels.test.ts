@@ -91,7 +91,7 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     await client.query(
       "UPDATE carrel.kb_vectors SET labels = '{other}' WHERE key = (SELECT max(key) FROM carrel.kb_vectors)",
     );
-    assert.deepEqual(await vectorProblems(), ['The labels in kb_vectors are not those of the passages.']);
+    assert.deepEqual(await vectorProblems(), ['The labels in kb_vectors do not match the passages.']);
     await client.query(
       'UPDATE carrel.kb_vectors v SET labels = p.labels FROM carrel.kb_passages p WHERE p.key = v.owner',
     );

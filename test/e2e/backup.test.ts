@@ -73,7 +73,7 @@ test('contract §1: what cannot be backed up or restored is one clear line and a
   const cases: [number, RegExp, string[]][] = [
     [2, /needs the backup file/, ['backup']],
     [2, /needs the backup file/, ['restore']],
-    [2, /exists already/, ['backup', text]],
+    [2, /already exists/, ['backup', text]],
     [2, /is not a file/, ['restore', join(folder, 'missing')]],
     [2, /unexpected argument/, ['restore', text, text]],
     [2, /unknown flag/, ['backup', text, '--port', '1']],

@@ -27,7 +27,7 @@ describe('the check of what clients were told', () => {
     'kept twice': { of: history, left: [kept, { ...kept, id: '8' }], says: /there 2 times/ },
     'an older version in the end': { of: history, left: [{ ...kept, version: 1 }], says: /instead of 2/ },
     'a version from nowhere': { of: [...history, told('read', 80, 3)], says: /nobody has written/ },
-    'a thing from nowhere': { of: [], left: [kept], says: /nobody was told/ },
+    'a thing from nowhere': { of: [], left: [kept], says: /no write was acknowledged/ },
   };
   for (const [name, { of, left = [kept], says }] of Object.entries(wrong)) {
     it(`sees what is ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));

@@ -1,4 +1,4 @@
-/** No SDK, no checks: what Node itself needs to read a line or a request, parse it and answer. The floor. */
+/** No SDK, no checks: what Node itself needs to read, parse and answer a request. The lower bound. */
 
 import { answerEcho } from './echo.ts';
 import { listenAnywhere } from './listen-anywhere.ts';

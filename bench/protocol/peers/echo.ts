@@ -1,4 +1,4 @@
-/** The one tool that every peer offers: the work is nothing, so what is measured is the protocol around it. */
+/** The one tool of every peer: it does nothing, so the protocol around it is measured. */
 export const echo = {
   name: 'echo',
   title: 'Echo',
@@ -13,14 +13,14 @@ export interface EchoAnswer {
   [extra: string]: unknown;
 }
 
-/** Both forms of the answer, as every peer gives it. */
+/** Both forms of the answer, the same for every peer. */
 export function answerEcho(given: Record<string, unknown> | undefined): EchoAnswer {
   if (typeof given?.['text'] !== 'string') throw new Error('text must be a string');
   const data = { text: given['text'] };
   return { content: [{ type: 'text', text: JSON.stringify(data) }], structuredContent: data };
 }
 
-/** How an HTTP peer is to answer; the bare SDKs are told at their start, Carrel reads it from each request. */
+/** How an HTTP peer answers; the bare SDKs are configured at start, Carrel reads it from each request. */
 export type HttpMode = 'json' | 'sse' | 'modern';
 
 export function httpMode(): HttpMode {

@@ -20,7 +20,7 @@ async function openSession(): Promise<StreamableHTTPServerTransport> {
     enableJsonResponse: mode === 'json',
     onsessioninitialized: (id) => void sessions.set(id, transport),
   });
-  // Its optional fields are declared in a way that exactOptionalPropertyTypes does not accept.
+  // Its optional fields do not satisfy exactOptionalPropertyTypes.
   await createSdkServer().connect(transport as Transport);
   return transport;
 }

@@ -4,8 +4,8 @@ import { CarrelError } from '../../base/errors.ts';
 import { blockBytes, readTarHeader, type TarMember, tarEnd, tarHeader, tarPadding } from './tar-header.ts';
 
 /**
- * A backup is a tar archive, so that it can be opened even without this program. Its last member contains the SHA-256
- * of every byte before it; with headers and padding fixed too, no bit of the file can change unnoticed.
+ * A backup is a tar archive, so that it can be opened without this program. Its last member contains the SHA-256 of every byte
+ * before it; headers and padding are fixed too, so no bit of the file can change unnoticed.
  */
 export interface ArchiveMember extends TarMember {
   readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -14,7 +14,7 @@ export interface ArchiveMember extends TarMember {
 const checksumName = 'sha256';
 const checksumBytes = 65;
 
-/** The bytes of an archive of these members, in their order. */
+/** The bytes of an archive with these members, in order. */
 export async function* writeArchive(members: AsyncIterable<ArchiveMember>): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   const hashed = (chunk: Uint8Array): Uint8Array => {
@@ -41,9 +41,8 @@ export async function* writeArchive(members: AsyncIterable<ArchiveMember>): Asyn
 }
 
 /**
- * The members of the archive in a file. What a caller does not read of a content is skipped. An archive that was damaged,
- * truncated or extended is refused, at the latest after its last member: only a reader that has reached the end may trust
- * what it has read.
+ * The members of an archive file. Unread content is skipped. A damaged, truncated or extended archive is rejected at the latest
+ * after its last member: only a reader that reached the end may trust what it read.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> {
   const bytes = createByteReader(file);

@@ -15,21 +15,21 @@ import { fill, membersOf, type RestoreReport } from './walk.ts';
 
 export interface BackupPlace {
   readonly storage: StoragePlace;
-  /** The folder of originals that belongs to a SQLite file. PostgreSQL keeps them itself. */
+  /** The folder of originals next to a SQLite file. PostgreSQL stores them itself. */
   readonly originals: string;
 }
 
 export interface BackupReport extends Manifest {
   readonly bytes: number;
-  /** Where the backup was made from the other kind of database: what was compared after it was moved. */
+  /** If the backup came from the other kind of database: what was compared after the move. */
   readonly moved?: RestoreReport;
-  /** Remarks about a backup or restore that succeeded. */
+  /** Notes about a successful backup or restore. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Writes one consistent state of the database, with everything that belongs to it, into a file, while others keep
- * writing. The file appears only when it is complete, has been read back, and is on disk.
+ * Writes one consistent state of the database, with everything that belongs to it, into a file, while others keep writing. The
+ * file appears only once it is complete, verified and on disk.
  */
 export async function backUp(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
   checkTarget(place, file, options.force);
@@ -53,8 +53,8 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
 }
 
 /**
- * Replaces the content of the database with a backup: all of it or, if anything is wrong or the process
- * is killed, nothing. The whole backup is verified before anything is touched.
+ * Replaces the content of the database with a backup: completely or, on any error or kill, not at all. The whole backup is
+ * verified first.
  */
 export async function restore(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
@@ -66,13 +66,13 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
   return { ...manifest, bytes: statSync(file).size, ...moved, warnings: [] };
 }
 
-/** Nothing is overwritten unasked; what the data is in, or what is no file, not even then. */
+/** Overwrites nothing without --force, and never the database or anything but a regular file. */
 function checkTarget({ storage, originals }: BackupPlace, file: string, force: boolean): void {
   const refuse = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (storage.backend === 'sqlite') {
     const database = statSync(storage.path, { throwIfNoEntry: false });
-    // By whatever name.
+    // Under any name.
     const isDatabase = there !== undefined && there.dev === database?.dev && there.ino === database.ino;
     const own = databaseFiles(storage.path);
     const folders = [originals, realDatabase(originals)].map((folder) => `${folder}${sep}`);
@@ -81,11 +81,11 @@ function checkTarget({ storage, originals }: BackupPlace, file: string, force: b
       throw refuse('belongs to the database. Choose another name.');
   }
   if (there === undefined) return;
-  if (!force) throw refuse('exists already. Choose another name, or overwrite it with --force.');
+  if (!force) throw refuse('already exists. Choose another name, or overwrite it with --force.');
   if (!there.isFile()) throw refuse('is not a file. Choose another name.');
 }
 
-/** Reads a whole backup, which is the only way to know that it is intact. */
+/** Reads a whole backup: the only way to know that it is intact. */
 export async function verifyBackup(file: string, onProgress: ProgressReport = () => {}): Promise<Manifest> {
   const total = sizeOf(file);
   let manifest: Manifest | undefined;

@@ -4,15 +4,15 @@ import type { StorageDescription } from '../dialect.ts';
 import { newestSchema, olderThanFirst } from '../schema/schema-version.ts';
 import { type ArchiveMember, damaged, readContent } from './archive.ts';
 
-/** The first member of a backup: what the others are. */
+/** The first member of a backup, describing the others. */
 export interface Manifest {
-  /** Of the archive's layout. */
+  /** Format version of the archive. */
   readonly format: typeof format;
   /** The version of the program that made it. */
   readonly carrel: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** The database that it was made from. It can be restored into either. */
+  /** The source database. Can be restored into either kind. */
   readonly backend: StorageDescription['backend'];
   readonly schema: number;
   readonly tables: readonly TableFacts[];
@@ -25,7 +25,7 @@ export interface TableFacts {
   readonly rows: number;
   /** In the order of the values in each line. */
   readonly columns: readonly string[];
-  /** The last number that was given to a row, where rows are numbered; 0 before the first. */
+  /** The last generated row number, if rows are numbered; 0 before the first. */
   readonly last?: number;
 }
 
@@ -66,7 +66,7 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Refuses a backup of a schema that this program does not know. */
+/** Rejects a backup with an unknown schema. */
 export function checkBackupSchema({ schema }: Manifest): void {
   if (schema > newestSchema) throw newerBackup();
   if (schema < newestSchema) throw olderThanFirst('backup', schema);
@@ -91,7 +91,7 @@ export function noData(): CarrelError {
   return new CarrelError('invalid_config', 'The database contains no Carrel data. Check its address.');
 }
 
-/** Refuses a database that is not empty. */
+/** Rejects a database that is not empty. */
 export function checkEmpty(tables: readonly Pick<TableFacts, 'name' | 'rows'>[]): void {
   const used = tables.filter(({ name, rows }) => rows > 0 && !isFilledAtStart(name));
   if (used.length === 0) return;
@@ -102,7 +102,7 @@ export function checkEmpty(tables: readonly Pick<TableFacts, 'name' | 'rows'>[])
   );
 }
 
-/** A server writes to these tables when it starts, before anything is stored. */
+/** A server writes to these tables at start, before anything is stored. */
 function isFilledAtStart(table: string): boolean {
   return table === 'settings' || table === 'vector_models';
 }

@@ -10,11 +10,11 @@ import { removeLeftovers, temporaryPath } from './own-files.ts';
 const prefix = 'documents/';
 
 /**
- * The originals of documents, which are in a folder next to an SQLite file and never change. They are
- * kept by hard links: removing a document during a backup does not remove its bytes.
+ * The originals of documents, which are in a folder next to a SQLite file and never change. Hard links hold them: removing a
+ * document during a backup does not remove its bytes.
  */
 export interface HeldOriginals {
-  /** Holds those that have come since. */
+  /** Holds those added since. */
   catchUp(): Promise<void>;
   readonly count: number;
   has(hash: string): boolean;
@@ -31,7 +31,7 @@ export async function holdOriginals(folder: string): Promise<HeldOriginals> {
       for (const name of originalsIn(folder)) {
         if (held.has(name)) continue;
         await mkdir(holding, { recursive: true, mode: 0o700 });
-        // One that was removed meanwhile no longer belongs to any document.
+        // An original removed meanwhile no longer belongs to any document.
         if (await linked(join(folder, name), join(holding, name))) held.add(name);
       }
     },
@@ -59,14 +59,14 @@ export function isOriginal({ name }: ArchiveMember): boolean {
   return name.startsWith(prefix);
 }
 
-/** The name that it has by its content. */
+/** Its name, derived from its content. */
 export function originalHash(member: Pick<ArchiveMember, 'name'>): string {
   const name = member.name.slice(prefix.length);
   if (!hashName.test(name)) throw damaged();
   return name;
 }
 
-/** Puts an original where it was. One that is there already has the same content, unless it was damaged. */
+/** Restores an original. An existing one has the same content, unless it was damaged. */
 export async function restoreOriginal(member: ArchiveMember, folder: string): Promise<void> {
   const name = originalHash(member);
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -2,12 +2,12 @@ import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isRunning } from '../../base/is-running.ts';
 
-/** Where this process prepares what will be renamed to the path. On the same disk, so that a rename is enough. */
+/** A temporary path on the same disk, so that renaming is enough. */
 export function temporaryPath(path: string): string {
   return `${path}.${process.pid}.tmp`;
 }
 
-/** Removes what killed processes have left next to the path. */
+/** Removes leftovers of killed processes next to the path. */
 export function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`;
   for (const name of entriesOf(dirname(path))) {
@@ -18,7 +18,7 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** The same for everything in a folder that only we write to. */
+/** The same for a folder that only we write to. */
 export function removeLeftoversIn(folder: string): void {
   for (const name of entriesOf(folder)) {
     const id = /\.(\d{1,10})\.tmp$/.exec(name)?.[1];

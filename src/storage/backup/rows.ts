@@ -14,7 +14,7 @@ export function lineOf(row: StoredRow): string {
   return JSON.stringify(row.map((value) => (value instanceof Uint8Array ? asBuffer(value).toString('base64') : value)));
 }
 
-/** Refuses what is not a row of the table. */
+/** Rejects what is not a row of the table. */
 export function rowOf(line: string, table: Table): StoredRow {
   const columns = writtenColumns(table);
   const values = parse(line);
@@ -22,7 +22,7 @@ export function rowOf(line: string, table: Table): StoredRow {
   return columns.map(({ kind }, index) => storedValue(values[index], kind));
 }
 
-/** Lines from the chunks that they come in. Every line has an end. */
+/** Splits chunks into lines. Every line has an end. */
 export async function* linesIn(chunks: ArchiveMember['content']): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest: string[] = [];
@@ -37,7 +37,7 @@ export async function* linesIn(chunks: ArchiveMember['content']): AsyncGenerator
   if (rest.join('') !== '') throw damaged();
 }
 
-/** The content of a table, whatever the order of its rows. */
+/** The content of a table, independent of row order. */
 export interface RowDigest {
   add(line: string): void;
   readonly rows: number;

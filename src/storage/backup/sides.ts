@@ -3,12 +3,12 @@ import type { ArchiveMember } from './archive.ts';
 import type { TableFacts } from './manifest.ts';
 import type { StoredRow } from './rows.ts';
 
-/** A database whose rows can be read: one after another, because a table may be larger than memory. */
+/** A database whose rows can be streamed, because a table may exceed memory. */
 export interface RowSource {
   rows(table: Table): AsyncIterable<StoredRow> | Iterable<StoredRow>;
 }
 
-/** One consistent state of a database, held while it is written out. */
+/** One consistent state of a database, held while it is backed up. */
 export interface BackupSource extends RowSource {
   readonly tables: readonly TableFacts[];
   readonly files: number;
@@ -17,12 +17,12 @@ export interface BackupSource extends RowSource {
   close(): Promise<void>;
 }
 
-/** An empty database of our schema, not in use yet. */
+/** An empty database with our schema, not in use yet. */
 export interface RestoreTarget extends RowSource {
   write(table: Table, rows: AsyncIterable<StoredRow>): Promise<void>;
   /** Checks that the content has the hash that it is named after. */
   writeOriginal(member: ArchiveMember): Promise<void>;
-  /** After the last row: makes indexes and sums, and goes on with the numbering. */
+  /** After the last row: builds indexes and sums, and continues the numbering. */
   finish(tables: readonly TableFacts[]): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { readTarHeader, tarEnd, tarHeader, tarPadding } from './tar-header.ts';
 
-test('a header says the name and the size that it was made from, beyond 8 GiB too', () => {
+test('a header has its name and size, over 8 GiB too', () => {
   for (const size of [0, 1, 8 * 2 ** 30 - 1, 8 * 2 ** 30, 2 ** 50]) {
     assert.deepEqual(readTarHeader(tarHeader({ name: 'tables/notes/000001', size })), {
       name: 'tables/notes/000001',
@@ -12,7 +12,7 @@ test('a header says the name and the size that it was made from, beyond 8 GiB to
   }
 });
 
-test('a header in which any one bit was changed is not taken', () => {
+test('rejects a header with any changed bit', () => {
   const header = tarHeader({ name: 'manifest.json', size: 1234 });
   for (let bit = 0; bit < header.length * 8; bit += 1) {
     const changed = Buffer.from(header);
@@ -21,7 +21,7 @@ test('a header in which any one bit was changed is not taken', () => {
   }
 });
 
-test('tar itself reads what we write', (t) => {
+test('tar reads what we write', (t) => {
   const content = Buffer.from('hello');
   const archive = [tarHeader({ name: 'a/b', size: content.length }), content, tarPadding(content.length), tarEnd];
   const result = spawnSync('tar', ['-xOf', '-', 'a/b'], { input: Buffer.concat(archive) });

@@ -8,8 +8,8 @@ export interface TarMember {
 }
 
 /**
- * The header of a plain file in a tar archive (POSIX ustar; sizes of 8 GiB and more as GNU tar writes them). A name and a
- * size have exactly one header, so that a reader can compare each header with the one that we would have written.
+ * The header of a plain file in a tar archive (POSIX ustar; sizes of 8 GiB and more as in GNU tar). Each name and size has
+ * exactly one header, so that a reader can compare it with the one we would write.
  */
 export function tarHeader({ name, size }: TarMember): Buffer {
   const header = Buffer.alloc(blockBytes);
@@ -27,7 +27,7 @@ export function tarHeader({ name, size }: TarMember): Buffer {
   return header;
 }
 
-/** What the header says, or nothing where it is not byte for byte one of ours. */
+/** Undefined unless the header is byte for byte one of ours. */
 export function readTarHeader(header: Buffer): TarMember | undefined {
   const end = header.indexOf(0);
   const name = header.toString('latin1', 0, end === -1 || end > 100 ? 100 : end);
@@ -37,12 +37,12 @@ export function readTarHeader(header: Buffer): TarMember | undefined {
   return tarHeader(member).equals(header) ? member : undefined;
 }
 
-/** The zeros that fill the last block of a content of this size. */
+/** Zeros that fill the last block of a content of this size. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
 }
 
-/** What ends an archive. */
+/** The end of an archive. */
 export const tarEnd = Buffer.alloc(2 * blockBytes);
 
 const modeAt = 100;

@@ -7,7 +7,7 @@ import { isOriginal } from './originals.ts';
 import { createRowDigest, lineOf, linesIn, type RowDigest, rowOf, type StoredRow } from './rows.ts';
 import type { BackupSource, ProgressReport, RestoreTarget, RowSource } from './sides.ts';
 
-/** Rows are collected into members of about this size; a longer one gets its own. */
+/** Rows are grouped into members of about this size; a longer row gets its own. */
 const partBytes = 4 * 1024 * 1024;
 
 interface RestoredTable {
@@ -16,14 +16,14 @@ interface RestoredTable {
   readonly sha256: string;
 }
 
-/** What was restored, and found the same when it was read back. */
+/** What was restored and verified by reading it back. */
 export interface RestoreReport {
   readonly tables: readonly RestoredTable[];
-  /** Originals of documents, each with the SHA-256 that it is named after. */
+  /** Originals of documents, each verified by the SHA-256 in its name. */
   readonly originals: number;
 }
 
-/** The rows of every table in turn, then the originals. */
+/** The rows of every table, then the originals. */
 export async function* membersOf(source: BackupSource, onProgress: ProgressReport): AsyncGenerator<ArchiveMember> {
   for (const [index, table] of tables.entries()) {
     onProgress('writing', index, tables.length);
@@ -75,7 +75,7 @@ export async function fill(
   return { tables: await compare(target, written, onProgress), originals };
 }
 
-/** The same tables with the same columns, and none besides. */
+/** Exactly the same tables and columns. */
 function checkTables(manifest: Manifest): void {
   const shape = (list: readonly { name: string; columns: readonly string[] }[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, ...columns]));

@@ -14,7 +14,7 @@ import type { BulkRequest } from './document.ts';
 const now = '2026-11-16T00:00:00.000Z';
 const count = 1_203;
 
-test('a bulk change holds a portion of the documents at a time, and changes all of them or none', async (t) => {
+test('a bulk change works in batches and changes all documents or none', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bulk-'));
   const database = openDatabase({ path: join(folder, 'carrel.db'), role: 'writer', busyTimeoutMs: 1000 });
   t.after(() => {

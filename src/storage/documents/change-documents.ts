@@ -48,8 +48,8 @@ export async function changeTags(
 }
 
 /**
- * Sets another source path, and the name at its end. The content stays as it is. The words of a changed title stay in the index
- * until the text changes: they are no reason to embed it all again.
+ * Sets another source path, and the file name at its end. The content stays. Words of a changed title stay in the index until
+ * the text changes: they are not worth embedding it again.
  */
 export async function moveDocument(
   on: Statements,
@@ -67,7 +67,7 @@ export async function moveDocument(
   return moved;
 }
 
-/** Documents that are read and changed at a time: those of a selection may be all that there are. */
+/** Documents changed per batch: a selection may contain all. */
 const changedAtOnce = 500;
 
 export async function changeDocuments(
@@ -86,7 +86,7 @@ export async function changeDocuments(
     action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, { action, anyTags });
   const { kind, ...given } = action;
   const details = { ...given, selection, matched, changed };
-  // Whoever may not see all documents finds the record by the tags that they may see.
+  // Restricted callers find the record by the tags they may see.
   const jobId = await leaveRecord(on, {
     kind: `bulk_${kind}`,
     details,
@@ -103,7 +103,7 @@ interface TagChange extends Within {
 
 interface Changed {
   readonly changed: number;
-  /** Of documents that are gone. */
+  /** Hashes of deleted documents. */
   readonly contentHashes: readonly string[];
 }
 
@@ -126,7 +126,7 @@ async function tagMany(on: Statements, ids: readonly number[], change: TagChange
   return { changed, contentHashes: [] };
 }
 
-/** The first document that would have too many tags. Looked for before any is changed. */
+/** The first document that would have too many tags. Checked before any change. */
 async function firstFull(
   on: Statements,
   ids: readonly number[],
@@ -146,7 +146,7 @@ function changesOf(documents: readonly StoredDocument[], { action, anyTags }: Ta
     .filter(({ document, wanted }) => !isSame(wanted, document.tags));
 }
 
-/** Nobody else changes them until the end of the transaction. */
+/** Locks them until the end of the transaction. */
 async function lockedIds(on: Statements, selection: DocumentSelection): Promise<number[]> {
   const { sql, values } = selectionCondition(selection, on.dialect);
   const rows = await on.query(
@@ -176,7 +176,7 @@ async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted
 
 function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
   if (action.kind === 'set_tags') {
-    // Collections that the caller may not know of keep what they have.
+    // Collections that the caller may not see keep their documents.
     const hidden = before.filter((tag) => isCollection(tag) && !isAmong(tag, anyTags));
     return [...new Set([...hidden, ...action.tags.map(storable)])];
   }

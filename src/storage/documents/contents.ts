@@ -7,14 +7,14 @@ import { reads, writes } from '../store-operations.ts';
 import type { Transactions } from '../transactions.ts';
 import type { OriginalStore } from './ingestion.ts';
 
-/** A document or a waiting job that has a content. */
+/** A document or waiting job with a content. */
 export interface ContentHolder {
   readonly document?: number;
   readonly job?: number;
   readonly title: string | undefined;
   readonly tags: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
-  /** By which no two are the same: the hash of the content, or what stands for it. */
+  /** Unique: the hash of the content, or a substitute. */
   readonly identity: string;
 }
 
@@ -52,17 +52,17 @@ export async function holdersOf(on: Statements, hash: string): Promise<ContentHo
   ];
 }
 
-/** Whether a caller who may know only of what has one of these tags may know of it. */
+/** Whether a caller restricted to these tags may see it. */
 export function isWithin(tags: readonly string[], anyTags: readonly string[] | undefined): boolean {
   return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
 }
 
-/** Stands for a content that somebody else has already. */
+/** Replaces the hash of a content that somebody else already has. */
 export function substituteHash(): string {
   return createHash('sha256').update(randomBytes(32)).digest('hex');
 }
 
-/** `release` of a store. */
+/** The `release` operation of a store. */
 export function createRelease({ write }: Pick<Transactions, 'write'>): OriginalStore['release'] {
   return async (hashes) => {
     let released = 0;
@@ -73,7 +73,7 @@ export function createRelease({ write }: Pick<Transactions, 'write'>): OriginalS
   };
 }
 
-/** Removes those that neither a document, deleted or not, nor a waiting job has. The number that went. */
+/** Removes originals that neither a document, deleted or not, nor a waiting job has. Returns their number. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
   const given = [...new Set(hashes)];
   await lockAll(
@@ -86,7 +86,7 @@ export async function releaseOriginals(on: Statements, { hashes }: { hashes: rea
   return unused.length;
 }
 
-/** Those of the hashes that a document, deleted or not, or a waiting job has. */
+/** The hashes that a document, deleted or not, or a waiting job has. */
 export async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
   const list = { list: hashes };
   const { schema, texts } = on.dialect;

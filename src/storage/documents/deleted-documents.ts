@@ -8,7 +8,7 @@ import type { DeletedDocument, DeletedPage, RestoreDocumentOutcome, StoredDocume
 import type { Within } from './ingestion.ts';
 import { addIngestJob, knownContent, withinTags } from './jobs.ts';
 
-/** Notes down what is needed to make these documents again, before they go. */
+/** Records what is needed to restore these documents, before they are deleted. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
   const { schema, integers } = on.dialect;
   const rows = await on.query(`SELECT key, note FROM ${schema}kb_documents WHERE key IN (${integers})`, [
@@ -34,7 +34,7 @@ export async function keepDeleted(on: Statements, documents: readonly StoredDocu
   }
 }
 
-/** Those that can be restored, the last deleted first. */
+/** Restorable ones, last deleted first. */
 export async function listDeleted(
   on: Statements,
   { anyTags, limit, offset }: Within & { limit: number; offset: number },
@@ -85,7 +85,7 @@ function restorable(on: Statements, { anyTags }: Within): Condition {
   };
 }
 
-/** A job that makes the document again, under its old id, from its original bytes. */
+/** Starts a job that recreates the document under its old id, from its original bytes. */
 export async function restoreDocument(
   on: Statements,
   { id, anyTags }: Within & { id: number },
@@ -120,7 +120,7 @@ export async function restoreDocument(
   return { outcome: 'accepted', job };
 }
 
-/** Of a job that restores a document: its id, if that is free, and its date. It can't be restored once more. */
+/** For a restoring job: the old id, if free, and the date. It can't be restored again. */
 export async function takeDeleted(
   on: Statements,
   details: Readonly<Record<string, unknown>>,
@@ -132,7 +132,7 @@ export async function takeDeleted(
   return taken === undefined ? { id, createdAt } : { createdAt };
 }
 
-/** Forgets those that nobody can restore any more, and of the rest the oldest, until their bytes fit. Their contents. */
+/** Forgets documents that can no longer be restored, then the oldest until the rest fits. Returns their contents. */
 export async function forgetDeleted(
   on: Statements,
   { bytesMax, limit }: { bytesMax: number; limit: number },

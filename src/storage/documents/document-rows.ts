@@ -3,20 +3,20 @@ import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
 import type { StoredDocument } from './document.ts';
 import type { JobKind, JobPhase, JobStatus, StoredJob } from './ingestion.ts';
 
-/** All but the text of a note, which may be long. */
+/** Without the text of a note, which may be long. */
 export const documentColumns = [
   ...['key', 'title', 'doc_type', 'filename', 'source_path', 'content_hash', 'bytes_hash', 'content_type', 'bytes'],
   ...['language', 'details', 'chunk_count', 'created_at', 'updated_at'],
 ].join(', ');
 
-/** Those that exist, in the order of their ids. `lock`: what follows the SELECT. */
+/** Existing ones, by id. `lock`: follows the SELECT. */
 export async function documentsById(on: Statements, ids: readonly number[], lock = ''): Promise<StoredDocument[]> {
   const { schema, integers } = on.dialect;
   const sql = `SELECT ${documentColumns} FROM ${schema}kb_documents WHERE key IN (${integers}) ORDER BY key ${lock}`;
   return documentsOf(on, await on.query(sql, [{ list: ids }]));
 }
 
-/** Of a document that has none. */
+/** For a document without tags. */
 export async function insertTags(on: Statements, document: number, tags: readonly string[]): Promise<void> {
   for (const [position, tag] of tags.entries()) {
     await on.query(`INSERT INTO ${on.dialect.schema}kb_document_tags (document, tag, position) VALUES (?, ?, ?)`, [
@@ -27,7 +27,7 @@ export async function insertTags(on: Statements, document: number, tags: readonl
   }
 }
 
-/** Documents of these rows, in their order, with their tags. */
+/** The documents of these rows, in order, with their tags. */
 export async function documentsOf(on: Statements, rows: readonly Row[]): Promise<StoredDocument[]> {
   if (rows.length === 0) return [];
   const tagRows = await on.query(
@@ -63,7 +63,7 @@ function documentOf(row: Row, tags: string[]): StoredDocument {
   };
 }
 
-/** All but the text of a note that waits, which may be long. */
+/** Without the text of a waiting note, which may be long. */
 export const jobColumns = [
   ...['key', 'kind', 'status', 'filename', 'title', 'doc_type', 'source_path', 'tags', 'phase', 'phase_done'],
   ...['phase_total', 'error', 'error_code', 'document_id', 'chunk_count', 'content_hash', 'bytes_hash', 'attempts'],

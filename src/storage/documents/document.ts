@@ -6,14 +6,14 @@ export interface StoredDocument {
   readonly docType: string;
   readonly filename: string;
   readonly sourcePath: string | undefined;
-  /** SHA-256 of the bytes that were given, in hex. No two documents that one caller may know of have the same. */
+  /** SHA-256 of the given bytes, in hex. Unique among the documents that one caller may see. */
   readonly contentHash: string;
   readonly contentType: string;
   readonly bytes: number;
   readonly language: string | undefined;
   readonly details: Readonly<Record<string, unknown>>;
   readonly chunkCount: number;
-  /** In the order in which they were given. */
+  /** In the given order. */
   readonly tags: readonly string[];
   /** ISO 8601, UTC, with milliseconds. */
   readonly createdAt: string;
@@ -22,15 +22,15 @@ export interface StoredDocument {
 
 export interface ChunksRequest {
   readonly document: number;
-  /** The position of the first one. */
+  /** Position of the first one. */
   readonly from?: number | undefined;
   readonly limit?: number | undefined;
-  /** No more than have so many characters together, but at least one. */
+  /** Max characters in total, but at least one chunk. */
   readonly charsMax?: number | undefined;
 }
 
 export interface StoredChunk {
-  /** Of the passage. */
+  /** Key of the passage. */
   readonly key: number;
   readonly position: number;
   readonly text: string;
@@ -39,11 +39,11 @@ export interface StoredChunk {
 
 export interface LocateRequest {
   readonly keys: readonly number[];
-  /** How many chunks on either side are included. */
+  /** Chunks to include on either side. */
   readonly neighbours: number;
 }
 
-/** Of these documents, or of those that have one of the tags. */
+/** For these documents, or those with one of the tags. */
 export type PendingRequest = { readonly model: string } & (
   | { readonly documents: readonly number[] }
   | { readonly anyTags: readonly string[] }
@@ -62,11 +62,11 @@ export interface LocatedChunk extends StoredChunk {
 /** All given conditions must hold. */
 export interface DocumentSelection {
   readonly ids?: readonly number[] | undefined;
-  /** All of them must be on the document. */
+  /** The document must have all of them. */
   readonly tags?: readonly string[] | undefined;
   readonly docType?: string | undefined;
   readonly sourcePath?: string | undefined;
-  /** Each of them is in the title or the source path, in any case. */
+  /** Each must be in the title or source path, ignoring case. */
   readonly named?: readonly string[] | undefined;
   /** At least one of them. */
   readonly anyTags?: readonly string[] | undefined;
@@ -118,7 +118,7 @@ export interface StoredDocumentPage {
 }
 
 export interface TagsListRequest extends Within {
-  /** Only tags behind this one. */
+  /** Only tags after this one. */
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -128,7 +128,7 @@ export interface TagUse {
   readonly count: number;
 }
 
-/** How many tags of each kind are wanted. Of a kind of which none are, nothing is read. */
+/** How many tags of each kind to return. A kind with none requested is not read. */
 export interface TagOverviewRequest extends Within {
   readonly collections: number;
   readonly others: number;
@@ -141,14 +141,14 @@ export interface TagOverview {
 
 export interface UsedTags {
   readonly tags: readonly TagUse[];
-  /** Those that are left out are counted too. */
+  /** Includes those not returned. */
   readonly total: number;
 }
 
 export interface DocumentCounts {
   readonly documents: number;
   readonly chunks: number;
-  /** Of their originals. */
+  /** Size of their originals. */
   readonly bytes: number;
   /** Distinct tags that begin with `collection:`. */
   readonly collections: number;
@@ -160,7 +160,7 @@ export interface RemoveDocumentRequest {
   readonly keeps?: boolean;
 }
 
-/** A job for it, or what has the same content by now. */
+/** A job for it, or the holder of the same content. */
 export type RestoreDocumentOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
 
 export interface RemovedDocument {
@@ -173,14 +173,14 @@ export interface TagsRequest {
   readonly id: number;
   readonly add: readonly string[];
   readonly remove: readonly string[];
-  /** A document may have so many; a change that goes beyond is not made at all. */
+  /** Max tags per document; a change that exceeds it is not made at all. */
   readonly tagsMax: number;
 }
 
 export interface MoveRequest {
   readonly id: number;
   readonly sourcePath: string;
-  /** Also its title, if it was called like its file. */
+  /** Also its title, if it was named after its file. */
   readonly filename: string;
 }
 
@@ -189,7 +189,7 @@ export interface NoteEdit extends Within {
   readonly text: string;
   readonly contentHash: string;
   readonly bytes: number;
-  /** Used if the note's old title came from its text, too. */
+  /** Used if the note's old title also came from its text. */
   readonly derivedTitle: string;
   readonly derivedFilename: string;
   readonly chunks: readonly NewChunk[];
@@ -198,7 +198,7 @@ export interface NoteEdit extends Within {
 export type NoteEditOutcome =
   | { readonly outcome: 'edited'; readonly document: StoredDocument }
   | { readonly outcome: 'not_found' | 'not_a_note' }
-  /** Another document has these very bytes. */
+  /** Another document has exactly these bytes. */
   | { readonly outcome: 'duplicate'; readonly id: number; readonly title: string };
 
 export type BulkAction =
@@ -207,16 +207,16 @@ export type BulkAction =
       readonly kind: 'tags';
       readonly add: readonly string[];
       readonly remove: readonly string[];
-      /** All tags of this kind go, too, except for those that are added. With `anyTags`, only collections among those. */
+      /** Also removes all other tags of this kind. With `anyTags`, only collections among those. */
       readonly replaces?: 'collections' | 'others' | undefined;
     }
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
 
 export interface BulkRequest {
-  /** With `anyTags`, shares are of the documents that have one of those. */
+  /** With `anyTags`, shares refer to the documents with one of those. */
   readonly selection: DocumentSelection;
   readonly action: BulkAction;
-  /** More than this share of all documents is refused, 0 to 100. */
+  /** Max share of all documents, 0 to 100; more is rejected. */
   readonly percentMax: number;
   readonly tagsMax: number;
   /** Whether what is deleted can be restored. */
@@ -230,7 +230,7 @@ export type BulkChange =
       readonly total: number;
       readonly changed: number;
       readonly jobId: number;
-      /** Of documents that are gone. */
+      /** Hashes of deleted documents. */
       readonly contentHashes: readonly string[];
     }
   | { readonly outcome: 'too_many'; readonly matched: number; readonly total: number; readonly percent: number }

@@ -1,12 +1,12 @@
-/** The original bytes, by the hash of their content, each content once. */
+/** The original bytes, by content hash, each content once. */
 export interface OriginalStore {
-  /** Writes them to disk under a name of their own, to be adopted by `accept`. Throws `too_large` past the bound. */
+  /** Writes them to disk under a temporary name, for `accept` to adopt. Throws `too_large` over the limit. */
   stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
   discard(staged: StagedOriginal): Promise<void>;
   open(hash: string): Promise<OpenedOriginal | undefined>;
-  /** Removes those that neither a document nor a waiting job refers to. Returns their number. */
+  /** Removes originals that neither a document nor a waiting job refers to. Returns their number. */
   release(hashes: readonly string[]): Promise<number>;
-  /** Removes whatever an interrupted process has left behind. */
+  /** Removes leftovers of interrupted processes. */
   sweep(): Promise<number>;
 }
 
@@ -46,22 +46,22 @@ export interface PhaseProgress {
   readonly total?: number | undefined;
 }
 
-/** How much of one file is read. A document of which something was left out has those that applied in its details. */
+/** How much of one file is read. A truncated document stores the limits that applied in its details. */
 export interface ReadingBounds {
   readonly characters: number;
   /** In milliseconds. */
   readonly cpu_time: number;
 }
 
-/** For callers who may know only of documents with at least one of these tags. */
+/** For callers who may only see documents with at least one of these tags. */
 export interface Within {
   readonly anyTags?: readonly string[] | undefined;
 }
 
-/** A chunk as it is written. Title and tags are those of its document. */
+/** A chunk to write. Title and tags are its document's. */
 export interface NewChunk {
   readonly text: string;
-  /** From the outermost to the nearest. */
+  /** Outermost first. */
   readonly headings: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }
@@ -73,11 +73,11 @@ export interface AcceptRequest extends Within {
   readonly sourcePath: string | undefined;
   readonly contentType: string;
   readonly tags: readonly string[];
-  /** The document whose text, hash and path this becomes. Its id and tags stay. If it is gone, a new one is made. */
+  /** The document whose text, hash and path this replaces. Its id and tags stay. If it was deleted, a new one is created. */
   readonly replaces?: number | undefined;
-  /** Whose turn it takes in the queue: the same text for the same caller. */
+  /** For fair queueing: the same text for the same caller. */
   readonly submitter?: string | undefined;
-  /** How far files are read now: bytes of which a lower bound has left something out are read again. */
+  /** The current read limits: bytes that were truncated by a lower limit are read again. */
   readonly bounds?: ReadingBounds | undefined;
   readonly content:
     | { readonly staged: StagedOriginal }
@@ -92,9 +92,9 @@ export type AcceptOutcome =
 export interface ClaimRequest {
   readonly owner: string;
   readonly leaseMs: number;
-  /** Only a job that nobody has tried yet, of at most so many bytes; notes and plain text first. */
+  /** Only a job without attempts, of at most this many bytes; notes and plain text first. */
   readonly quickBytesMax?: number | undefined;
-  /** Whose job was claimed last: the next submitter in the order of their names is served, and so in a circle. */
+  /** Submitter of the last claimed job: the next submitter by name is served, round-robin. */
   readonly afterSubmitter?: string | undefined;
 }
 
@@ -134,17 +134,17 @@ export interface FinishRequest extends OwnJob {
 }
 
 export type FinishOutcome =
-  /** `freed`: the content that a replaced document had. */
+  /** `freed`: the content of a replaced document. */
   | { readonly outcome: 'done'; readonly documentId: number; readonly freed?: string }
   /** The job was cancelled, or belongs to another process. */
   | { readonly outcome: 'lost' }
-  /** Another document has got these bytes meanwhile; the job is failed. */
+  /** Another document got these bytes meanwhile; the job has failed. */
   | { readonly outcome: 'duplicate'; readonly documentId: number }
-  /** A newer job has replaced the document that this one was to replace; the job is failed. */
+  /** A newer job already replaced the document; the job has failed. */
   | { readonly outcome: 'superseded'; readonly documentId: number };
 
 export interface FailRequest extends OwnJob {
-  /** How far it came; without it, nothing was begun. */
+  /** How far it came; absent if nothing was started. */
   readonly progress?: PhaseProgress | undefined;
   readonly code: string;
   readonly message: string;
@@ -152,15 +152,15 @@ export interface FailRequest extends OwnJob {
 
 export interface PostponeRequest extends OwnJob {
   readonly delayMs: number;
-  /** What held it up, for whoever looks at the job. */
+  /** What delayed it, for people looking at the job. */
   readonly message: string;
 }
 
 export interface ForgetRequest {
-  /** ISO 8601, compared with when they ended. */
+  /** ISO 8601, compared with the end of the jobs. */
   readonly before: string;
   readonly keptMax: number;
-  /** At most this many at once, because others wait meanwhile. */
+  /** Max per call, because others wait meanwhile. */
   readonly limit: number;
 }
 
@@ -185,7 +185,7 @@ export interface StoredJob {
   readonly updatedAt: string;
 }
 
-/** With `anyTags`, only jobs that have one of them. */
+/** With `anyTags`, only jobs with one of them. */
 export interface JobListRequest extends Within {
   readonly status?: JobStatus | undefined;
   readonly limit: number;

@@ -65,7 +65,7 @@ export function withinTags({ dialect }: Statements, tags: readonly string[] | un
   };
 }
 
-/** Of files and notes that were given; the record of changes is not counted. */
+/** Submitted files and notes; recorded changes are not counted. */
 export async function countJobs(on: Statements, { anyTags }: Within): Promise<JobCounts> {
   const narrowed = withinTags(on, anyTags);
   const counts = { queued: 0, processing: 0, done: 0, failed: 0, cancelled: 0 };
@@ -79,7 +79,7 @@ export async function countJobs(on: Statements, { anyTags }: Within): Promise<Jo
   return counts;
 }
 
-/** Whoever holds a lease. */
+/** Current lease holders. */
 export async function leaseOwners(on: Statements): Promise<string[]> {
   const rows = await on.query(
     `SELECT DISTINCT lease_owner FROM ${on.dialect.schema}kb_jobs WHERE status = 'processing'`,
@@ -87,7 +87,7 @@ export async function leaseOwners(on: Statements): Promise<string[]> {
   return rows.map((row) => textOf(row, 'lease_owner'));
 }
 
-/** A job whose process died this often waits before each retry, so that it does not take everything down each time. */
+/** A job whose process died this often waits before each retry, so that it does not crash everything each time. */
 const suspectCrashes = 5;
 const suspectDelayMs = 10_000;
 
@@ -96,7 +96,7 @@ const own = "key = ? AND status = 'processing' AND lease_owner = ?";
 
 const free = 'lease_owner = NULL, lease_until = NULL';
 
-/** The bytes and the job are on disk when it resolves. Known bytes make no second job. */
+/** Bytes and job are on disk when it resolves. Known bytes create no second job. */
 export async function acceptJob(on: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
   const { content } = request;
   const { hash, bytes } = 'staged' in content ? content.staged : content;
@@ -119,14 +119,14 @@ interface NewIngestJob extends Pick<AcceptRequest, 'filename' | 'title' | 'docTy
   readonly tags: readonly string[];
   readonly note: string | undefined;
   readonly hash: string;
-  /** No other document or waiting job has this content; else one that the caller may not know of has it. */
+  /** No other document or waiting job has this content; otherwise one that the caller may not see has it. */
   readonly isFirst: boolean;
   readonly bytes: number;
   readonly details: Readonly<Record<string, unknown>>;
   readonly submitter?: string | undefined;
 }
 
-/** Of content that no document and no waiting job has, as far as the caller may know. */
+/** For content that no document or waiting job visible to the caller has. */
 export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<StoredJob> {
   const row = await insertJob(on, {
     kind: 'ingest',
@@ -150,7 +150,7 @@ export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<S
 
 const submitter = "coalesce(submitter, '')";
 
-/** The next job that is due, submitters in turns, or one whose holder has let its lease run out. Those tried least often come first. */
+/** The next due job, round-robin by submitter, or one whose lease has expired. Those with the fewest attempts come first. */
 export async function claimJob(
   on: Statements,
   { owner, leaseMs, quickBytesMax, afterSubmitter = '' }: ClaimRequest,
@@ -204,7 +204,7 @@ export async function failJob(on: Statements, { id, owner, code, message, progre
   return changes(on, `UPDATE ${on.dialect.schema}kb_jobs SET ${sql}, ${free} WHERE ${own}`, [...values, id, owner]);
 }
 
-/** Back into the queue, not to be claimed before the delay is over. */
+/** Requeues the job, not to be claimed before the delay is over. */
 export async function postponeJob(on: Statements, { id, owner, delayMs, message }: PostponeRequest): Promise<boolean> {
   return changes(
     on,
@@ -214,7 +214,7 @@ export async function postponeJob(on: Statements, { id, owner, delayMs, message 
   );
 }
 
-/** Requeues everything that these holders have, as if it had not been started. Returns the number of jobs. */
+/** Requeues all jobs of these holders as if they had not been started. Returns their number. */
 export async function giveBackJobs(
   on: Statements,
   { owners, crashed }: { owners: readonly string[]; crashed: boolean },
@@ -228,7 +228,7 @@ export async function giveBackJobs(
   return rows.length;
 }
 
-/** Takes effect at once, also on a running job. A finished job stays as it is. */
+/** Takes effect at once, even on a running job. A finished job does not change. */
 export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
   const [cancelled] = await on.query(
     `UPDATE ${on.dialect.schema}kb_jobs SET status = 'cancelled', note = NULL, updated_at = ?, ${free}
@@ -239,10 +239,10 @@ export async function cancelJob(on: Statements, { id }: { id: number }): Promise
   return getJob(on, { id });
 }
 
-/** Removes finished jobs from the list: those older than `before`, and of the rest all but the newest `keptMax`. */
+/** Removes finished jobs: those older than `before`, and all but the newest `keptMax` of the rest. */
 export async function forgetJobs(on: Statements, { before, keptMax, limit }: ForgetRequest): Promise<number> {
   const ended = "status IN ('done', 'failed', 'cancelled')";
-  // Newer jobs have higher keys; where there are fewer than may be kept, there is no such key, and none is below it.
+  // Newer jobs have higher keys; with fewer than `keptMax` there is no such key, and nothing is below it.
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}kb_jobs WHERE key IN (SELECT key FROM ${on.dialect.schema}kb_jobs
       WHERE ${ended} AND (updated_at < ? OR key <= (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${ended}
@@ -263,7 +263,7 @@ export async function clearJobs(on: Statements, { anyTags }: Within): Promise<nu
   return rows.length;
 }
 
-/** The document with this content, if a bound that has been raised since left something out of it. */
+/** The document with this content, if it was truncated by a limit that has been raised since. */
 function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | undefined): number | undefined {
   const holder = holders.find(({ document }) => document !== undefined);
   if (now === undefined || holder?.document === undefined) return undefined;
@@ -277,7 +277,7 @@ function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | un
   return now[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
 }
 
-/** What has the content already, of those that the caller may know of. */
+/** The holder of the content, if the caller may see it. */
 export function knownContent(
   holders: readonly ContentHolder[],
   except: number | undefined,
@@ -288,7 +288,7 @@ export function knownContent(
   return waiting?.job === undefined ? undefined : { outcome: 'known_job', id: waiting.job, title: waiting.title };
 }
 
-/** The first job of `condition`, which ends with its order. Jobs that another process is claiming are skipped. */
+/** The first job of `condition`, which ends with its order. Skips jobs that another process is claiming. */
 async function firstJob(
   { query, dialect: { schema, skipLocked } }: Statements,
   condition: string,
@@ -298,7 +298,7 @@ async function firstJob(
   return row && numberOf(row, 'key');
 }
 
-/** Whether the statement has found its row. */
+/** Whether the statement found its row. */
 async function changes(on: Statements, sql: string, values: readonly BoundValue[]): Promise<boolean> {
   return (await on.query(`${sql} RETURNING key`, values)).length > 0;
 }
@@ -325,14 +325,14 @@ function optional(text: string | undefined): string | null {
 
 export interface AuditEntry {
   readonly kind: Exclude<JobKind, 'ingest' | 'crawl'>;
-  /** As it was before, where one document was changed. */
+  /** The previous state, if one document was changed. */
   readonly document?: StoredDocument;
   readonly tags?: readonly string[];
   readonly chunkCount?: number;
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** Leaves a job that is done: what was changed, in the transaction that changed it. The id of the job. */
+/** Records a change as a finished job, in the transaction that made it. Returns the job's id. */
 export async function leaveRecord(
   on: Statements,
   { kind, document, tags = document?.tags ?? [], chunkCount, details }: AuditEntry,

@@ -4,10 +4,10 @@ import type { Transactions } from '../transactions.ts';
 import { createRelease, usedOriginals } from './contents.ts';
 import type { OriginalStore, StagedOriginal, StageOptions } from './ingestion.ts';
 
-/** Content that is counted and hashed as it passes. Throws `too_large` past the bound. */
+/** Counts and hashes content as it passes. Throws `too_large` over the limit. */
 export interface MeasuredOriginal {
   readonly content: AsyncIterable<Uint8Array>;
-  /** Once all has passed. */
+  /** Available once all has passed. */
   result(): Omit<StagedOriginal, 'id'>;
 }
 
@@ -30,7 +30,7 @@ export function measured(content: AsyncIterable<Uint8Array>, { bytesMax, signal 
   }
 }
 
-/** Hashes checked in one transaction, so that nobody waits for all of them. */
+/** Hashes checked per transaction, so that nobody waits for all of them. */
 const sweptAtOnce = 500;
 
 /** Releases originals, and sweeps those of `list` that nothing refers to. */

@@ -55,10 +55,10 @@ export async function listDocuments(
   return { documents: await documentsOf(on, rows), total: numberOf(count, 'total') };
 }
 
-/** Chunks that are read at a time, so that no more are than are wanted. */
+/** Chunks read at a time, to avoid reading more than needed. */
 const chunksAtOnce = 500;
 
-/** In their order. */
+/** In document order. */
 export async function documentChunks(
   on: Statements,
   { document, from = 0, limit = Number.POSITIVE_INFINITY, charsMax = Number.POSITIVE_INFINITY }: ChunksRequest,
@@ -86,7 +86,7 @@ function selectChunks({ dialect: { schema } }: Statements): string {
   return `SELECT p.key, p.parent, p.position, p.body, p.metadata FROM ${schema}kb_passages p`;
 }
 
-/** Chunks of these documents that have no vectors of the model yet. Documents without such chunks are left out. */
+/** Chunks of these documents without vectors of the model. Documents without such chunks are omitted. */
 export async function pendingChunks(on: Statements, request: PendingRequest): Promise<PendingChunks[]> {
   const { schema, texts } = on.dialect;
   const [among, list] =
@@ -102,7 +102,7 @@ export async function pendingChunks(on: Statements, request: PendingRequest): Pr
   return rows.map((row) => ({ document: Number(textOf(row, 'parent')), chunks: numberOf(row, 'chunks') }));
 }
 
-/** By the keys of their passages, in the order of the keys, each with its document; unknown keys are left out. */
+/** By passage key, in the order of the keys, each with its document; unknown keys are omitted. */
 export async function locatedChunks(on: Statements, { keys, neighbours }: LocateRequest): Promise<LocatedChunk[]> {
   const rows = await on.query(`${selectChunks(on)} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
   const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
@@ -138,7 +138,7 @@ export async function documentTypes(on: Statements, { anyTags }: Within): Promis
 /** Types are free text; nobody chooses among more. */
 const typesMax = 100;
 
-/** How many documents carry each tag, by tag. */
+/** How many documents have each tag, by tag. */
 export async function documentTags(on: Statements, { anyTags, after, limit }: TagsListRequest): Promise<TagUse[]> {
   const among = anyTags && {
     sql: `document IN (${taggedWithAny(on.dialect)})`,
@@ -155,7 +155,7 @@ export async function documentTags(on: Statements, { anyTags, after, limit }: Ta
   return rows.map(tagUseOf);
 }
 
-/** Collections and other tags apart, those with the most documents first, then by tag. */
+/** Collections and other tags separately, most documents first, then by tag. */
 export async function tagOverview(
   on: Statements,
   { anyTags, collections, others }: TagOverviewRequest,

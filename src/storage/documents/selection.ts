@@ -3,7 +3,7 @@ import type { Condition, ListValue, SqlValue } from '../rows.ts';
 import { bothForms, storable } from '../storable.ts';
 import type { DocumentSelection } from './document.ts';
 
-/** A selection as a condition on the documents `o`. One that names nothing lets all through. */
+/** A selection as a condition on the documents `o`. An empty one matches all. */
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
   const parts: string[] = [];
   const values: (SqlValue | ListValue)[] = [];
@@ -29,12 +29,12 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
   return { sql: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values };
 }
 
-/** The documents that have at least one tag of a list. */
+/** The documents with at least one tag of a list. */
 export function taggedWithAny({ schema, texts }: Dialect): string {
   return `SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts})`;
 }
 
-/** The tags that are collections, as a range of the index; `;` comes after `:`. */
+/** Collection tags as an index range; `;` comes after `:`. */
 export const collectionRange = "(tag >= 'collection:' AND tag < 'collection;')";
 
 export function isCollection(tag: string): boolean {
@@ -44,12 +44,12 @@ export function isCollection(tag: string): boolean {
 /** All other tags. */
 export const otherRanges = ["tag < 'collection:'", "tag >= 'collection;'"];
 
-/** The name of a document among the passages. */
+/** A document's name among the passages. */
 export function parentOf(document: number): string {
   return String(document);
 }
 
-/** By which searches are narrowed. */
+/** The label that searches filter by. */
 export function tagLabel(tag: string): string {
   return `tag:${tag}`;
 }
@@ -63,8 +63,8 @@ export function labelsOf(docType: string, tags: readonly string[]): string[] {
 }
 
 /**
- * SQLite lowers ASCII only, so beyond it the usual spellings are compared one by one; accents with their letters and apart
- * from them, as some systems write file names.
+ * SQLite lower-cases ASCII only, so other text is compared in its usual spellings, with composed and decomposed accents, as
+ * some systems write file names.
  */
 function nameCondition(word: string, dialect: Dialect): Condition {
   const lower = word.toLowerCase();

@@ -17,11 +17,11 @@ interface DocumentChunks {
 export async function writeChunks(on: Statements, document: DocumentChunks): Promise<void> {
   const { schema, words } = on.dialect;
   const rows = passageRows(document);
-  // Begun before the rows are written, so that a thread can help. Written at the end: see removePassages.
+  // Started before the rows are written, so that a thread can help. Written at the end: see removePassages.
   const writeWords = words.tokenize(rows);
   await removePassages(on, [document.id]);
   const keys = await insertPassages(on, rows);
-  // Not by a trigger, with which SQLite takes twice as long for each row.
+  // Not by a trigger, which would double SQLite's time per row.
   await on.query(
     `INSERT INTO ${schema}kb_unembedded (model, owner) SELECT m.key, p.key FROM ${schema}vector_models m
      CROSS JOIN ${schema}kb_passages p WHERE m.corpus = 'kb' AND m.name IS NOT NULL AND p.parent = ?`,
@@ -30,7 +30,7 @@ export async function writeChunks(on: Statements, document: DocumentChunks): Pro
   await writeWords(on, passageWords, keys);
 }
 
-/** Looked for first: a statement that may remove rows of other tables makes FTS5 write out the words it has gathered. */
+/** Queried first: a statement that may remove rows of other tables makes FTS5 flush its pending words. */
 export async function removePassages(on: Statements, documents: readonly number[]): Promise<void> {
   const among = `${on.dialect.schema}kb_passages WHERE parent IN (${on.dialect.texts})`;
   const list = [{ list: documents.map(parentOf) }];
@@ -38,7 +38,7 @@ export async function removePassages(on: Statements, documents: readonly number[
   if (known !== undefined) await on.query(`DELETE FROM ${among}`, list);
 }
 
-/** Passages per UPDATE: a trigger of PostgreSQL, which keeps the plan it made for few, may compare each with all others. */
+/** Passages per UPDATE: PostgreSQL's trigger keeps its plan for few rows and may compare each with all others. */
 const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */
@@ -64,7 +64,7 @@ interface PassageRow extends IndexedTexts {
 function passageRows({ id, chunks, ...document }: DocumentChunks): PassageRow[] {
   const [title, labels] = [storable(document.title), distinct(document.labels)];
   return chunks.map((chunk, position) => {
-    // Ties of a ranking are broken by these, so they sort like the numbers they hold.
+    // Zero-padded, because these break ties in a ranking and must sort like numbers.
     const passage = `${String(id).padStart(12, '0')}:${String(position).padStart(6, '0')}`;
     const headings = chunk.headings.map(storable);
     const body = storable(chunk.text);

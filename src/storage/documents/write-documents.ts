@@ -24,7 +24,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   const identity = textOf(row, 'content_hash');
   const bytesHash = optionalTextOf(row, 'bytes_hash') ?? null;
   const hash = bytesHash ?? identity;
-  // The document is locked before its content, as `editNote` does.
+  // Locks the document before its content, as `editNote` does.
   const { replaces } = job.details;
   const [before] = typeof replaces === 'number' ? await documentsById(on, [replaces], forUpdate) : [];
   await lock(on, `kb content ${hash}`);
@@ -37,9 +37,9 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     const message = `Document ${documentId} has the same content. Nothing was added.`;
     return failFinished(on, job.id, { message, outcome: 'duplicate', documentId });
   }
-  // Jobs may end in another order than they were submitted in; an older one must not overwrite a newer one's text.
+  // Jobs may end out of order; an older one must not overwrite a newer one's text.
   if (before !== undefined && Number(before.details['writtenBy'] ?? 0) > job.id) {
-    const message = `A newer version of document ${before.id} is stored already. Nothing was changed.`;
+    const message = `A newer version of document ${before.id} is already stored. Nothing was changed.`;
     return failFinished(on, job.id, { message, outcome: 'superseded', documentId: before.id });
   }
   const note = optionalTextOf(row, 'note');
@@ -47,7 +47,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     title: storable(titleAfter(before, job, request, hash)),
     doc_type: storable(request.docType),
     filename: textOf(row, 'filename'),
-    // A file without one was to replace a document that is gone by now.
+    // A file without one was meant to replace a document that is gone.
     source_path:
       job.sourcePath ?? (before || note !== undefined ? (before?.sourcePath ?? null) : textOf(row, 'filename')),
     content_hash: identity,
@@ -73,7 +73,7 @@ interface DocumentRow extends Readonly<Record<string, string | number | null>> {
   readonly doc_type: string;
 }
 
-/** A title that somebody gave stays. */
+/** A title given by a person stays. */
 function titleAfter(before: StoredDocument | undefined, job: StoredJob, request: FinishRequest, hash: string): string {
   if (before === undefined) return request.title;
   if (job.title !== undefined) return job.title;
@@ -81,7 +81,7 @@ function titleAfter(before: StoredDocument | undefined, job: StoredJob, request:
   return derivedTitle === true ? request.title : before.title;
 }
 
-/** A document that is restored gets its old id, if that is free, and its date. */
+/** A restored document gets its old id, if free, and its date. */
 async function insertDocument(on: Statements, document: DocumentRow, job: StoredJob): Promise<number> {
   const { schema, keys } = on.dialect;
   const { id, createdAt = on.now } = await takeDeleted(on, job.details);
@@ -144,7 +144,7 @@ export async function editNote(
   const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
   const twin = others.find(({ document, tags }) => document !== undefined && isWithin(tags, anyTags));
   if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
-  // A job that the caller may not know of must not find its content taken; one that they may know of is told so.
+  // A waiting job that the caller may not see must not find its content taken; a visible one is reported.
   const isFirst = others.every(
     ({ identity, job, tags }) => identity !== contentHash || (job !== undefined && isWithin(tags, anyTags)),
   );

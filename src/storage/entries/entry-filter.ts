@@ -5,20 +5,17 @@ export type ContentType = 'text' | 'multimodal';
 export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
-  /** One of these. For callers who may not know of others. */
+  /** One of these, for callers who may not see others. */
   readonly amongThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
-  /** The entry must have at least one of them, with accents as a part of their letters or apart from them. */
+  /** The entry must have at least one of them, with composed or decomposed accents. */
   readonly tags?: readonly string[] | undefined;
-  /** ISO 8601, UTC, with milliseconds; both ends belong to it. */
+  /** ISO 8601, UTC, with milliseconds; both ends included. */
   readonly createdFrom?: string | undefined;
   readonly createdTo?: string | undefined;
   readonly metadata?: readonly MetadataCondition[] | undefined;
-  /**
-   * Show the memory as it was at this time, in the same form. All other conditions then apply to the entries as they
-   * were.
-   */
+  /** Shows the memory as it was at this time, in the same form. All other conditions then apply to the entries as they were. */
   readonly asOf?: string | undefined;
 }
 
@@ -26,12 +23,11 @@ export interface EntryFilter {
 export type Scalar = string | number | bigint | boolean;
 
 /**
- * A condition on one field of the metadata. Types are distinguished: a number is never equal to its text, and `ne` and
- * `not_in` hold for a value of another type. A missing field and JSON null satisfy `not_exists` only,
-   and null `is_null`.
+ * A condition on one metadata field. Types are distinguished: a number never equals its text, and `ne` and `not_in` hold for a
+ * value of another type. A missing field and JSON null satisfy only `not_exists`, and null also `is_null`.
  */
 export type MetadataCondition = {
-  /** Keys from the outermost to the field. They lead through objects only, never into arrays. */
+  /** Keys from the outermost to the field. They pass through objects only, never into arrays. */
   readonly path: readonly string[];
 } & (
   | { readonly operator: 'eq' | 'ne' | 'array_contains'; readonly value: Scalar; readonly caseSensitive: boolean }

@@ -5,7 +5,7 @@ import type { Entry, Metadata, NewImage } from './entry.ts';
 import type { ContentType, Source } from './entry-filter.ts';
 import { parseMetadata } from './metadata.ts';
 
-/** What `entriesOf` needs of an entry `o`. */
+/** The columns of an entry `o` that `entriesOf` needs. */
 export function entryColumns({ schema, textList }: Dialect, textChars?: number): string {
   const text = textChars === undefined ? 'o.text_content' : `substr(o.text_content, 1, ${Math.ceil(textChars)})`;
   const tags = textList(`SELECT t.tag AS value FROM ${schema}context_tags t WHERE t.entry = o.key ORDER BY t.tag`);
@@ -13,7 +13,7 @@ export function entryColumns({ schema, textList }: Dialect, textChars?: number):
     o.created_at, o.updated_at, ${tags} AS tags`;
 }
 
-/** Entries of these rows, in their order; with `asOf` as they were then, without those whose state then is unknown. */
+/** The entries of these rows, in order; with `asOf` as they were then, without those whose state then is unknown. */
 export async function entriesOf(
   on: Statements,
   rows: readonly Row[],
@@ -53,7 +53,7 @@ export function metadataOf(row: Row): Metadata | undefined {
   return metadata === undefined ? undefined : parseMetadata(metadata);
 }
 
-/** Keeps an entry as it is, before an update. `replaced`: what the update replaces. */
+/** Keeps the current state of an entry before an update. `replaced`: what the update replaces. */
 export async function keepVersion(
   on: Statements,
   row: Row,
@@ -85,13 +85,13 @@ export async function keepVersion(
   );
 }
 
-/** An entry as it was at a time after which it was changed. */
+/** An entry as it was at a time before its last change. */
 export interface PastState {
   readonly contentType: ContentType;
   readonly metadata: Metadata | undefined;
   readonly tags: readonly string[];
   readonly updatedAt: string;
-  /** The version with the text of that time. Undefined if it is today's. */
+  /** The version with the text of that time; undefined if it is the current one. */
   readonly textVersion: number | undefined;
   /** The same for the images. */
   readonly imagesVersion: number | undefined;

@@ -7,7 +7,7 @@ import { allOf, amongThreads, isLive } from './filter-condition.ts';
 const threadsNamed = 5;
 const tagsNamed = 10;
 const tagsMax = 10_000;
-/** Where no limit is given. */
+/** If no limit is given. */
 const threadsMax = 1_000_000;
 
 export async function listThreads(on: Statements, request: ThreadsRequest): Promise<ThreadPage> {
@@ -79,12 +79,12 @@ export async function entryStatistics(
   };
 }
 
-/** The tags of entries, the commonest first; at most 10,000. */
+/** The tags of entries, most common first; at most 10,000. */
 export async function listTags(on: Statements, request: AmongThreads): Promise<TagCount[]> {
   return (await countTags(on, request)).slice(0, tagsMax);
 }
 
-/** Most first. */
+/** Most common first. */
 async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[]> {
   const { sql, values } = ofLiveEntries(on, scope, 'p.entry');
   const rows = await on.query(
@@ -96,7 +96,7 @@ async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[
     .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
 }
 
-/** For rows of parts: those of entries that are not removed. */
+/** Condition on rows of parts: their entry is not removed. */
 function ofLiveEntries(on: Statements, scope: AmongThreads, entry: string): Condition {
   const { schema } = on.dialect;
   const ofThreads = amongThreads(scope, on.dialect);
@@ -121,7 +121,7 @@ async function count(on: Statements, table: string, { sql, values }: Condition):
   return numberOf(row, 'total');
 }
 
-/** Kinds that do not occur are not named. */
+/** Omits kinds that do not occur. */
 function present(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -8,7 +8,7 @@ import type { Source } from './entry-filter.ts';
 import type { FieldIndex } from './field-index.ts';
 import { metadataFields } from './metadata.ts';
 
-/* The parts of an entry that have tables of their own. */
+/** The parts of an entry in their own tables. */
 
 /** Replaces the tags. */
 export async function writeTags(on: Statements, entry: number, tags: readonly string[]): Promise<void> {
@@ -72,7 +72,7 @@ export function insertFields(
   return insertRows(on, 'context_fields (entry, path, member, kind, head, folded, exact, number)', fieldTypes, rows);
 }
 
-/** Entries whose summary is still to be made, oldest first. */
+/** Entries that need a summary, oldest first. */
 export async function unsummarisedEntries(
   on: Statements,
   { limit }: { readonly limit: number },
@@ -91,7 +91,7 @@ export async function unsummarisedEntries(
   }));
 }
 
-/** Does nothing if the text has changed or gone since. Undefined: no summary can be made. */
+/** Does nothing if the text has changed or was removed. Undefined: no summary can be made. */
 export async function putSummary(
   on: Statements,
   { id, textHash, summary }: Pick<TextToSummarise, 'id' | 'textHash'> & { readonly summary: string | undefined },

@@ -51,5 +51,5 @@ export const entryOperations = {
   }),
 };
 
-/** The memory of an agent: texts in threads, with tags, metadata and images. */
+/** An agent's memory: texts in threads, with tags, metadata and images. */
 export type EntryStore = StoreOf<typeof entryOperations>;

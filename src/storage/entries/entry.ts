@@ -24,7 +24,7 @@ export interface NewEntry {
   readonly images: readonly NewImage[];
   /** Only for imported entries. */
   readonly summary: string | undefined;
-  /** Make one later. */
+  /** Summarise later. */
   readonly summaryWanted?: boolean;
   /** Only for imported entries; else the time of the call. */
   readonly createdAt?: string;
@@ -53,7 +53,7 @@ export interface Entry {
 /** A repeated write returns the first answer and changes nothing. */
 export interface Idempotency {
   readonly key: string;
-  /** Of tool and arguments: the same key with another hash is a conflict. */
+  /** Hash of tool and arguments: the same key with another hash is a conflict. */
   readonly bodyHash: string;
 }
 
@@ -76,7 +76,7 @@ export interface StoreOutcome {
 
 /** Entries of the same thread, source, time and text are equal. */
 export interface TakenOverEntry extends NewEntry {
-  /** Its id where it comes from. */
+  /** Its id at the source. */
   readonly wantedId?: number | undefined;
   /** Number of equal entries before it in the import. */
   readonly equalsBefore: number;
@@ -86,11 +86,11 @@ export interface TakenOverEntry extends NewEntry {
 
 export interface TakeOverOutcome {
   readonly id: number;
-  /** False: it existed already. */
+  /** False: it already existed. */
   readonly added: boolean;
 }
 
-/** Entries that an entry is about, and the one that it replaces. */
+/** Entries that an entry refers to, and the one that it replaces. */
 export interface References {
   readonly context_ids?: readonly unknown[];
   readonly replaces?: number;
@@ -112,7 +112,7 @@ export interface UpdateRequest extends WriteRequest, AmongThreads {
 export interface EntryUpdate {
   readonly id: number;
   readonly text?: string | undefined;
-  /** Goes with `text`: make a new summary. The old one is removed in any case. */
+  /** With `text`: make a new summary. The old one is removed in any case. */
   readonly summaryWanted?: boolean | undefined;
   readonly metadata?: Metadata | undefined;
   /** RFC 7396. */
@@ -145,7 +145,7 @@ export interface RemoveOutcome {
   readonly count: number;
   /** The first of them, ascending. */
   readonly ids: readonly number[];
-  /** Of all their ids, in a dry run. */
+  /** Hash of all ids, in a dry run. */
   readonly hash?: string;
   /** Requested threads without any entry. */
   readonly missingThreads?: readonly string[];
@@ -173,22 +173,22 @@ export interface DeletedEntry {
 export interface GetRequest extends AmongThreads {
   readonly ids: readonly number[];
   readonly images: boolean;
-  /** As they were at this time, without those whose state is no longer known. */
+  /** As of this time, without entries whose state then is unknown. */
   readonly asOf?: string | undefined;
   /** Max characters of each text. */
   readonly textChars?: number | undefined;
 }
 
 export interface LoadRequest extends GetRequest {
-  /** In this order, or newest first. */
+  /** In the given order, or newest first. */
   readonly order: 'given' | 'newest';
-  /** Counts text, metadata, summary and images. Images that alone are too large are left out. */
+  /** Counts text, metadata, summary and images. Images that are too large alone are omitted. */
   readonly bytesMax: number;
 }
 
 export interface LoadedEntries {
   readonly entries: readonly Entry[];
-  /** Entries that exist and did not fit, in the same order. */
+  /** Existing entries that did not fit, in the same order. */
   readonly rest: readonly number[];
 }
 
@@ -233,7 +233,7 @@ export interface ScoredPage {
   readonly hits: readonly ScoredEntry[];
   /** Number of matches on all pages. */
   readonly total: number;
-  /** Score of an entry that has every word of the query many times. */
+  /** Score of an entry with every query word many times. */
   readonly scoreMax: number;
   /** See FoundPage. */
   readonly corrected: readonly CorrectedWord[];
@@ -248,7 +248,7 @@ export interface TextsRequest {
 
 export interface TextsBeforeRequest extends AmongThreads {
   readonly ids: readonly number[];
-  /** Longer ones are left out. */
+  /** Longer ones are omitted. */
   readonly charsMax: number;
 }
 
@@ -302,7 +302,7 @@ export interface EntryStatistics {
 }
 
 export interface PastGaps {
-  /** Entries changed since whose earlier state is unknown. */
+  /** Entries changed since then whose earlier state is unknown. */
   readonly unknown: number;
   /** Entries that searches cannot find: their text was different, or they were removed since. */
   readonly unsearched: number;
@@ -315,7 +315,10 @@ export const indexModes = ['strict', 'auto', 'warn', 'additive'] as const;
 export interface IndexFieldsRequest {
   /** See field-index. */
   readonly fields: readonly string[];
-  /** If the index differs: nothing (`strict`, `warn`), add and remove (`auto`), or only add. An empty store takes all. */
+  /**
+   * What to do if the index differs: nothing (`strict`, `warn`), add and remove (`auto`), or only add. An empty store takes
+   * all.
+   */
   readonly mode: (typeof indexModes)[number];
 }
 
@@ -332,8 +335,8 @@ export interface TextToSummarise {
   readonly textHash: string;
 }
 
-/** The longest metadata of an entry as JSON, in UTF-16 units. */
+/** Max metadata of an entry as JSON, in UTF-16 units. */
 export const metadataUnitsMax = 1024 * 1024;
 
-/** How long a removed entry can be brought back, and how long an idempotency key is remembered. */
+/** How long a removed entry can be restored, and an idempotency key is remembered. */
 export const keptDays = 30;

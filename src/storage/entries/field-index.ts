@@ -1,22 +1,22 @@
 import { storable } from '../storable.ts';
 
-/** The fields of metadata that have rows in the index. Filters on all others read the metadata itself. */
+/** The metadata fields with rows in the index. Filters on others read the metadata itself. */
 export interface FieldIndex {
-  /** `*`: every field, however deep. */
+  /** `*`: every field at any depth. */
   readonly fields: readonly IndexedField[] | '*';
   has(path: readonly string[]): boolean;
 }
 
 export interface IndexedField {
   readonly path: readonly string[];
-  /** Everything below it is indexed, too. */
+  /** Everything below it is indexed too. */
   readonly isObject: boolean;
 }
 
-/** What a field may be declared to hold. Values of every type are told apart, so only the last changes the index. */
+/** Declared types of a field. Values of every type are distinguished, so only the last changes the index. */
 export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'object'] as const;
 
-/** `name`, or `name:type`; dots in the name lead into objects. Undefined for what is neither. */
+/** `name`, or `name:type`; dots in the name enter objects. Undefined for anything else. */
 export function parseIndexedField(text: string): IndexedField | '*' | undefined {
   if (text === '*') return '*';
   const [, name = '', type = 'string'] = /^([\p{L}\p{M}\p{N}_.-]{1,200})(?::(\w+))?$/u.exec(text) ?? [];

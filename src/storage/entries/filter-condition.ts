@@ -6,10 +6,10 @@ import type { AmongThreads } from './entry.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, comparableText, pathText } from './metadata.ts';
 
-/** On an entry `o` that is not removed. */
+/** Condition on an entry `o`: not removed. */
 export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
 
-/** The conditions on the columns of an entry `o` that never change. */
+/** Conditions on the immutable columns of an entry `o`. */
 export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
   const { ids } = filter;
   return [
@@ -24,13 +24,13 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
   ];
 }
 
-/** On an entry `o`, where the caller may not know of all. */
+/** Condition on an entry `o` for callers who may not see all. */
 export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: Dialect): Condition[] {
   if (threads === undefined) return [];
   return [{ sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threads.map(storable) }] }];
 }
 
-/** The conditions on what an update can change: content type, tags, and metadata as far as SQL tells. */
+/** Conditions on what an update can change: content type, tags, and metadata as far as SQL can decide. */
 export function changingConditions(
   filter: EntryFilter,
   fields: readonly SetCondition[],
@@ -40,8 +40,8 @@ export function changingConditions(
 }
 
 /**
- * The same, for a statement that walks entries in an order and stops early: conditions that hold for many entries are tested
- * on each, instead of listing the entries first. Both databases would choose badly themselves. `isWide`: all hold for many.
+ * The same, for a statement that walks entries in order and stops early: conditions that hold for many entries are tested on
+ * each, instead of listing the entries first. Both databases would plan badly by themselves. `isWide`: all hold for many.
  */
 export async function weighedConditions(
   on: Statements,
@@ -65,7 +65,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
   };
 }
 
-/** Min rows for which testing is cheaper than listing. */
+/** From this many rows, testing is cheaper than listing. */
 const wideRows = 500;
 
 async function holdsForManyRows(on: Statements, probe: Condition): Promise<boolean> {
@@ -81,11 +81,11 @@ function present(columns: readonly [sql: string, value: string | undefined][]): 
   return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
 }
 
-/** A condition on rows that belong to an entry, in two forms, and what counts its rows where that is cheap. */
+/** A condition on rows of an entry, in two forms, and a cheap count of its rows if there is one. */
 export interface SetCondition {
   readonly listed: Condition;
   readonly tested: Condition;
-  /** `wide`: it holds for most entries, as a rule. */
+  /** `wide`: usually holds for most entries. */
   readonly probe: Condition | 'wide' | undefined;
 }
 
@@ -109,7 +109,7 @@ function setCondition(
   };
 }
 
-/** Whether the filter lets everything through that is not removed. */
+/** Whether the filter matches everything that is not removed. */
 export function isOpen(filter: EntryFilter): boolean {
   const { amongThreads: threads, ...others } = filter;
   if (threads !== undefined) return false;
@@ -120,7 +120,7 @@ export function isOpen(filter: EntryFilter): boolean {
 interface FieldCondition {
   /** Holds for every entry that meets the condition. Undefined if nothing narrows. */
   readonly necessary: SetCondition | undefined;
-  /** Holds for no others. Else `matchesMetadata` decides. */
+  /** Holds for no others. Otherwise `matchesMetadata` decides. */
   readonly isExact: boolean;
 }
 
@@ -136,12 +136,12 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
   }
   const { sql, values, isExact = true, members = 'f.member = 0' } = fieldTest(condition, dialect);
   const from = `${fields} f.path = ? AND ${members} AND ${sql}`;
-  // Counting the rows that have a part of a text takes as long as listing them.
+  // Counting rows that contain part of a text takes as long as listing them.
   const isCounted = !['starts_with', 'contains', 'ends_with'].includes(condition.operator);
   return { necessary: setCondition('f', from, [path, ...values], isCounted, dialect), isExact };
 }
 
-/** The metadata has the key, and in simple cases the value right after it: we write JSON without spaces. */
+/** The metadata has the key, and in simple cases the value right after it: our JSON has no spaces. */
 function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | undefined {
   const key = condition.path.at(-1) ?? '';
   if (condition.operator === 'not_exists' || !isPlain(key)) return undefined;
@@ -150,7 +150,7 @@ function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | 
   return { listed: has, tested: has, probe: 'wide' };
 }
 
-/** Empty where the same value can be written in several ways. */
+/** Empty if the same value can be written in several ways. */
 function jsonOf(value: Scalar, caseSensitive: boolean): string {
   if (isLong(value)) return '';
   return typeof value !== 'string' || (caseSensitive && isPlain(value)) ? JSON.stringify(value) : '';
@@ -160,11 +160,11 @@ function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-/** On fields `f` of one path. */
+/** A test on fields `f` of one path. */
 interface FieldTest extends Condition {
   /** Default: true. */
   readonly isExact?: boolean;
-  /** Which rows of the path are asked: the field itself, or the members of an array. */
+  /** Which rows of the path to test: the field itself, or the members of an array. */
   readonly members?: string;
 }
 
@@ -193,7 +193,7 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
     case 'ends_with':
       return { ...hasPart('> 0', condition, dialect), isExact: false };
     case 'contains':
-      // Texts of an array count, too.
+      // Texts of an array count too.
       return { ...hasPart('> 0', condition, dialect), members: 'f.member >= 0' };
     case 'is_null':
       return { sql: "f.kind = 'null'", values: [] };
@@ -204,7 +204,7 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** The digits of a long integer are not in the index, only the nearest double. */
+/** The index has only the nearest double of a long integer, not its digits. */
 function oneOf(wanted: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
   const values = wanted.map(comparable);
   const tests: Condition[] = [];
@@ -237,7 +237,7 @@ function among(column: string, values: readonly (string | number)[], list: strin
   return { sql: `${column} IN (${list})`, values: [{ list: [...new Set(values)] }] };
 }
 
-/** Present, not null, and different, which includes another type. */
+/** Present, not null and different, including another type. */
 function unlike({ sql, values, isExact }: FieldTest): FieldTest {
   if (isExact !== true) return { sql: isPresent, values: [], isExact: false };
   return { sql: `${isPresent} AND NOT ${sql}`, values };
@@ -266,7 +266,7 @@ function hasPart(
   };
 }
 
-/** `exact` is kept only where it differs. */
+/** `exact` is stored only if it differs. */
 function textColumn(caseSensitive: boolean): string {
   return caseSensitive ? 'coalesce(f.exact, f.folded)' : 'f.folded';
 }

@@ -14,7 +14,7 @@ export async function readFieldNames(on: Statements, lock = ''): Promise<string[
 /** Max entries whose metadata is read at once. */
 const chunkRows = 1_000;
 
-/** Makes the metadata index contain the requested fields, as far as the mode allows. */
+/** Brings the metadata index to the requested fields, as far as the mode allows. */
 export async function indexFields(
   on: Statements,
   { fields: given, mode }: IndexFieldsRequest,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Metadata } from './entry.ts';
 import { mergePatch } from './metadata.ts';
 
-/** RFC 7396, appendix A, as far as target and patch are objects, which metadata always is. */
+/** RFC 7396, appendix A, where target and patch are objects, as metadata always is. */
 const cases: [target: Metadata, patch: Metadata, result: Metadata][] = [
   [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
   [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -22,7 +22,7 @@ test('002 metadata_patch: the cases of RFC 7396', () => {
     assert.deepEqual(mergePatch(target, patch), result, JSON.stringify(patch));
 });
 
-test('a key named __proto__ is a key like any other', () => {
+test('a key named __proto__ is an ordinary key', () => {
   const merged = mergePatch({}, JSON.parse('{"__proto__": {"polluted": true}}'));
   assert.equal(JSON.stringify(merged), '{"__proto__":{"polluted":true}}');
   assert.equal(Reflect.get({}, 'polluted'), undefined);

@@ -6,43 +6,43 @@ import type { MetadataCondition, Scalar } from './entry-filter.ts';
 import type { FieldIndex } from './field-index.ts';
 
 /**
- * One value of an entry's metadata as the databases keep it for filters: plain columns instead of JSON, so that both
- * compare alike, and a key is a bound value and never a part of a statement.
+ * One metadata value as stored for filters: plain columns instead of JSON, so that both databases compare alike, and a key is a
+ * bound value, never part of a statement.
  */
 export interface MetadataField {
   /** See `pathText`. */
   readonly path: string;
   readonly kind: FieldKind;
-  /** 0 for the field itself; the members of an array that are no arrays or objects are counted from 1. */
+  /** 0 for the field itself; scalar members of an array count from 1. */
   readonly member: number;
-  /** The folded text, truncated to what an index may contain. Empty if it is not a text. */
+  /** The folded text, truncated to what an index may contain. Empty if it is not text. */
   readonly head: string;
   readonly folded: string;
   readonly exact: string;
-  /** Of numbers and booleans. The nearest double. */
+  /** For numbers and booleans: the nearest double. */
   readonly number: number | null;
 }
 
 export type FieldKind = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 
-/** PostgreSQL refuses index rows of 2,704 bytes; this many characters take 400 at most. */
+/** PostgreSQL rejects index rows of 2,704 bytes; this many characters take at most 400. */
 const headUnits = 100;
 
-/** Longer paths are kept as their hash, because they too are in an index. */
+/** Longer paths are stored as their hash, because they are indexed too. */
 const pathUnitsMax = 200;
 
-/** A key may hold any character, dots too, so a path is not the keys joined by dots. */
+/** A key may contain any character, dots included, so keys cannot simply be joined by dots. */
 export function pathText(keys: readonly string[]): string {
   const path = JSON.stringify(keys.map(storable));
   return path.length <= pathUnitsMax ? path : createHash('sha256').update(path).digest('hex');
 }
 
-/** As it was given: see exact-json. */
+/** Exact; see exact-json. */
 export function parseMetadata(json: string): Metadata {
   return parseExact(json) as Metadata;
 }
 
-/** The fields that the index holds. */
+/** The indexed fields. */
 export function metadataFields(metadata: Metadata, index: FieldIndex): MetadataField[] {
   const fields: MetadataField[] = [];
   const add = (keys: readonly string[], value: unknown): void => {
@@ -67,11 +67,11 @@ export function metadataFields(metadata: Metadata, index: FieldIndex): MetadataF
       else add(path, value);
     }
   }
-  // Two keys that differ only in what no database can keep become one, and a field may be named twice.
+  // Keys that differ only in unstorable characters become one, and a field may be named twice.
   return [...new Map(fields.map((each) => [`${each.path} ${each.member}`, each])).values()];
 }
 
-/** The value at the end of the path, which leads through objects only. */
+/** The value at the end of the path, which passes through objects only. */
 function fieldAt(metadata: Metadata, path: readonly string[]): unknown {
   let at: unknown = metadata;
   for (const key of path) {
@@ -84,7 +84,7 @@ function fieldAt(metadata: Metadata, path: readonly string[]): unknown {
   return at;
 }
 
-/** RFC 7396 §2: nulls take keys away, objects are merged, everything else replaces. */
+/** RFC 7396 §2: nulls remove keys, objects are merged, everything else replaces. */
 export function mergePatch(target: Metadata, patch: Metadata): Metadata {
   const merged = new Map(Object.entries(target));
   for (const [key, value] of Object.entries(patch)) {
@@ -94,11 +94,11 @@ export function mergePatch(target: Metadata, patch: Metadata): Metadata {
       merged.set(key, mergePatch(isObject(known) ? known : {}, value));
     } else merged.set(key, value);
   }
-  // Not by assignment: a key named __proto__ is a key like any other.
+  // Not by assignment: a key named __proto__ is an ordinary key.
   return Object.fromEntries(merged);
 }
 
-/** For conditions that SQL cannot decide, and metadata of the past. */
+/** For conditions that SQL cannot decide, and past metadata. */
 export function matchesMetadata(metadata: Metadata, conditions: readonly MetadataCondition[]): boolean {
   return conditions.every((condition) => matches(fieldAt(metadata, condition.path), condition));
 }
@@ -124,7 +124,7 @@ function matches(value: unknown, condition: MetadataCondition): boolean {
     case 'array_contains':
       return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
     case 'contains':
-      // In an array, a text of it must.
+      // In an array, one of its texts must match.
       return (Array.isArray(value) ? value : [value]).some((each) => hasPart(each, condition));
     case 'starts_with':
     case 'ends_with':
@@ -163,7 +163,7 @@ function isOrdered(
   let order: number;
   if (isNumber(value) && isNumber(wanted)) order = compareNumbers(value, wanted);
   else if (typeof value === 'string' && typeof wanted === 'string') {
-    // As UTF-8 the order of bytes is that of code points, which is how the databases compare.
+    // UTF-8 byte order is code point order, as the databases compare.
     order = Buffer.compare(
       Buffer.from(comparableText(value, caseSensitive)),
       Buffer.from(comparableText(wanted, caseSensitive)),
@@ -190,7 +190,7 @@ export function comparableText(text: string, caseSensitive: boolean): string {
   return caseSensitive ? storable(text) : foldCase(storable(text));
 }
 
-/** Independent of the position in a word, unlike the lower case of a capital sigma. */
+/** Independent of the position in a word, unlike lower-casing a capital sigma. */
 function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }

@@ -32,17 +32,17 @@ import {
   selectedKeys,
 } from './select-entries.ts';
 
-/** Newest first; unknown ids are left out. */
+/** Newest first; unknown ids are omitted. */
 export async function getEntries(on: Statements, request: GetRequest): Promise<Entry[]> {
   const { ids, images, asOf, textChars } = request;
   if (ids.length === 0) return [];
   const page = newestFirst(on, entryColumns(on.dialect, textChars), amongIds(on, request), ids.length);
   const entries = await entriesOf(on, await on.query(page.sql, page.values), images, asOf);
-  // A text of the past comes whole.
+  // A past text is always complete.
   return textChars === undefined || asOf === undefined ? entries : entries.map((entry) => shortened(entry, textChars));
 }
 
-/** As many as fit in the bytes, at least one. */
+/** As many as fit into the bytes, at least one. */
 export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
   const { ids, images, order } = request;
   if (ids.length === 0) return { entries: [], rest: [] };
@@ -83,7 +83,7 @@ export async function listEntries(on: Statements, request: ListRequest): Promise
   return { ...loaded, plan: explain ? await planOf(on, page, selection) : undefined };
 }
 
-/** By words: the most relevant first, equals in the order of their ids. */
+/** By words: most relevant first, ties by id. */
 export async function searchEntryWords(
   on: Statements,
   { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
@@ -102,17 +102,17 @@ export async function searchEntryWords(
   };
 }
 
-/** Scores known entries for the words of a query, term by term. The keys are their ids. */
+/** Scores known entries for a query's words, term by term. The keys are their ids. */
 export async function weighEntryWords(on: Statements, request: WeighRequest): Promise<WeighedWords> {
   return weighWords(on, entryWords, request);
 }
 
-/** Ids of entries that pass the filter and that a search may find, ascending. */
+/** Ids of entries that pass the filter and are searchable, ascending. */
 export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
   return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
 }
 
-/** Texts in the order of their ids, after `after`. */
+/** Texts by id, after `after`. */
 export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
   const { asOf } = filter;
   const { condition, passes = () => true } = await selectEntries(on, filter, 'read', 'some');
@@ -134,13 +134,13 @@ export async function entryTexts(on: Statements, { filter, after, limit }: Texts
   return (await entriesOf(on, wanted, false, asOf)).map(({ id, text }) => ({ id, text }));
 }
 
-/** A column of the entry before `o` in its thread. */
+/** A column of the previous entry in the thread of `o`. */
 export function ofEntryBefore(column: string, schema: string): string {
   return `(SELECT p.${column} FROM ${schema}context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
     AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1)`;
 }
 
-/** For each entry the text of the one before it in its thread, if both are short. */
+/** For each entry the previous text in its thread, if both are short. */
 export async function textsBefore(on: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
   const { schema, integers } = on.dialect;
   const { ids, charsMax } = request;
@@ -157,7 +157,7 @@ export async function textsBefore(on: Statements, request: TextsBeforeRequest): 
   return rows.map(textOfRow);
 }
 
-/** What a look into the past does not show. */
+/** What a look into the past cannot show. */
 export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
   const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
   const selection = await selectEntries(on, filter, 'read', 'all');
@@ -171,7 +171,7 @@ export async function pastGaps(on: Statements, filter: EntryFilter & { readonly 
   return { unknown, unsearched: unsearched.size, purged: purgedTo !== undefined && purgedTo > filter.asOf };
 }
 
-/** Sizes in bytes, which the database knows without reading the data. */
+/** Sizes in bytes, known without reading the data. */
 function sizeColumns(on: Statements, images: boolean): string {
   const imageBytes = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM ${on.dialect.schema}context_images i
     WHERE i.entry = o.key)`;

@@ -25,7 +25,7 @@ import { lockThreads, recountThreads } from './thread-counts.ts';
 /** Max ids and threads per answer. */
 const namedMax = 100;
 
-/** Entries per UPDATE: a trigger of PostgreSQL, which keeps the plan it made for few, may compare each with all others. */
+/** Entries per UPDATE: PostgreSQL's trigger keeps its plan for few rows and may compare each with all others. */
 const changedAtOnce = 25;
 
 /** Hides entries from all reads; `restore` brings them back until they are purged. */
@@ -96,7 +96,7 @@ async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
 /** Characters of the text of a deleted entry in a list. */
 const listedChars = 300;
 
-/** Those that can be restored, the last deleted first. */
+/** Restorable ones, last deleted first. */
 export async function deletedEntries(
   on: Statements,
   { limit, offset, ...scope }: DeletedEntriesRequest,
@@ -141,7 +141,7 @@ function restorable({ now }: Statements): Condition {
   return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, keptDays)] };
 }
 
-/** Max entries purged per removal, so that it stays fast. */
+/** Max entries purged per removal, to keep it fast. */
 const purgedMax = 10_000;
 
 /** Deletes entries that can no longer be restored, the longest removed first. */
@@ -162,7 +162,7 @@ async function purge(on: Statements): Promise<void> {
 function changedMeanwhile(count: number): CarrelError {
   return new CarrelError(
     'not_confirmed',
-    `The selection has changed since the user was asked: it is ${count} entries now. Nothing was deleted. Repeat the call to have the user asked about them.`,
+    `The selection has changed since the user was asked: it is now ${count} entries. Nothing was deleted. Repeat the call to ask the user again.`,
   );
 }
 

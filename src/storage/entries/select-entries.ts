@@ -19,20 +19,20 @@ import { matchesMetadata } from './metadata.ts';
 
 /** How to find the entries that pass a filter. */
 export interface Selection {
-  /** On the entries `o`. */
+  /** A condition on the entries `o`. */
   readonly condition: Condition;
   /** See filter-condition. */
   readonly isWide: boolean;
   /** See KeyFilter. */
   readonly onKeys?: Condition | undefined;
-  /** Tests a row with `key` and `metadata` where the condition does not decide. */
+  /** Tests a row with `key` and `metadata` if the condition does not decide. */
   readonly passes: ((row: Row) => boolean) | undefined;
-  /** The fields that no index narrows, for the plan. */
+  /** Fields without a usable index, for the plan. */
   readonly unindexed: readonly string[];
 }
 
 /**
- * `search`: leaves out entries whose text at `asOf` was not today's. `some`: for a page, or to test entries one by one (see
+ * `search`: omits entries whose text at `asOf` was different. `some`: for a page, or to test entries one by one (see
  * weighedConditions). `all`: for the keys of all.
  */
 export async function selectEntries(
@@ -78,7 +78,7 @@ export async function selectEntries(
   };
 }
 
-/** Entries that were there: created by then, and not removed at that time. */
+/** Entries that existed then: created by then, and not removed yet. */
 export function existedAt(asOf: string, dialect: Dialect): Condition {
   return {
     sql: `o.created_at <= ? AND (o.deleted_at IS NULL OR o.deleted_at > ?) AND NOT EXISTS (SELECT 1
@@ -88,11 +88,11 @@ export function existedAt(asOf: string, dialect: Dialect): Condition {
 }
 
 export interface ChangedEntries {
-  /** Those that matched the filter at the time. */
+  /** Entries that matched the filter at the time. */
   readonly found: readonly number[];
-  /** Of these, those whose text is still the same. */
+  /** The found entries whose text is still the same. */
   readonly sameText: readonly number[];
-  /** How many there are whose earlier state is unknown. */
+  /** Number of entries whose earlier state is unknown. */
   readonly unknown: number;
 }
 
@@ -154,7 +154,7 @@ export async function searchCondition(
   filter: EntryFilter,
 ): Promise<Pick<Selection, 'isWide' | 'onKeys'> & { condition: Condition | undefined; selection: Selection }> {
   const selection = await selectEntries(on, filter, 'search', 'some');
-  // The word index holds only what is not removed.
+  // The word index has only entries that are not removed.
   if (isOpen(filter)) return { condition: undefined, isWide: true, selection };
   if (selection.passes === undefined) return { ...selection, selection };
   const keys = await selectedKeys(on, selection);
@@ -165,7 +165,7 @@ export async function searchCondition(
   };
 }
 
-/** `open`: conditions that `matchesMetadata` has to decide. */
+/** `open`: conditions that `matchesMetadata` must decide. */
 async function narrowed(on: Statements, conditions: readonly MetadataCondition[]) {
   const fields: SetCondition[] = [];
   const open: MetadataCondition[] = [];

@@ -13,8 +13,8 @@ import { addEntries, fieldIndex } from './write-entries.ts';
 const keptIdMax = 1e15;
 
 /**
- * Imports entries, each once: one that exists already, removed or not, is left alone. An entry keeps its id if no entry here
- * ever had it or a higher one, so that an id never means two entries.
+ * Imports entries, each once: an existing one, removed or not, is left alone. An entry keeps its id if no entry here ever had
+ * it or a higher one, so that an id never means two entries.
  */
 export async function takeOverEntries(
   on: Statements,
@@ -80,8 +80,8 @@ function hashOf({ text }: TakenOverEntry): string {
 }
 
 /**
- * Rewrites the ids in `references` to those that entries have here, without changing time or history. References that are no
- * longer the given ones are left alone. Returns how many were changed.
+ * Rewrites the ids in `references` to the entries' ids here, without changing time or history. References that have changed
+ * since are left alone. Returns how many were changed.
  */
 export async function changeReferences(
   on: Statements,

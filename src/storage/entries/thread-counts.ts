@@ -5,15 +5,15 @@ import type { Condition } from '../rows.ts';
 import type { ContentType } from './entry-filter.ts';
 
 /**
- * Before entries of these threads are added, removed or restored: what is read afterwards stays the same until the end. All
- * threads share 256 locks, because PostgreSQL has no room for one per thread. Threads come before rows, against deadlocks.
+ * Locks threads before entries are added, removed or restored, so that later reads stay valid until the end. All threads share
+ * 256 locks, because PostgreSQL has no room for one per thread. Locking threads before rows avoids deadlocks.
  */
 export async function lockThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
   const names = threadIds.map((threadId) => `threads ${textHash(threadId).slice(0, 2)}`);
   await lockAll(on, [...new Set(names)]);
 }
 
-/** Adds new entries to the counts of their threads, which every write keeps up to date. */
+/** Adds new entries to their threads' counts, which every write maintains. */
 export function countAdded(dialect: Dialect, ids: readonly number[]): Condition {
   return {
     sql: `${insertCounts(dialect, `o.key IN (${dialect.fewIntegers})`)} ON CONFLICT (thread_id) DO UPDATE
@@ -26,7 +26,7 @@ export function countAdded(dialect: Dialect, ids: readonly number[]): Condition 
   };
 }
 
-/** `type`: what an entry of the thread has become. */
+/** `type`: the new content type of an entry of the thread. */
 export async function countRetyped(on: Statements, threadId: string, type: ContentType): Promise<void> {
   const difference = type === 'multimodal' ? '+ 1' : '- 1';
   await on.query(

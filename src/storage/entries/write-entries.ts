@@ -43,7 +43,7 @@ interface Turn {
   readonly order: number;
 }
 
-/** In order. An entry that repeats the last one of its thread and source updates that one. */
+/** In order. An entry that repeats the last one of its thread and source updates it. */
 export async function storeEntries(on: Statements, { entries, idempotency }: StoreRequest): Promise<StoreOutcome[]> {
   return once(on, idempotency, async () => {
     const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
@@ -71,7 +71,7 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
         last.set(turnKey(threadId, entry.source), turn);
         outcomes.push({ turn, threadId, repeated: false, summaryKept: false });
       } else {
-        // The repeated entry may be waiting.
+        // The repeated entry may still be pending.
         await flush();
         const summaryKept = await repeat(on, entry, repeated.id, index);
         outcomes.push({ turn: repeated, threadId, repeated: true, summaryKept });
@@ -103,7 +103,7 @@ export async function updateEntries(
   });
 }
 
-/** The indexed fields, which can't change until the end of the transaction. */
+/** The indexed fields, locked until the end of the transaction. */
 export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
   return createFieldIndex(isNeeded ? await readFieldNames(on, on.dialect.forShare) : []);
 }
@@ -136,8 +136,8 @@ async function lastTurns(on: Statements, threads: readonly string[]): Promise<Ma
 }
 
 /**
- * The last entry of the same thread and source, if it has the same text and was not answered since: an agent that retries.
- * After an answer, the same words are a new turn. Entries with a time of their own are records of the past and never repeat.
+ * The last entry of the same thread and source, if it has the same text and was not answered since: a retrying agent. After an
+ * answer, the same words are a new turn. Entries with an explicit time are records of the past and never repeat.
  */
 function repeatedTurn(entry: NewEntry, turn: Turn, last: ReadonlyMap<string, Turn>): Turn | undefined {
   const threadId = storable(entry.threadId);
@@ -151,7 +151,7 @@ const columns =
   'thread_id, source, content_type, text_content, text_hash, metadata, summary, created_at, updated_at, summary_due';
 const types = columns.split(', ').map((column): ColumnType => (column === 'summary_due' ? 'integer' : 'text'));
 
-/** Returns their ids. `keys`: ids to use instead of generated ones, ascending. */
+/** Returns their ids. `keys`: explicit ids, ascending. */
 export async function addEntries(
   on: Statements,
   entries: readonly NewEntry[],
@@ -168,7 +168,7 @@ export async function addEntries(
     });
     const { sql, values } = dialect.rows(keys === undefined ? types : ['bigint', ...types], some);
     const rows = await on.query(`INSERT INTO ${dialect.schema}context_entries ${into} ${sql} RETURNING key`, values);
-    // RETURNING promises no order, but keys ascend in the order of the rows.
+    // RETURNING is unordered, but keys ascend in row order.
     ids.push(...rows.map((row) => numberOf(row, 'key')).sort((a, b) => a - b));
   }
   const added = entries.map((entry, at) => ({ ...entry, id: ids[at] ?? 0, text: storable(entry.text) }));
@@ -189,7 +189,7 @@ function rowOf(on: Statements, entry: NewEntry): (string | number | null)[] {
   ];
 }
 
-/** Keeps what the repeated call leaves out. Returns whether there is a summary already. */
+/** Keeps what the repeated call omits. Returns whether there is already a summary. */
 async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
   const { metadata } = entry;
   const tags = entry.tags.length > 0 ? entry.tags : undefined;
@@ -248,12 +248,12 @@ function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   if (update.metadataPatch === undefined) return update.metadata;
   const stored = optionalTextOf(row, 'metadata');
   const merged = mergePatch(stored === undefined ? {} : parseMetadata(stored), update.metadataPatch);
-  // Each patch is small, but many of them add up.
+  // Each patch is small, but many add up.
   const size = JSON.stringify(merged).length;
   if (size <= metadataUnitsMax) return merged;
   throw new CarrelError(
     'invalid_arguments',
-    `metadata would have ${size} characters as JSON with this patch, and may have at most ${metadataUnitsMax}`,
+    `metadata would have ${size} characters as JSON with this patch; the limit is ${metadataUnitsMax}`,
   );
 }
 

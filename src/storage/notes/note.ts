@@ -33,7 +33,7 @@ export interface NoteUpdate extends NoteRequest {
 export type NoteChanges = { readonly [Field in keyof NewNote]?: NewNote[Field] | undefined };
 
 export interface RemovedNote {
-  /** When it was removed first. */
+  /** Time of the first removal. */
   readonly deletedAt: string;
 }
 
@@ -51,7 +51,7 @@ export interface DeletedNotePage {
 }
 
 export interface NoteListRequest {
-  /** Plain words, any of which may occur. Text without a word finds nothing; left out, every note is listed. */
+  /** Plain words, any of which may occur. Text without a word finds nothing; if absent, every note is listed. */
   readonly query?: string | undefined;
   /** The note must have all of them, exactly as written. */
   readonly tags?: readonly string[] | undefined;
@@ -61,7 +61,7 @@ export interface NoteListRequest {
 
 export interface NotePage {
   readonly notes: readonly ListedNote[];
-  /** Of all notes that fit, on this page or not. */
+  /** All matching notes, on any page. */
   readonly total: number;
 }
 
@@ -74,9 +74,9 @@ export interface ListedNote {
   readonly updatedAt: string;
   /** SHA-256 of the content. */
   readonly contentHash: string;
-  /** Of the content: around the matches, or its start. */
+  /** Excerpt of the content: around the matches, or its start. */
   readonly snippet: Snippet;
-  /** How it matches the query, where there is one. */
+  /** How it matches the query, if there is one. */
   readonly match?: NoteMatch;
 }
 
@@ -85,13 +85,13 @@ export interface NoteMatch {
   readonly key: number;
   /** BM25 as a share of the highest possible score: 0 to 1. */
   readonly share: number;
-  /** How much of the query's words it has, each by its rarity: 1 with every word. */
+  /** How much of the query's words it has, weighted by rarity: 1 with every word. */
   readonly coverage: number;
-  /** The part of the content with the most of the words: more than a snippet, for a model to read. */
+  /** The part of the content with the most query words: longer than a snippet, for a model to read. */
   readonly passage: string;
 }
 
-/** Only harmless characters of the id are repeated, and at most 36 of them. */
+/** Repeats only harmless characters of the id, at most 36. */
 export function noteNotFound(id: string): CarrelError {
   const noteId = id.replace(/[^\w-]/g, '?').slice(0, 36);
   return new CarrelError('note_not_found', 'No note has this id. list_notes lists the notes.', {

@@ -34,7 +34,7 @@ export const noteOperations = {
   ...writes({ save: saveNote, update: updateNote, remove: removeNote, restore: restoreNote, purge: purgeNotes }),
 };
 
-/** Research notes: a title, a text, tags and the addresses it was taken from. */
+/** Research notes: a title, a text, tags and source addresses. */
 export type NoteStore = StoreOf<typeof noteOperations>;
 
 export async function getNote(on: Statements, id: string): Promise<Note | undefined> {
@@ -47,7 +47,7 @@ export async function getNote(on: Statements, id: string): Promise<Note | undefi
 /** About what a reranking model reads. */
 const passageUnits = 1_100;
 
-/** With a query the most relevant first, else the newest; equals in the order of their ids. */
+/** With a query most relevant first, else newest first; ties by id. */
 export async function listNotes(on: Statements, request: NoteListRequest): Promise<NotePage> {
   const tags = new Map(request.tags?.map((tag) => [tag.normalize('NFC'), bothForms([storable(tag)])]));
   const filter = on.dialect.words.labelled(noteWords, [...tags.values()]);
@@ -73,7 +73,7 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
       passage: makeSnippet(textOf(row, 'content'), query, passageUnits).text,
     };
     notes.push({ ...listed(row, query), match });
-    // A long note takes tens of milliseconds, and with PostgreSQL this is the thread that serves.
+    // A long note takes tens of milliseconds, and with PostgreSQL this is the serving thread.
     await nextTurn();
   }
   return { notes, total };
@@ -132,8 +132,8 @@ export async function saveNote(on: Statements, { idempotency, ...fresh }: NoteTo
 }
 
 /**
- * Replaces only what is given. A note that is missing or deleted is `note_not_found`. A change that changes nothing leaves
- * `updatedAt` as it is, so that a repeated call is harmless.
+ * Replaces only what is given. A missing or deleted note is `note_not_found`. A change without effect keeps `updatedAt`, so
+ * that a repeated call is harmless.
  */
 export async function updateNote(on: Statements, { id, changes, idempotency }: NoteUpdate): Promise<Note> {
   return once(on, idempotency, async () => {
@@ -157,7 +157,7 @@ export async function updateNote(on: Statements, { id, changes, idempotency }: N
   });
 }
 
-/** It can be restored for `keptDays`; then the next write removes it. Doing it again changes nothing. */
+/** Can be restored for `keptDays`; then the next write purges it. Repeating it changes nothing. */
 export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<RemovedNote> {
   return once(on, idempotency, async () => {
     const { key, deletedAt } = await lockNote(on, id);
@@ -173,7 +173,7 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
   });
 }
 
-/** A note that is not deleted stays as it is. */
+/** A note that is not deleted does not change. */
 export async function restoreNote(on: Statements, { id, idempotency }: NoteRequest): Promise<Note> {
   return once(on, idempotency, async () => {
     const { key, note, deletedAt } = await lockNote(on, id);
@@ -185,7 +185,7 @@ export async function restoreNote(on: Statements, { id, idempotency }: NoteReque
   });
 }
 
-/** Those that can be restored, the last deleted first. */
+/** Restorable ones, last deleted first. */
 export async function deletedNotes(
   on: Statements,
   { limit, offset }: { limit: number; offset: number },

@@ -4,7 +4,7 @@ import { lookAtPassageVectors, scoreVectors } from '../vectors/read-vectors.ts';
 import type { CompletedPassages, CompletePassages, FindPassages, FoundPassages } from './passage.ts';
 import { getPassages, matchingPassages, searchPassages, weighPassages } from './read-passages.ts';
 
-/* A search in two reads, each of one state of the data. */
+/** A search in two reads, each of one state of the data. */
 
 export async function findPassages(on: Statements, { words, near }: FindPassages): Promise<FoundPassages> {
   return {
@@ -48,7 +48,7 @@ export const passageOperations = reads(
 );
 
 /**
- * The pieces of documents that a search finds. A document's passages are written together, so that a reader sees the old ones
- * or the new ones and never a mixture.
+ * The searchable pieces of documents. A document's passages are written together, so a reader sees either the old or the new
+ * ones.
  */
 export type PassageStore = StoreOf<typeof passageOperations>;

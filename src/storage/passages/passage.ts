@@ -5,18 +5,18 @@ import type { NearestRequest, ScoredVector, ScoreRequest, VectorLook } from '../
 export interface Passage {
   /** Unique. */
   readonly id: string;
-  /** Its place in the document, from 0. */
+  /** Position in the document, from 0. */
   readonly position: number;
   readonly title: string;
-  /** From the outermost heading to the nearest. */
+  /** Outermost first. */
   readonly headings: readonly string[];
   readonly body: string;
-  /** What filters match exactly: tags and types, as the engine writes them. */
+  /** Exact values for filters: tags and types, as the engine writes them. */
   readonly labels: readonly string[];
 }
 
 export interface StoredPassage extends Passage {
-  /** Of the row. Stays as long as the passage exists, and is never reused. */
+  /** Row key, constant for the life of the passage and never reused. */
   readonly key: number;
   readonly parent: string;
 }
@@ -33,9 +33,9 @@ export interface PassageSearch extends Page {
 
 export interface PassagePage {
   readonly hits: readonly PassageHit[];
-  /** Of all matching passages, on this page or not, up to `matchesMax`: counting further would take longer than searching. */
+  /** All matching passages, on any page, up to `matchesMax`: counting more would take longer than searching. */
   readonly total: number;
-  /** What a passage with every word of the query, often, would score. 0 for a query without words. */
+  /** Score of a passage with every query word many times. 0 for a query without words. */
   readonly scoreMax: number;
   /** See FoundPage. */
   readonly corrected: readonly CorrectedWord[];
@@ -52,11 +52,11 @@ export interface FoundPassages {
 }
 
 export interface CompletePassages {
-  /** The candidates so far; the owners of the nearest vectors follow. */
+  /** The candidates so far; the owners of the nearest vectors are added. */
   readonly keys: readonly number[];
-  /** Their words are weighed. */
+  /** Scores their words. */
   readonly query: WordQuery | undefined;
-  /** Vectors to score: by their keys, or, where the database has an index, by their owners. */
+  /** Vectors to score: by key or, if the database has an index, by owner. */
   readonly vectors: ScoreRequest | NearestRequest<PassageFilter> | undefined;
   /** Max owners of scored vectors that become candidates. */
   readonly ownersMax: number;
@@ -75,7 +75,7 @@ export interface PassageHit {
   readonly id: string;
   readonly parent: string;
   readonly position: number;
-  /** Above 0. Scores of one query can be compared, those of different queries cannot. */
+  /** Above 0. Comparable within a query, not between queries. */
   readonly score: number;
   /** See Ranked. */
   readonly coverage?: number | undefined;

@@ -6,7 +6,7 @@ import { findWords, weighWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import type { PassageFilter, PassagePage, PassageSearch, StoredPassage } from './passage.ts';
 
-/** In the order of the keys; keys that name nothing are left out. */
+/** In the order of the keys; unknown keys are omitted. */
 export async function getPassages(on: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
   const rows = await rowsByKey(on, '*', keys);
   return keys.flatMap((key) => {
@@ -15,7 +15,7 @@ export async function getPassages(on: Statements, keys: readonly number[]): Prom
   });
 }
 
-/** By words: the most relevant first, equals in the order of their ids. */
+/** By words: most relevant first, ties by id. */
 export async function searchPassages(
   on: Statements,
   { query, filter: { labels = [] } = {}, ...page }: PassageSearch,
@@ -33,19 +33,19 @@ export async function searchPassages(
   return { hits, total, scoreMax, corrected };
 }
 
-/** What the words of a query say about passages that are known already, term by term. */
+/** Scores known passages for a query's words, term by term. */
 export async function weighPassages(on: Statements, request: WeighRequest): Promise<WeighedWords> {
   return weighWords(on, passageWords, request);
 }
 
-/** The keys that the filter lets through. */
+/** The keys that pass the filter. */
 export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<IdPages> {
   const { schema, words } = on.dialect;
   const { sql, values } = words.labelled(passageWords, labels) ?? {
     sql: `SELECT key FROM ${schema}kb_passages`,
     values: [],
   };
-  // As one text: a row for each key would take several times as long.
+  // As one text: a row per key would take several times as long.
   const [row = {}] = await on.query(`SELECT string_agg(CAST(key AS text), ' ') AS keys FROM (${sql}) f`, values);
   return createIdSet((optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number)).pages;
 }

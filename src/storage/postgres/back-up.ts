@@ -38,7 +38,7 @@ export async function openPostgresSource(config: PostgresConfig): Promise<Backup
   }
 }
 
-/** What COPY reads and writes of a table. */
+/** The columns of a table for COPY. */
 export function copied(table: Table): string {
   return `carrel.${table.name} (${columnNames(table).join(', ')})`;
 }
@@ -64,7 +64,7 @@ export async function readFacts(statements: Connection): Promise<TableFacts[]> {
   return facts;
 }
 
-/** Not read within the snapshot, so it is at or past the largest number that the snapshot shows; 0 before the first. */
+/** Not read within the snapshot, so it is at or past the snapshot's largest number; 0 before the first. */
 async function lastNumber(statements: Connection, table: string, column: string): Promise<number> {
   const [row = {}] = await statements.query(
     `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM carrel.${table}_${column}_seq`,

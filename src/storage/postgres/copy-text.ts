@@ -2,7 +2,7 @@ import { damaged } from '../backup/archive.ts';
 import { asBuffer, linesIn, type StoredRow, type StoredValue } from '../backup/rows.ts';
 import type { ColumnKind } from '../schema/table.ts';
 
-/** Rows as lines of PostgreSQL's COPY, in its text format. */
+/** Rows as lines in COPY's text format. */
 export function copyLine(row: StoredRow, kinds: readonly ColumnKind[]): string {
   return `${row.map((value, index) => copyField(value, kinds[index])).join('\t')}\n`;
 }
@@ -28,7 +28,7 @@ function escaped(text: string): string {
   return text.replace(/[\\\n\r\t]/g, (sign) => escapes[sign] ?? sign);
 }
 
-/** The rows of a table from its lines, however they are cut. */
+/** The rows of a table from its lines, in chunks of any size. */
 export async function* copyRows(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   kinds: readonly ColumnKind[],
@@ -56,7 +56,7 @@ function bytesOf(numbers: readonly string[]): Uint8Array {
 
 const signs: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
 
-/** Members of an array are quoted where they need it. */
+/** Array members are quoted if necessary. */
 function membersOf(text: string): string[] {
   const members: string[] = [];
   const member = /"((?:[^"\\]|\\.)*)"|([^,"]+)/gs;

@@ -8,18 +8,17 @@ import type { Tokenizer } from './words/tokenizer.ts';
 import { type AnalyseTable, createWordTable } from './words/word-table.ts';
 
 export interface PostgresDialectDeps {
-  /** None without pgvector. */
+  /** Undefined without pgvector. */
   readonly nearest?: Nearest | undefined;
   readonly tokenizer: Tokenizer;
   readonly analyse?: AnalyseTable;
 }
 
-/** Of one database. */
 export function createPostgresDialect({ nearest, tokenizer, analyse }: PostgresDialectDeps): Dialect {
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
-    // Whose length the planner cannot see, so that a plan for one list is as good as for another.
+    // The subselect hides the list's length from the planner, so that one plan fits all lists.
     fewIntegers: 'SELECT unnest((SELECT ?::bigint[]))',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',

@@ -4,18 +4,18 @@ import { checkSchema, nextStep, schemaAfter } from '../schema/schema-version.ts'
 import type { Connections } from './connections/connections.ts';
 import type { Connection } from './connections/transaction.ts';
 
-/** What makes the first schema and brings it to each later one; SQLite has as many steps. Released steps are never changed. */
+/** Creates the first schema and migrates it to each later one; SQLite has as many steps. Released steps never change. */
 const migrations: readonly string[] = [postgresSchema];
 
-/** All our tables are in a schema of their own. If it exists, no right to create one is needed. */
+/** All our tables are in their own schema. If it exists, no right to create one is needed. */
 const prepare = `
   DO $$ BEGIN IF to_regnamespace('carrel') IS NULL THEN CREATE SCHEMA carrel; END IF; END $$;
   CREATE TABLE carrel.schema_version (version integer NOT NULL);
   INSERT INTO carrel.schema_version VALUES (0)`;
 
 /**
- * Brings the database to the newest schema, one transaction per step. Servers that start at the same time wait for the
- * lock, and then find the step done.
+ * Migrates the database to the newest schema, one transaction per step. Servers that start concurrently wait for the lock, then
+ * find the step done.
  */
 export async function migrate(connections: Connections, steps: readonly string[] = migrations): Promise<void> {
   const once = async (statements: Connection) => {
@@ -25,7 +25,7 @@ export async function migrate(connections: Connections, steps: readonly string[]
   while ((await connections.write(once, { isLong: true })) < schemaAfter(steps));
 }
 
-/** One step, in the caller's transaction. Returns the schema that is reached. */
+/** One step, in the caller's transaction. Returns the new schema version. */
 export async function migrateOnce(statements: Connection, steps: readonly string[] = migrations): Promise<number> {
   const known = await knownSchema(statements);
   if (known === undefined) await statements.query(prepare);
@@ -33,12 +33,12 @@ export async function migrateOnce(statements: Connection, steps: readonly string
   const next = nextStep(steps, version);
   if (next === undefined) return version;
   await statements.query('UPDATE carrel.schema_version SET version = $1', [next.schema]);
-  // Constant text of ours without values: the one place where several statements go in one message.
+  // Our own constant text without values: the one place with several statements per message.
   await statements.query(next.step);
   return next.schema;
 }
 
-/** Undefined where there is nothing of ours yet. */
+/** Undefined if there is nothing of ours yet. */
 export async function knownSchema(statements: Connection): Promise<number | undefined> {
   const [table] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
   return table?.['known'] === true ? schemaVersion(statements) : undefined;

@@ -62,7 +62,7 @@ export function createOriginals(transactions: Transactions): OriginalStore {
 /** Part of the transaction that accepts the bytes. */
 export async function adoptOriginal(on: Statements, { id, hash, bytes }: StagedOriginal): Promise<void> {
   const [known] = await on.query('SELECT key FROM carrel.kb_originals WHERE hash = ?', [hash]);
-  // The same bytes may be left from a failed job.
+  // The same bytes may be left over from a failed job.
   if (known !== undefined) await on.query('DELETE FROM carrel.kb_originals WHERE key = ?', [id]);
   else await on.query('UPDATE carrel.kb_originals SET hash = ?, bytes = ? WHERE key = ?', [hash, bytes, id]);
 }
@@ -76,7 +76,7 @@ async function addStaged(on: Statements): Promise<string> {
   return String(numberOf(row, 'key'));
 }
 
-/** Also forgets what was staged a day ago and never adopted. */
+/** Also removes what was staged a day ago and never adopted. */
 async function listOriginals(on: Statements): Promise<string[]> {
   await on.query("DELETE FROM carrel.kb_originals WHERE hash IS NULL AND staged_at < now() - interval '1 day'");
   const rows = await on.query('SELECT hash FROM carrel.kb_originals WHERE hash IS NOT NULL');

@@ -16,7 +16,7 @@ export const passageTable: PassageTable = {
   },
 };
 
-/** On the labels of the row with this name: at least one of each group. Undefined where all may pass. */
+/** Condition on the labels of the row with this name: at least one of each group. Undefined if all pass. */
 export function labelCondition(row: string, labels: PassageFilter['labels'] = []): Condition | undefined {
   if (labels.length === 0) return undefined;
   return {

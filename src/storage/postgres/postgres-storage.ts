@@ -18,7 +18,7 @@ import { createSharedStore } from './shared-store.ts';
 import { createNearest } from './vectors/vector-table.ts';
 import { createTokenizer } from './words/tokenizer.ts';
 
-/** Connects to a PostgreSQL database that several machines may serve, and brings it to our schema. */
+/** Connects to a PostgreSQL database that several machines may serve, and migrates it to our schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const servers = createServers(config.url);
   const readPrimary: Connections['read'] = (work) => connections.read(work);
@@ -68,11 +68,11 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
 interface Places {
   readonly connections: Connections;
   readonly replica: Replica | undefined;
-  /** What the replica may answer. */
+  /** Reads that the replica may answer. */
   readonly reads: ReadonlySet<unknown>;
 }
 
-/** Performs operations on a connection of its own each. */
+/** Performs each operation on its own connection. */
 function createPostgresTransactions(
   { connections, replica, reads }: Places,
   dialect: Dialect,
@@ -97,12 +97,12 @@ function statementsOn(connection: Connection, dialect: Dialect, now: string): St
   return { dialect, now, ...withQuestionMarks(connection) };
 }
 
-/** Takes statements as stores write them. */
+/** Accepts statements as stores write them. */
 export function withQuestionMarks(connection: Connection): Pick<Statements, 'query'> {
   return { query: (sql, values = []) => connection.query(numbered(sql), values.map(bound)) };
 }
 
-/** Our statements hold no question mark besides those for values. */
+/** Our statements have question marks only for values. */
 export function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => {
@@ -113,6 +113,6 @@ export function numbered(sql: string): string {
 
 function bound(value: BoundValue): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  // A view of bytes would be sent as a list of numbers.
+  // The driver would send a view of bytes as a list of numbers.
   return 'list' in value ? value.list : Buffer.from(value);
 }

@@ -25,12 +25,12 @@ import { checkContent } from './upkeep.ts';
 import { vectorBytesMax, vectorOf } from './words/term-rows.ts';
 import { labelMark } from './words/tsquery.ts';
 
-/** Lines are sent when this much has gathered. */
+/** Lines are sent in batches of this size. */
 const sentAtOnce = 256 * 1024;
-/** As the parts of originals that come in by other ways. */
+/** The same size as for other originals. */
 const partBytes = 1024 * 1024;
 
-/** In one transaction: others see the old content until its end, and then the new. */
+/** In one transaction: others see the old content until its end, then the new. */
 export async function restorePostgres<T>(
   config: PostgresConfig,
   { force, onProgress }: BackupOptions,
@@ -46,7 +46,7 @@ export async function restorePostgres<T>(
     onProgress('checking', 0, 0);
     if ((await checkContent(statements)).length > 0) throw damaged();
     await statements.query('COMMIT');
-    // The planner knows nothing of the new rows yet. Without rights to it, the server gets there by itself.
+    // The planner has no statistics of the new rows yet. Without the right to it, autovacuum does it later.
     await statements.query('ANALYZE').catch(() => {});
     return filled;
   } catch (error) {
@@ -66,8 +66,8 @@ async function makeRoom(statements: Connection, force: boolean): Promise<void> {
 }
 
 /**
- * Fills tables without their indexes, but for those that constraints have, and makes them afterwards: for all rows at once
- * this takes a fraction of the time.
+ * Fills tables without their indexes, except those of constraints, and builds them afterwards: that takes a fraction of the
+ * time.
  */
 async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>): Promise<T> {
   const indexes = await statements.query(
@@ -77,13 +77,13 @@ async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>)
   );
   for (const index of indexes) await statements.query(`DROP INDEX ${textOf(index, 'name')}`);
   const filled = await fill();
-  // The server's own limit is made for small machines.
+  // The server's default is meant for small machines.
   await statements.query("SET LOCAL maintenance_work_mem = '256MB'");
   for (const index of indexes) await statements.query(textOf(index, 'definition'));
   return filled;
 }
 
-/** Triggers keep sums and the labels of vectors while rows are written. */
+/** Triggers maintain sums and the labels of vectors while rows are written. */
 function targetIn(client: Client, statements: Connection): RestoreTarget {
   return {
     rows: (table) => rowsOf(client, table),
@@ -108,7 +108,7 @@ async function* linesOf(table: Table, rows: AsyncIterable<StoredRow>): AsyncGene
   if (gathered !== '') yield Buffer.from(gathered);
 }
 
-/** Numbers are not given twice, not even those of what was removed. */
+/** Numbers are never reused, not even those of removed rows. */
 async function keepNumbers(statements: Connection, table: Table, facts: readonly TableFacts[]): Promise<void> {
   const column = identityOf(table);
   const last = facts.find(({ name }) => name === table.name)?.last ?? 0;
@@ -119,7 +119,7 @@ async function keepNumbers(statements: Connection, table: Table, facts: readonly
   );
 }
 
-/** Labels and distinct terms. The database makes most of them; those of very long texts are cut to fit. */
+/** Labels and distinct terms. The database builds most of them; those of very long texts are truncated to fit. */
 async function makeVectors(statements: Connection, { name, owner, labels: column }: WordIndex): Promise<void> {
   const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
   const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;

@@ -18,12 +18,12 @@ export async function describe(on: Statements): Promise<StorageDescription> {
   };
 }
 
-/** Compares what is stored with what is indexed. The problems found, one sentence each. */
+/** Compares the stored data with the indexes. Returns the problems, one sentence each. */
 export async function checkContent(on: Pick<Statements, 'query'>): Promise<string[]> {
   const problems: string[] = [];
   for (const index of wordIndexes) {
     if (await differs(on, index)) {
-      problems.push(`The full-text index ${index.name}_words does not agree with what is stored.`);
+      problems.push(`The full-text index ${index.name}_words does not match the stored texts.`);
     }
   }
   const [row] = await on.query(
@@ -31,11 +31,11 @@ export async function checkContent(on: Pick<Statements, 'query'>): Promise<strin
      WHERE length(ts_delete(w.words, ARRAY(SELECT '${labelMark}' || l FROM unnest(o.labels) l)))
        <> length(w.words) - cardinality(o.labels) LIMIT 1`,
   );
-  if (row !== undefined) problems.push('The labels in kb_passage_words are not those of the passages.');
+  if (row !== undefined) problems.push('The labels in kb_passage_words do not match the passages.');
   const [other] = await on.query(
     `SELECT 1 FROM carrel.kb_vectors v JOIN carrel.kb_passages o ON o.key = v.owner WHERE v.labels <> o.labels LIMIT 1`,
   );
-  if (other !== undefined) problems.push('The labels in kb_vectors are not those of the passages.');
+  if (other !== undefined) problems.push('The labels in kb_vectors do not match the passages.');
   return problems;
 }
 

@@ -2,8 +2,8 @@ import { createTable } from './table.ts';
 import { type Corpus, corpora, firstSettings, tables, wordOwners } from './tables.ts';
 
 /**
- * Processes that share a database share no disk, so the bytes of documents are in it too, in parts. Of `shared_parts`, one
- * with a negative number is still being written; times are milliseconds of the server's clock.
+ * Processes on one database share no disk, so it also holds the bytes of documents, in parts. A row of `shared_parts` with a
+ * negative number is still being written; times are milliseconds of the server's clock.
  */
 const ownTables = `
   CREATE TABLE carrel.kb_originals (
@@ -31,8 +31,8 @@ const ownTables = `
   CREATE INDEX shared_parts_expiry ON carrel.shared_parts (expires_at);`;
 
 /**
- * Each vector has a copy of its passage's labels, so that a filter is tested on the row that the index gives. Both triggers
- * read passages that their transaction has locked, so the copy can't be outdated.
+ * Each vector has a copy of its passage's labels, so that a filter is tested on the row from the index. Both triggers read
+ * passages that their transaction has locked, so the copy can't be outdated.
  */
 const vectorLabels = `
   ALTER TABLE carrel.kb_vectors ADD COLUMN labels text[] COLLATE "C" NOT NULL DEFAULT '{}';
@@ -75,7 +75,7 @@ function trigger(name: string, event: string, steps: readonly string[]): string 
   CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION carrel.${name}();`;
 }
 
-/** They list what waits for vectors, and what was removed. New passages are listed by the write itself. */
+/** Lists texts that need vectors, and removed ones. The write itself lists new passages. */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   const enlist = `INSERT INTO carrel.${name}_unembedded (model, owner)
     SELECT m.key, f.key FROM fresh f CROSS JOIN carrel.vector_models m
@@ -112,7 +112,7 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   ].join('\n');
 }
 
-/** Each text's distinct terms and its labels as a tsvector, with the index that finds it. Triggers keep the statistics. */
+/** Each text's distinct terms and labels as a tsvector, with its index. Triggers maintain the statistics. */
 function wordIndex([name, owner]: readonly [string, string]): string {
   const sum = (event: 'INSERT' | 'DELETE', sign: '+' | '-', rows: 'NEW' | 'OLD') =>
     trigger(

@@ -1,24 +1,24 @@
 import { CarrelError } from '../../base/errors.ts';
 
-/** Development versions of this program used the numbers below it. A new database has 0. */
+/** Development versions used the numbers below it. A new database has 0. */
 const firstSchema = 8;
 
-/** Of both databases: each has a list of steps that leads to it. */
+/** For both databases: each has a list of steps that leads to it. */
 export const newestSchema = 8;
 
-/** The schema that a list of steps leads to; the first one makes `firstSchema`. */
+/** The schema version after a list of steps; the first creates `firstSchema`. */
 export function schemaAfter(steps: readonly string[]): number {
   return firstSchema + steps.length - 1;
 }
 
-/** The step that comes next, and the schema that it makes. */
+/** The next step, and its schema version. */
 export function nextStep(steps: readonly string[], version: number): { step: string; schema: number } | undefined {
   const done = Math.max(version, firstSchema - 1);
   const step = steps[done - firstSchema + 1];
   return step === undefined ? undefined : { step, schema: done + 1 };
 }
 
-/** Refuses a schema of another version of this program that we can't bring up to date; otherwise returns the version. */
+/** Rejects a schema version that we can't migrate; otherwise returns it. */
 export function checkSchema(version: number, newest: number): number {
   if (version > newest) {
     throw new CarrelError(
@@ -35,7 +35,7 @@ export function checkSchema(version: number, newest: number): number {
 export function olderThanFirst(what: 'database' | 'backup', schema: number): CarrelError {
   return new CarrelError(
     'storage_older',
-    `The ${what} has schema ${schema} of a Carrel before the first release: run \`carrel export\` with the program that ` +
+    `The ${what} has schema ${schema} from before the first release: run \`carrel export\` with the version that ` +
       'made it, then `carrel import` with this one into a new database.',
     { data: { schema, schemaMin: firstSchema } },
   );

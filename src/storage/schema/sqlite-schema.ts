@@ -1,12 +1,12 @@
 import { createTable, type Table, t } from './table.ts';
 import { type Corpus, corpora, firstSettings, tables, type wordOwners } from './tables.ts';
 
-/** The columns of an FTS5 index. It writes no number for the first one, and nearly all terms are of a body. */
+/** The columns of an FTS5 index. The first has no number in its encoding, and nearly all terms are in the body. */
 export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';
 
 /**
- * Segments of one level are merged when there are so many, in small parts with each write; a write waits for a whole
- * merge only at three times as many. More suit texts that come in thousands, but a search opens them all.
+ * Segments of one level are merged when there are this many, in small parts with each write; a write waits for a whole merge
+ * only at three times as many. More suit bulk writes, but a search opens them all.
  */
 const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, context_entry: 8, kb_passage: 16 };
 
@@ -28,12 +28,12 @@ export const sqliteSchema: string = [
 ].join('\n');
 
 /**
- * An FTS5 index over the terms and labels, and sums over the terms. A trigger keeps both in step when terms are removed.
- * Adding writes to all tables itself: a statement with a trigger begins with a savepoint, and at each savepoint FTS5
- * writes out its pending terms (up to `hashsize` bytes) as one segment per text.
+ * An FTS5 index over terms and labels, and sums over the terms. A trigger updates both when terms are removed. Adding writes to
+ * all tables explicitly: a statement with a trigger begins with a savepoint, and at each savepoint FTS5 flushes its pending
+ * terms (up to `hashsize` bytes) as one segment per text.
  *
- * The tokenizer splits at spaces what the analysis has joined; the three signs that occur inside terms are named. Labels
- * are tokens too: `#`, which no term begins with, and the label's bytes in hexadecimal.
+ * The tokenizer splits at spaces what the analysis has joined; the three signs that occur inside terms are listed. Labels are
+ * tokens too: `#`, which no term begins with, and the label's bytes in hex.
  */
 function wordIndex([name, merged]: readonly [string, number]): string {
   const old = indexedColumns.replaceAll(/\b(?=\w)/g, 'old.');
@@ -56,11 +56,11 @@ function wordIndex([name, merged]: readonly [string, number]): string {
 }
 
 /**
- * Triggers list what waits for vectors, and what was removed. New passages come in thousands, and are listed by the write
- * itself, all at once.
+ * Triggers list texts that need vectors, and removed ones. New passages come in thousands and are listed by the write itself,
+ * all at once.
  *
- * An image in memory is loaded from blocks of vectors as bytes. A removed vector takes its block with it: the other
- * vectors of the block are read one by one until they are packed again.
+ * An in-memory index is loaded from blocks of vectors as bytes. Removing a vector drops its block: the block's other vectors
+ * are read one by one until they are packed again.
  */
 function vectorParts({ name, owners, isLive, columns }: Corpus): string {
   const enlist = `INSERT INTO ${name}_unembedded (model, owner)

@@ -1,9 +1,9 @@
-/** How a value is kept: SQLite has lists as JSON and vectors as bytes, PostgreSQL has arrays of both. */
+/** How a value is stored: SQLite has lists as JSON and vectors as bytes, PostgreSQL has arrays of both. */
 export type ColumnKind = 'text' | 'number' | 'list' | 'bytes' | 'vector';
 
 export type Backend = 'sqlite' | 'postgres';
 
-/** A piece of SQL that may differ between the two. */
+/** SQL that may differ between the two. */
 type Sql = string | Readonly<Record<Backend, string>>;
 
 export interface Column {
@@ -12,7 +12,7 @@ export interface Column {
   readonly isOptional?: boolean;
   /** Computed by the database; never written. */
   readonly isGenerated?: boolean;
-  /** Numbers new rows, and never gives a number twice. */
+  /** Numbers new rows, and never reuses a number. */
   readonly isIdentity?: boolean;
   /** What follows the type, with `?` for the column's name. */
   readonly rules?: readonly Sql[];
@@ -22,17 +22,17 @@ export interface Index {
   readonly columns: string;
   readonly where?: string;
   readonly isUnique?: boolean;
-  /** On PostgreSQL: another kind than a B-tree. */
+  /** On PostgreSQL: another index type than a B-tree. */
   readonly method?: 'hash';
 }
 
 export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
-  /** Where it is not `t.key`. */
+  /** If it is not `t.key`. */
   readonly primaryKey?: readonly string[];
   readonly check?: string;
-  /** By their names. */
+  /** By name. */
   readonly indexes?: Readonly<Record<string, Index>>;
 }
 
@@ -70,7 +70,7 @@ export const t = {
     if (max === undefined) return array;
     return check(array, { sqlite: `json_array_length(?) <= ${max}`, postgres: `cardinality(?) <= ${max}` });
   },
-  /** Goes with the row that it refers to. */
+  /** Deleted with the row that it refers to. */
   reference: (table: string): Column => {
     const rule = (schema: string) => `REFERENCES ${schema}${table} (key) ON DELETE CASCADE`;
     return withRule(number, { sqlite: rule(''), postgres: rule('carrel.') });
@@ -92,7 +92,7 @@ export function check(column: Column, condition: Sql): Column {
   return withRule(column, { sqlite: rule(sqlFor('sqlite', condition)), postgres: rule(sqlFor('postgres', condition)) });
 }
 
-/** The statements that make a table and its indexes. */
+/** The statements that create a table and its indexes. */
 export function createTable(backend: Backend, table: Table): string {
   const lines = Object.entries(table.columns).map(([column, facts]) => columnLine(backend, column, facts));
   if (table.primaryKey !== undefined) lines.push(`PRIMARY KEY (${table.primaryKey.join(', ')})`);
@@ -103,7 +103,7 @@ export function createTable(backend: Backend, table: Table): string {
   return [`CREATE TABLE ${on} (\n  ${lines.join(',\n  ')}\n)${options};`, ...indexes].join('\n');
 }
 
-/** The columns that are written, in the order of a row's values. */
+/** The written columns, in the order of a row's values. */
 export function writtenColumns({ columns }: Table): { readonly name: string; readonly kind: ColumnKind }[] {
   return Object.entries(columns)
     .filter(([, column]) => column.isGenerated !== true)
@@ -114,7 +114,7 @@ export function columnNames(table: Table): string[] {
   return writtenColumns(table).map(({ name: column }) => column);
 }
 
-/** The column that numbers new rows, if there is one. */
+/** The column that numbers new rows, if any. */
 export function identityOf({ columns }: Table): string | undefined {
   return Object.keys(columns).find((column) => columns[column]?.isIdentity === true);
 }
@@ -134,7 +134,7 @@ function columnLine(backend: Backend, column: string, { type, isOptional, isGene
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Rows without a number are kept in the order of their key, unless they are large. */
+/** Rows without a number are stored in key order, unless they are large. */
 function sqliteOptions({ columns, primaryKey: [first = '', ...others] = [] }: Table): string {
   const hasNumber = first === '' || (others.length === 0 && columns[first]?.kind === 'number');
   const isLarge = Object.values(columns).some(({ kind }) => kind === 'bytes');

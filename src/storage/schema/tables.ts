@@ -1,6 +1,6 @@
 import { check, optional, type Table, t, unique } from './table.ts';
 
-/** Without what is being deleted. */
+/** Not deleted. */
 const live = 'deleted_at IS NULL';
 
 const changes = { created_at: t.time, updated_at: t.time, deleted_at: optional(t.time) };
@@ -42,7 +42,7 @@ const entryTables: Table[] = [
       text_hash: t.hash,
       metadata: optional(t.object),
       summary: optional(t.text),
-      /** 1: a summary is to be made. */
+      /** 1: a summary is needed. */
       summary_due: t.integer,
       ...changes,
     },
@@ -92,7 +92,7 @@ const entryTables: Table[] = [
     primaryKey: ['key'],
     indexes: { idempotency_keys_age: { columns: 'created_at' } },
   },
-  // What an update replaced. A text that it left alone is null, and is that of the next version.
+  // What an update replaced. An unchanged text is null, and is the next version's.
   {
     name: 'context_versions',
     columns: {
@@ -139,8 +139,8 @@ const entryTables: Table[] = [
 ];
 
 const documentTables: Table[] = [
-  // Callers who may not know of one another's documents may have the same content. All but the first have a
-  // `content_hash` that stands for it, and the real one in `bytes_hash`.
+  // Callers who may not see each other's documents may have the same content. All but the first have a substitute
+  // `content_hash`, and the real one in `bytes_hash`.
   {
     name: 'kb_documents',
     columns: {
@@ -163,7 +163,7 @@ const documentTables: Table[] = [
     },
     indexes: {
       kb_documents_changed: { columns: 'coalesce(updated_at, created_at) DESC, key DESC' },
-      // A B-tree takes no more than 2,704 bytes, and a path may have 1,000 characters of three each.
+      // A B-tree entry has at most 2,704 bytes, and a path may have 1,000 characters of three each.
       kb_documents_source: { columns: 'source_path', where: 'source_path IS NOT NULL', method: 'hash' },
       kb_documents_bytes: { columns: 'bytes_hash', where: 'bytes_hash IS NOT NULL' },
     },
@@ -238,7 +238,7 @@ const documentTables: Table[] = [
       kb_passages_parent: { columns: 'parent, position' },
     },
   },
-  // Documents that were deleted and can be restored: what a job needs to make them again. Originals keep their bytes.
+  // Deleted documents that can be restored: what a job needs to recreate them. Originals keep their bytes.
   {
     name: 'kb_deleted',
     columns: {
@@ -281,7 +281,7 @@ const webTables: Table[] = [
     },
     indexes: { web_sources_due: { columns: 'next_at', where: 'next_at IS NOT NULL AND paused_at IS NULL' } },
   },
-  // The frontier of each source and what is known of its pages. A run visits them in the order of their keys.
+  // The frontier of each source and the state of its pages. A run visits them in key order.
   {
     name: 'web_pages',
     columns: {
@@ -293,16 +293,16 @@ const webTables: Table[] = [
       document: optional(t.number),
       etag: optional(t.text),
       last_modified: optional(t.text),
-      /** As the sitemap has it. */
+      /** From the sitemap. */
       listed_at: optional(t.text),
       text_hash: optional(t.hash),
       sketch: optional(t.text),
-      /** The page that this one leads to. */
+      /** The page that this one redirects to. */
       target: optional(t.name),
       /** The run that last changed it. */
       run: t.number,
       failures: t.integer,
-      /** When the run tries again, by the database's clock. */
+      /** When the run retries it, by the database's clock. */
       retry_at: optional(t.number),
     },
     indexes: {
@@ -326,7 +326,7 @@ const webTables: Table[] = [
   },
 ];
 
-/** Keys are never given again: whoever used a revoked token is not taken for the holder of a new one. */
+/** Keys are never reused: the user of a revoked token is not mistaken for the holder of a new one. */
 const tokenTables: Table[] = [
   {
     name: 'access_tokens',
@@ -348,9 +348,9 @@ export interface Corpus {
   readonly name: 'context' | 'kb';
   /** The table of the owners. */
   readonly owners: string;
-  /** Owners whose texts are searched, as a condition on a row. */
+  /** Condition on a row: its text is searched. */
   readonly isLive: (row: string) => string;
-  /** The columns that the vectors are made from, or that tell whether the row is live. */
+  /** The columns that vectors are made from, or that decide whether the row is live. */
   readonly columns: readonly string[];
 }
 
@@ -377,7 +377,7 @@ const modelTable: Table = {
   indexes: { vector_models_name: { columns: 'corpus, name', isUnique: true } },
 };
 
-/** Vectors, the texts that wait for theirs, and a list of removals, from which indexes in memory learn what is gone. */
+/** Vectors, the texts that need theirs, and a list of removals for in-memory indexes. */
 function vectorTables({ name, owners }: Corpus): Table[] {
   return [
     {
@@ -411,7 +411,7 @@ function vectorTables({ name, owners }: Corpus): Table[] {
   ];
 }
 
-/** The word indexes and the tables that they are of. */
+/** The word indexes and the tables they belong to. */
 export const wordOwners = { note: 'notes', context_entry: 'context_entries', kb_passage: 'kb_passages' } as const;
 
 /** The analysed terms of each text, in order. */
@@ -434,7 +434,7 @@ function termTable([name, owner]: readonly [string, string]): Table {
   };
 }
 
-/** Every word that was ever in a text of an index, to correct misspelt ones by. */
+/** Every word that was ever in a text of an index, for correcting misspelt ones. */
 const vocabularyTable: Table = {
   name: 'word_vocabulary',
   columns: { place: t.key, word_index: t.name, term: t.text },
@@ -444,10 +444,7 @@ const vocabularyTable: Table = {
 /** See settings.ts. */
 const settingsTable: Table = { name: 'settings', columns: { name: t.name, value: t.text }, primaryKey: ['name'] };
 
-/**
- * The tables that both databases have, each after those that it refers to. A backup holds them; whatever else a database
- * has is made from them.
- */
+/** The tables of both databases, each after those it refers to. A backup contains them; everything else is derived from them. */
 export const tables: readonly Table[] = [
   ...noteTables,
   ...entryTables,
@@ -461,7 +458,7 @@ export const tables: readonly Table[] = [
   settingsTable,
 ];
 
-/** What a new database begins with. */
+/** Initial settings of a new database. */
 export const firstSettings = [
   'indexed_fields',
   '["status","agent_name","task_name","project","report_type","references:object","technologies:array"]',

@@ -14,14 +14,14 @@ import { openFailure, storageError } from './storage-error.ts';
 
 const busyTimeoutMs = 5000;
 
-/** Holds one state of a database that others may be writing to, and checks it. */
+/** Holds and checks one state of a database that others may be writing to. */
 export async function openSqliteSource(
   place: { readonly path: string; readonly originals: string },
   onProgress: ProgressReport,
 ): Promise<BackupSource> {
   const { path } = place;
   if (!existsSync(path)) {
-    throw new CarrelError('invalid_config', `There is no database at ${path}. Check --data-dir and DB_PATH.`);
+    throw new CarrelError('invalid_config', `No database found at ${path}. Check --data-dir and DB_PATH.`);
   }
   const originals = await holdOriginals(place.originals);
   let database: DatabaseSync | undefined;
@@ -31,7 +31,7 @@ export async function openSqliteSource(
   };
   try {
     database = openRows(path);
-    // In the log's mode a reader holds up no writer, and sees one state to the end.
+    // In WAL mode a reader blocks no writer, and sees one state to the end.
     database.exec('BEGIN');
     onProgress('checking', 0, 0);
     checkState(database);
@@ -44,7 +44,7 @@ export async function openSqliteSource(
       warnings:
         missing === 0
           ? []
-          : [`The original files of ${missing} documents are missing from the data folder, and so from the backup.`],
+          : [`The original files of ${missing} documents are missing from the data folder and from the backup.`],
       rows: (table) => rowsOf(reader, table),
       originals: () => originals.members(),
       close,
@@ -78,7 +78,7 @@ function storedValue(value: SQLOutputValue, kind: ColumnKind): StoredValue {
 
 function openRows(path: string): DatabaseSync {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
-  // A file that was made by somebody else must not run code of theirs through its schema.
+  // An untrusted file must not run code through its schema.
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON`);
   return database;
 }
@@ -103,13 +103,13 @@ function checkState(database: DatabaseSync): void {
   );
 }
 
-/** A view in the place of a table may never end. */
+/** A view in place of a table may never end. */
 function isTable(database: DatabaseSync, name: string): boolean {
   const row = database.prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'").get(name);
   return row !== undefined;
 }
 
-/** The originals that documents and waiting jobs refer to. Notes are in the database whole. */
+/** The originals that documents and waiting jobs refer to. Notes are in the database. */
 function neededOriginals(database: DatabaseSync): string[] {
   const hash = 'coalesce(bytes_hash, content_hash)';
   const rows = database

@@ -25,13 +25,13 @@ export type FileIdentity = string;
 
 export interface DatabasePlace {
   readonly path: string;
-  /** Where the bytes of documents are. */
+  /** The folder of documents' bytes. */
   readonly documentsDir?: string | undefined;
 }
 
 /**
- * Makes the database file where there has been none, and gives the identity of the one there is. Only a whole database
- * ever gets the name, so an empty file is one that has lost its content.
+ * Creates the database file if there was none, and returns its identity. Only a complete database ever gets the name, so an
+ * empty file has lost its content.
  */
 export function ensureDatabaseFile(place: DatabasePlace): FileIdentity {
   checkNotLost(place);
@@ -54,7 +54,7 @@ function unusable(cause: unknown): CarrelError {
   return new CarrelError('invalid_config', message, { cause });
 }
 
-/** Refuses a place whose database is gone, before an empty one hides it. */
+/** Rejects a path whose database is gone, before an empty one hides it. */
 export function checkNotLost({ path, documentsDir }: DatabasePlace): void {
   const real = realDatabase(path);
   const found = lookAt(real);
@@ -64,19 +64,16 @@ export function checkNotLost({ path, documentsDir }: DatabasePlace): void {
       checkLink(path, real);
       return;
     }
-    const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start anew.`;
-    throw new CarrelError(
-      'storage_lost',
-      `The database is missing, but what it left behind is there: ${left}. ${choices}`,
-    );
+    const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start afresh.`;
+    throw new CarrelError('storage_lost', `The database is missing, but its leftovers are there: ${left}. ${choices}`);
   }
   if (!found.isFile()) {
     const what = found.isDirectory() ? 'a folder. Name a file in it' : 'neither a file nor a new one. Name a file';
     throw new CarrelError('invalid_config', `The path of the database (DB_PATH) is ${what} instead.`);
   }
   if (found.size > 0) return;
-  const choices = 'Put the database back, or delete the file and run carrel restore <backup> or start anew.';
-  throw new CarrelError('storage_lost', `The database file is empty: what was in it is gone. ${choices}`);
+  const choices = 'Put the database back, or delete the file and run carrel restore <backup> or start afresh.';
+  throw new CarrelError('storage_lost', `The database file is empty: its content is lost. ${choices}`);
 }
 
 function lookAt(path: string): Stats | undefined {
@@ -92,11 +89,11 @@ function checkLink(path: string, real: string): void {
   if (real === path) return;
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (!isLink || identityOf(dirname(real)) !== undefined) return;
-  const choices = 'Make the folder or mount its disk, or remove the link.';
+  const choices = 'Create the folder or mount its disk, or remove the link.';
   throw new CarrelError('invalid_config', `This is a link to ${real}, whose folder does not exist. ${choices}`);
 }
 
-/** The first thing found that only a database leaves behind. */
+/** The first leftover that only a database creates. */
 function leftBehind({ path, documentsDir }: DatabasePlace, real: string): string | undefined {
   const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(real + suffix) !== undefined);
   if (beside !== undefined) return basename(real) + beside;
@@ -105,7 +102,7 @@ function leftBehind({ path, documentsDir }: DatabasePlace, real: string): string
   return namesIn(documentsDir).some(isOriginal) ? `the folder ${basename(documentsDir)}` : undefined;
 }
 
-/** A folder that is named after the database is its own. Any other may be of a database elsewhere, or of one beside this. */
+/** A folder named after the database belongs to it. Any other may belong to another database. */
 function mayBeOfAnother(path: string, documentsDir: string): boolean {
   if (documentsDir.startsWith(path)) return false;
   const folder = dirname(path);
@@ -113,7 +110,7 @@ function mayBeOfAnother(path: string, documentsDir: string): boolean {
   return namesIn(folder).some((name) => name !== basename(path) && extname(name) === extname(path));
 }
 
-/** Under another name first: of several that start at once one is first, and a kill leaves no half of it. */
+/** Under a temporary name first: one of several concurrent starts wins, and a kill leaves no partial file. */
 function makeDatabase(path: string): void {
   removeLeftovers(path);
   const fresh = `${temporaryPath(path)}.db`;
@@ -143,18 +140,18 @@ function giveName(fresh: string, path: string): void {
 }
 
 export interface FileWatch {
-  /** Throws if what is written, or was just committed, is not to be found under the database's name. */
+  /** Throws if the data, written or just committed, is no longer under the database's name. */
   check(moment: 'before' | 'after'): void;
-  /** Whether the log alone was deleted. What it holds can still be brought into the database. */
+  /** Whether only the log was deleted. Its content can still be moved into the database. */
   logIsGone(): boolean;
 }
 
 /**
- * Watches that a connection's files are still those under their names. SQLite goes on writing to files that were moved
- * or deleted, without an error. Nothing but us removes the log of an open database, so its identity stays as well.
+ * Checks that a connection's files are still under their names. SQLite keeps writing to moved or deleted files without an
+ * error. Only we remove the log of an open database, so its identity is fixed too.
  */
 export function watchFile(path: string, expected: FileIdentity | undefined): FileWatch {
-  // SQLite puts its log beside the file that a symbolic link leads to.
+  // SQLite puts its log next to the target of a symbolic link.
   const real = realpathSync(path);
   const files = [path, `${real}-wal`, `${real}-shm`].map((file) => ({ file, identity: identityOf(file) }));
   checkIdentity(path, expected);
@@ -162,12 +159,12 @@ export function watchFile(path: string, expected: FileIdentity | undefined): Fil
     check(moment) {
       for (const each of files) {
         const now = identityOf(each.file);
-        // A database that was just switched to a log has it from its first transaction on.
+        // A database that was just switched to WAL has its log from the first transaction.
         each.identity ??= now;
         if (now === undefined || now !== each.identity) lost(moment);
       }
     },
-    // With a new log in its place another process has the database, and the old one would write over its work.
+    // With a new log in its place another process has the database, and the old one would overwrite its work.
     logIsGone: () => identityOf(path) === files[0]?.identity && identityOf(`${real}-wal`) === undefined,
   };
 }
@@ -182,15 +179,15 @@ export function identityOf(path: string): FileIdentity | undefined {
 }
 
 function lost(moment: 'before' | 'after' = 'before'): never {
-  const happened = 'The database file, or its log, was moved, deleted or replaced while Carrel was running';
+  const happened = 'The database file or its log was moved, deleted or replaced while Carrel was running';
   const saved = moment === 'before' ? 'nothing was saved' : 'this may be lost';
   const choices = 'Put it back and restart Carrel, or stop it and run carrel restore <backup>.';
   throw new CarrelError('storage_lost', `${happened}; ${saved}. ${choices}`);
 }
 
 /**
- * Notes and memories are nobody else's to read. Only for a file that is known to be ours: what else a path may name by
- * mistake keeps its mode. SQLite gives the log and its index the mode of the database file, when it makes them.
+ * Notes and memories are private. Only for a file known to be ours: anything else that a path names by mistake keeps its mode.
+ * SQLite gives the log and its index the mode of the database file.
  */
 export function closeToOthers(path: string): void {
   for (const file of databaseFiles(path)) {
@@ -198,7 +195,7 @@ export function closeToOthers(path: string): void {
       const { mode } = statSync(file);
       if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
     } catch {
-      // No such file, another user's, or a read-only disk: opening it will tell.
+      // No such file, another user's, or a read-only disk: opening it will report that.
     }
   }
 }

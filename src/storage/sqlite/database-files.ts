@@ -3,15 +3,15 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CarrelError, systemCode } from '../../base/errors.ts';
 
-/** What SQLite writes under the name of a database, behind it: the database itself, its logs and their index. */
+/** SQLite's file suffixes: the database itself, its logs and their index. */
 export const sqliteSuffixes = ['', '-wal', '-shm', '-journal'] as const;
 
-/** Every file of a database, with our own, and a link to it. */
+/** Every file of a database, including ours and a link to it. */
 export function databaseFiles(path: string): string[] {
   return [path, ...[...sqliteSuffixes, '-reserve'].map((suffix) => realDatabase(path) + suffix)];
 }
 
-/** Where a database is that the path may be a link to: SQLite's files are beside it, and a new one goes there. */
+/** The database that the path may link to: SQLite's files are next to it, and a new one is created there. */
 export function realDatabase(path: string): string {
   try {
     return realpathSync(path);
@@ -22,7 +22,7 @@ export function realDatabase(path: string): string {
   }
 }
 
-/** Nothing may be there yet, behind however many links. */
+/** The target may not exist yet, after any number of links. */
 function linkedTo(path: string): string {
   let target = path;
   try {
@@ -35,7 +35,7 @@ function linkedTo(path: string): string {
   return realDatabase(target);
 }
 
-/** One that was never served, so that nothing of ours is beside it. */
+/** For a database that was never served, so none of our files are next to it. */
 export async function removeDatabase(path: string): Promise<void> {
   for (const suffix of sqliteSuffixes) await rm(`${path}${suffix}`, { force: true });
 }

@@ -7,12 +7,12 @@ import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isBusy, openFailure } from './storage-error.ts';
 
 export interface DatabaseConfig {
-  /** Of all words. A writer without it keeps the one that the database has; a reader must be told. */
+  /** Language of all words. A writer without it keeps the database's; a reader must be told. */
   readonly language?: Language | undefined;
   readonly path: string;
-  /** Of the file that must be there. A writer without it makes the database if there is none. */
+  /** Identity of the expected file. A writer without it creates the database if there is none. */
   readonly identity?: FileIdentity;
-  /** Where the bytes of documents are, for a thread that is asked for them. */
+  /** The folder of documents' bytes, for a thread that needs them. */
   readonly documentsDir?: string;
   readonly role: 'writer' | 'reader';
   /** How long SQLite waits for another connection's lock. */
@@ -25,13 +25,13 @@ export type Row = Record<string, SQLOutputValue>;
 export interface Database {
   all(sql: string, ...values: SQLInputValue[]): Row[];
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  /** The rowid of the last row that was inserted. */
+  /** Rowid of the last inserted row. */
   run(sql: string, ...values: SQLInputValue[]): number;
-  /** Several statements, none with parameters: schemas and pragmas. */
+  /** Several statements without parameters: schemas and pragmas. */
   exec(sql: string): void;
   /**
-   * All of it or nothing. Takes the write lock at the start, so that it cannot fail half-way for the lock's sake. Whoever
-   * calls sees to it that nothing else is done meanwhile.
+   * Atomic. Takes the write lock at the start, so that it cannot fail half-way for lack of it. The caller must ensure that
+   * nothing else runs meanwhile.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
   /** All statements see the same state. */
@@ -39,18 +39,18 @@ export interface Database {
   close(): void;
 }
 
-/** Attempts to get the write lock, each of which waits `busyTimeoutMs`. */
+/** Attempts to get the write lock, each waiting `busyTimeoutMs`. */
 const lockAttemptsMax = 3;
 
 const statementsMax = 1000;
 
-/** Of each connection; what is not in it is in the system's own cache. A writer also keeps there what it has changed. */
+/** Per connection; everything else is in the system's cache. A writer also keeps its changes there. */
 const cacheKilobytes = { reader: 8_192, writer: 16_384 } as const;
 
 export function openDatabase(config: DatabaseConfig): Database {
   const { path, role } = config;
   const identity = config.identity ?? (role === 'writer' ? ensureDatabaseFile({ path }) : undefined);
-  // Opening it would make a new one.
+  // Opening it would create a new one.
   checkIdentity(path, identity);
   const connection = connect(path, role);
   let watch: FileWatch | undefined;
@@ -59,7 +59,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     if (role === 'writer') watch = watchFile(path, identity);
     else checkIdentity(path, identity);
   } catch (error) {
-    // Before closing it makes room for other files.
+    // Before closing frees file descriptors.
     const explained = openFailure(path, error);
     connection.close();
     throw explained;
@@ -69,7 +69,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     const known = statements.get(sql);
     if (known !== undefined) return known;
     const statement = connection.prepare(sql);
-    // Filters make many texts; those that come again are prepared again.
+    // Filters create many texts; those that recur are prepared again.
     if (statements.size >= statementsMax) statements.clear();
     statements.set(sql, statement);
     return statement;
@@ -101,19 +101,19 @@ function connect(path: string, role: DatabaseConfig['role']): DatabaseSync {
 }
 
 function configure(connection: DatabaseSync, config: DatabaseConfig): void {
-  // Before anything else, because switching to the log needs a lock too.
+  // First, because switching to WAL needs a lock too.
   connection.exec(`PRAGMA busy_timeout = ${config.busyTimeoutMs}`);
-  // A file that was made by somebody else must not run code of theirs through its schema.
+  // An untrusted file must not run code through its schema.
   connection.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON');
   connection.exec(`PRAGMA cache_size = -${cacheKilobytes[config.role]}; PRAGMA temp_store = MEMORY`);
-  // Node 22 has no way to say this; there, trusted_schema is what protects.
+  // Node 22 lacks this; there, trusted_schema protects.
   if (typeof connection.enableDefensive === 'function') connection.enableDefensive(true);
   if (config.role === 'reader') return;
-  // First: what belongs to another program stays as it is.
+  // First: another program's file must stay unchanged.
   checkOwner({ get: (sql) => connection.prepare(sql).get() });
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   connection.exec('PRAGMA journal_size_limit = 67108864');
-  // Pages that many transactions change, as those of the word index, are carried over once for all of them.
+  // Pages that many transactions change, such as the word index's, are checkpointed once for all of them.
   connection.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
@@ -130,19 +130,19 @@ async function transaction<T>(
     watch?.check('after');
     return result;
   } catch (error) {
-    // SQLite has rolled back by itself after some errors (a full disk), and then there is nothing left to roll back.
+    // After some errors (a full disk) SQLite has already rolled back.
     if (connection.isTransaction) connection.exec('ROLLBACK');
     if (isCarrelError(error) && error.code === 'storage_lost' && watch?.logIsGone()) rescue(connection);
     throw error;
   }
 }
 
-/** Saves what the deleted log holds: earlier transactions, that were acknowledged. Ours is the last name for it. */
+/** Saves the deleted log's content: earlier, acknowledged transactions. Ours is the last handle to it. */
 function rescue(connection: DatabaseSync): void {
   try {
     connection.exec('PRAGMA wal_checkpoint(FULL)');
   } catch {
-    // The failure that is reported says what to do.
+    // The reported failure says what to do.
   }
 }
 
@@ -157,7 +157,7 @@ function begin(connection: DatabaseSync): void {
   }
 }
 
-/** The tables of another program are not ours to add to. */
+/** Never add to another program's tables. */
 export function checkOwner(database: Pick<Database, 'get'>): void {
   const row = database.get('PRAGMA application_id');
   const id = row === undefined ? 0 : numberOf(row, 'application_id');
@@ -167,13 +167,13 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
   const [whose, choices] = isOriginal(database)
     ? [
         'mcp-context-server',
-        'Choose another file (DB_PATH), then run carrel import with this one: it takes the entries over and leaves the file as it is.',
+        'Choose another file (DB_PATH), then run carrel import with this one: it imports the entries and leaves the file unchanged.',
       ]
     : ['another program', 'Choose another file, or move this one away.'];
   throw new CarrelError('storage_foreign', `The database file belongs to ${whose}. ${choices}`);
 }
 
-/** Of the server whose tools the context store has. */
+/** The server whose tools the context store implements. */
 function isOriginal(database: Pick<Database, 'get'>): boolean {
   const found = database.get(
     "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name IN ('context_entries', 'image_attachments')",

@@ -13,7 +13,7 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     schema: '',
     integers: 'SELECT value FROM json_each(?)',
     fewIntegers: 'SELECT value FROM json_each(?)',
-    // A double beyond 2^53 is written with fewer digits than the integer that it is, and would be read as another one.
+    // A double over 2^53 is printed with fewer digits than its integer value, and would be read as another one.
     numbers: 'SELECT CAST(value AS REAL) FROM json_each(?)',
     texts: 'SELECT value FROM json_each(?)',
     textList: (select) => `(SELECT json_group_array(value) FROM (${select}))`,
@@ -42,7 +42,7 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
         return row === undefined ? 0 : numberOf(row, 'seq');
       },
       given: '',
-      // The sequence is the highest key there was.
+      // The sequence is already the highest key.
       advance: async () => {},
     },
     words: createWordTable(database),

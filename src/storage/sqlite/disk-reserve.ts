@@ -11,26 +11,26 @@ import type { Database } from './database.ts';
 import { realDatabase } from './database-files.ts';
 
 /**
- * Space kept for the day when the disk is full, as a file beside the database. Removing something writes to the log first, so
- * without it nothing could be removed on a full disk.
+ * Disk space reserved as a file next to the database. Deleting writes to the log first, so without it nothing could be deleted
+ * on a full disk.
  */
 export interface DiskReserve {
-  /** Takes the room, where the disk has plenty. */
+  /** Reserves the space if the disk has plenty. */
   hold(): void;
-  /** Gives it to the database, once open with what its log takes. False: none was held. */
+  /** Releases it to the database and shortens the log. False: nothing was reserved. */
   release(database?: Database): boolean;
-  /** Takes what there is again, before others do: they could store something where only removing may go on. */
+  /** Reserves what is free again, before others use it: only deletions may continue. */
   regain(database: Database | undefined): void;
 }
 
-/** What a log of its usual length adds to the database (`wal_autocheckpoint`), and as much again for the removal's own. */
+/** What a log of its usual length adds to the database (`wal_autocheckpoint`), and as much again for the deletion itself. */
 const reserveBytes = 32 * 1024 * 1024;
 
-/** A disk with less than this many times the reserve is left alone: there it would be missed. */
+/** Min free space, in multiples of the reserve. */
 const plenty = 6;
 
 export function createDiskReserve(given: string): DiskReserve {
-  // A link may lead to another disk.
+  // A link may point to another disk.
   const path = realDatabase(given);
   const file = `${path}-reserve`;
   const size = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -41,7 +41,7 @@ export function createDiskReserve(given: string): DiskReserve {
         const { bavail, bsize } = statfsSync(path);
         if (bavail * bsize >= reserveBytes * plenty) fill(file);
       } catch {
-        // Of use some day, needed for nothing now.
+        // The reserve is optional.
       }
     },
     release(database) {
@@ -57,7 +57,7 @@ export function createDiskReserve(given: string): DiskReserve {
   };
 }
 
-/** Operations that make room in the end, though they write first. */
+/** Operations that free space in the end, although they write first. */
 const removals = new Set<unknown>([
   ...[removeEntries, removeDocument, changeDocuments, releaseOriginals],
   ...[cancelJob, forgetJobs, forgetModel, dropVectors],
@@ -67,7 +67,7 @@ export function makesRoom(operation: Operation<never, unknown>): boolean {
   return removals.has(operation);
 }
 
-/** Brings the log into the database, if what that adds to the file finds room; half of it would only take the room away. */
+/** Checkpoints the log if the file has room for it; half a checkpoint would only use up space. */
 function shortenLog(database: Database, path: string): void {
   try {
     const pages = numberOf(database.get('PRAGMA page_count') ?? {}, 'page_count');
@@ -75,11 +75,11 @@ function shortenLog(database: Database, path: string): void {
     const { bavail, bsize } = statfsSync(path);
     if (pages * pageBytes - statSync(path).size < bavail * bsize) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // Somebody reads, or took the room: the log stays as long as it is.
+    // A reader blocks it, or the space is gone: the log keeps its length.
   }
 }
 
-/** As far as there is room. Not with zeros, for which some file systems take none. */
+/** As far as there is space. Not with zeros, for which some file systems allocate none. */
 function fill(file: string): void {
   const block = randomFillSync(Buffer.alloc(256 * 1024));
   try {
@@ -90,6 +90,6 @@ function fill(file: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // The disk is full: what could be had is held.
+    // The disk is full: keeps what it got.
   }
 }

@@ -6,8 +6,8 @@ import { checkOwner, type Database } from './database.ts';
 import { applicationId } from './sqlite-module.ts';
 
 /**
- * What makes the first schema and brings it to each later one; PostgreSQL has as many steps. Released steps are never
- * changed. A change of the analysis (src/words) needs none; see words/word-analysis.ts.
+ * Creates the first schema and migrates it to each later one; PostgreSQL has as many steps. Released steps never change. A
+ * change of the analysis (src/words) needs none; see words/word-analysis.ts.
  */
 const migrations: readonly string[] = [sqliteSchema];
 
@@ -15,8 +15,8 @@ const migrations: readonly string[] = [sqliteSchema];
 export const currentSchema: string = migrations.join('\n');
 
 /**
- * Brings the database to the newest schema, one transaction per step: a process that is killed leaves whole steps behind,
- * and the next one goes on. Of several processes that start at once, one performs a step and the others find it done.
+ * Migrates the database to the newest schema, one transaction per step: a killed process leaves complete steps, and the next
+ * one continues. Among concurrent starts, one performs a step and the others find it done.
  */
 export async function migrate(database: Database, steps: readonly string[] = migrations): Promise<void> {
   checkEngine(database);
@@ -45,6 +45,6 @@ function checkEngine(database: Database): void {
   if (row !== undefined && numberOf(row, 'used') === 1) return;
   throw new CarrelError(
     'invalid_config',
-    `The SQLite of Node ${process.versions.node} has no full-text search. Use Node 22.16 or later.`,
+    `The SQLite in Node ${process.versions.node} has no full-text search. Use Node 22.16 or later.`,
   );
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../test/support/child-program.ts';
 
-// A write may take only some of the bytes: 1,500 were acknowledged, of which 1,024 were on disk.
-test('bytes that the disk did not take are not acknowledged', (context) => {
+// A write may be partial: 1,500 bytes were acknowledged, 1,024 were on disk.
+test('does not acknowledge bytes that the disk did not take', (context) => {
   if (!existsSync('/usr/bin/prlimit')) return context.skip('this machine has no prlimit');
   const folder = makeFolder(context);
   const script = `

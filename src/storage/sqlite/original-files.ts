@@ -12,9 +12,9 @@ const incoming = 'incoming';
 const stagedMaxMs = 24 * 60 * 60_000;
 
 /**
- * Originals as files `<folder>/<hash>`, beside the database. Bytes are first written to a file in `<folder>/incoming` and brought
- * to disk; the transaction that accepts them gives the file its name. Only a transaction ever removes a file under its hash, so
- * that nothing that refers to it can lose it.
+ * Originals as files `<folder>/<hash>`, next to the database. Bytes are first written and synced to a file in
+ * `<folder>/incoming`; the transaction that accepts them renames it. Only a transaction removes a file under its hash, so
+ * nothing that refers to it can lose it.
  */
 export function createOriginals(folder: string, transactions: Transactions): OriginalStore {
   return {
@@ -41,7 +41,7 @@ export function createOriginals(folder: string, transactions: Transactions): Ori
   };
 }
 
-/** The hashes of all files; forgets staged files that nobody has touched for a day. */
+/** The hashes of all files; removes staged files untouched for a day. */
 function listFiles(folder: string): string[] {
   for (const name of namesIn(join(folder, incoming))) {
     const path = stagedPath(folder, name);
@@ -51,7 +51,7 @@ function listFiles(folder: string): string[] {
   return namesIn(folder).filter((name) => /^[0-9a-f]{64}$/.test(name));
 }
 
-/** On the thread that writes, within its transaction: a name is on disk before the row that refers to it is. */
+/** On the writer's thread, within its transaction: the name is on disk before the row that refers to it. */
 export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
   moveFileSync(stagedPath(folder, id), join(folder, hash));
 }
@@ -60,7 +60,7 @@ export function removeFile(folder: string, hash: string): void {
   rmSync(join(folder, hash), { force: true });
 }
 
-/** A folder that was just made is on disk when the one above it is. */
+/** A new folder is durable once its parent is synced. */
 function makeFolders(folder: string): void {
   const path = join(folder, incoming);
   if (existsSync(path)) return;

@@ -3,7 +3,7 @@ import { indexedColumns } from '../schema/sqlite-schema.ts';
 import type { Database } from './database.ts';
 import { labelTokens } from './word-table.ts';
 
-/** Labels are in the word index, beside the list that each passage has. */
+/** Labels are in the word index, besides each passage's own list. */
 export function createPassageTable(database: Database): PassageTable {
   return {
     async relabel(_, parent, labels) {

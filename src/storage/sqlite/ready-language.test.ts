@@ -19,14 +19,14 @@ async function madeFile(name: string, change?: string): Promise<string> {
   return path;
 }
 
-test('a database of ours that needs no change is ready, in its own language unless another one is wanted', async () => {
+test('an up-to-date database is ready, in its own language unless another one is wanted', async () => {
   const path = await madeFile('settled.db');
   assert.equal(readyLanguage(path, undefined), 'german');
   assert.equal(readyLanguage(path, 'german'), 'german');
   assert.equal(readyLanguage(path, 'french'), undefined);
 });
 
-test('what must be made, changed or refused first is not ready', async () => {
+test('a database that must be created, migrated or rejected is not ready', async () => {
   assert.equal(readyLanguage(join(folder, 'none.db'), undefined), undefined);
   const inTheWay = join(folder, 'folder.db');
   mkdirSync(inTheWay, { mode: 0o755 });
@@ -45,7 +45,7 @@ test('what must be made, changed or refused first is not ready', async () => {
   assert.equal(readyLanguage(otherwise, undefined), undefined);
 });
 
-test('the look takes other people’s permission to read', async () => {
+test('ready does not change other users’ permissions', async () => {
   const path = await madeFile('open.db');
   chmodSync(path, 0o644);
   readyLanguage(path, undefined);

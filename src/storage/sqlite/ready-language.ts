@@ -9,13 +9,13 @@ import { schemaVersion } from './migrate.ts';
 
 /**
  * The language of the words, if the database can be used as it is: ours, of the newest schema, tokenised as wanted. Otherwise
- * undefined, and the writer's thread makes it, changes it or says what is wrong. Read on the calling thread: it takes a
- * millisecond or two, and a thread more than thirty to start.
+ * undefined, and the writer's thread creates, migrates or rejects it. Read on the calling thread: that takes a millisecond or
+ * two, and starting a thread more than thirty.
  */
 export function readyLanguage(path: string, wanted: Language | undefined): Language | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-    // No wait for a lock here: a thread can wait without holding up others.
+    // Does not wait for a lock: a thread can wait without blocking others.
     const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 0 });
     try {
       checkOwner(database);

@@ -23,10 +23,10 @@ import { loadSqlite } from './sqlite-module.ts';
 import { isBusy, storageError } from './storage-error.ts';
 import { checkContent } from './upkeep.ts';
 
-/** A server holds its database open as long as it runs, so waiting longer would not help. */
+/** A server holds its database open while it runs, so waiting longer would not help. */
 const busyTimeoutMs = 1000;
 
-/** Fills a new database, and the folder of its originals, and puts it in the place of the old one. */
+/** Fills a new database and its folder of originals, and replaces the old one. */
 export async function restoreSqlite<T>(
   place: { readonly path: string; readonly originals: string },
   options: BackupOptions,
@@ -45,7 +45,7 @@ export async function restoreSqlite<T>(
   });
 }
 
-/** Leaves one whole file, without a log beside it. */
+/** Leaves one complete file, without a log. */
 async function withDatabase(path: string, work: (database: Database) => Promise<void>): Promise<void> {
   const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
   try {
@@ -59,7 +59,7 @@ async function withDatabase(path: string, work: (database: Database) => Promise<
 async function fillFile<T>(path: string, originals: string, fill: Fill<T>): Promise<T> {
   const database = new (loadSqlite().DatabaseSync)(path);
   try {
-    // Nobody uses the file yet: if anything fails it is thrown away.
+    // Nobody uses the file yet: on failure it is discarded.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN');
     database.exec('DELETE FROM settings');
     const filled = await fill(targetIn(database, originals));
@@ -90,7 +90,7 @@ async function writeRows(database: DatabaseSync, table: Table, rows: AsyncIterab
     try {
       insert.run(...row.map(sqliteValue));
     } catch (error) {
-      // A disk without room is not the backup's fault.
+      // A full disk is not the backup's fault.
       throw /constraint|datatype/i.test(String(error)) ? damaged(error) : error;
     }
   }
@@ -101,7 +101,7 @@ function sqliteValue(value: StoredValue): SQLInputValue {
   return value instanceof Uint8Array ? value : JSON.stringify(value);
 }
 
-/** What SQLite keeps beside the rows. The vectors' blocks are packed by the next server. */
+/** What SQLite stores besides the rows. The next server packs the blocks of vectors. */
 function makeIndexes(database: DatabaseSync): void {
   for (const { name, owner, labels } of wordIndexes) {
     if (labels !== undefined) {
@@ -117,7 +117,7 @@ function makeIndexes(database: DatabaseSync): void {
   }
 }
 
-/** Numbers are not given twice, not even those of what was removed. */
+/** Numbers are never reused, not even those of removed rows. */
 function keepNumbers(database: DatabaseSync, table: Table, facts: readonly TableFacts[]): void {
   const { name } = table;
   const column = identityOf(table);
@@ -129,7 +129,7 @@ function keepNumbers(database: DatabaseSync, table: Table, facts: readonly Table
     .run(name, last);
 }
 
-/** The new database is made beside the old one by `make`, and renamed to its place in one step. */
+/** `make` creates the new database next to the old one, and one rename replaces it. */
 async function replaceFile<T>(
   given: string,
   { force }: BackupOptions,
@@ -138,7 +138,7 @@ async function replaceFile<T>(
   const path = realDatabase(given);
   makeFolder(dirname(path));
   removeLeftovers(path);
-  // Refused now if it must be; once more under the lock, because the copying takes a while.
+  // Checked now, and again under the lock, because copying takes a while.
   takeOver(path, force);
   const fresh = temporaryPath(path);
   try {
@@ -154,13 +154,10 @@ async function replaceFile<T>(
   }
 }
 
-/**
- * Renames the new file to the path while nobody else has the database open, and refuses where its content must not go.
- * Without a new file, it only looks whether it would refuse.
- */
+/** Renames the new file to the path while nobody else has the database open, or rejects it. Without a new file, only checks. */
 function takeOver(path: string, force: boolean, fresh?: string): void {
   try {
-    // An empty file is what is left of a database, and holds nothing to ask --force for.
+    // An empty file is a lost database, and needs no --force.
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) replaceDatabase(path, force, fresh);
     else if (fresh !== undefined) replaceUnreadable(path, fresh);
   } catch (thrown) {
@@ -177,8 +174,8 @@ function takeOver(path: string, force: boolean, fresh?: string): void {
 function replaceDatabase(path: string, force: boolean, fresh: string | undefined): void {
   const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
   try {
-    // Leaving the log's mode needs the file for itself, and brings the log's content into it: no log stays behind that
-    // would be taken for the new file's.
+    // Leaving WAL mode needs exclusive access and checkpoints the log: no log remains that could be mistaken for the new
+    // file's.
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
     checkOwner(database);
     checkSchema(schemaVersion(database), newestSchema);
@@ -190,8 +187,8 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
 }
 
 /**
- * Moved aside with its log: somebody may still read something out of it. A log without its database is moved, too: SQLite
- * would take it for the new file's.
+ * Moved aside with its log: it may still be readable. A log without its database is moved too: SQLite would use it for the new
+ * file.
  */
 function replaceUnreadable(path: string, fresh: string): void {
   for (const suffix of ['-wal', '-shm', '']) {

@@ -1,8 +1,8 @@
 import type * as sqlite from 'node:sqlite';
 
 /**
- * Node 22 announces on stderr that its SQLite is experimental, once per thread. Nobody who runs this program can act on
- * that, so this one warning is held back while the module loads; all others pass.
+ * Node 22 announces on stderr that its SQLite is experimental, once per thread. Users can't act on that, so this one warning is
+ * suppressed while the module loads.
  */
 export function loadSqlite(): typeof sqlite {
   const emitWarning = process.emitWarning;
@@ -17,5 +17,5 @@ export function loadSqlite(): typeof sqlite {
   }
 }
 
-/** "Carr", as the file format keeps it in the header. */
+/** "Carr", as in the file header. */
 export const applicationId = 0x43617272;

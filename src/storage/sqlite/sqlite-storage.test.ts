@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { temporaryFolder } from '../../../test/support/backends.ts';
 import { createSqliteStorage } from './sqlite-storage.ts';
 
-test('what a server looks up by itself needs no thread beside the one that writes', async () => {
+test("a server's own lookups need only the writer's thread", async () => {
   const storage = await createSqliteStorage({ path: join(temporaryFolder(), 'test.db') });
   const { vectors, ingestion, entries } = storage;
   await ingestion.owners();
@@ -12,7 +12,7 @@ test('what a server looks up by itself needs no thread beside the one that write
   await vectors.kb.state({ model: 'none' });
   await entries.unsummarised({ limit: 1 });
   assert.deepEqual(storage.connections(), { backend: 'sqlite', opened: 1, broken: 0 });
-  // Whoever waits may give up, and does not wait for writes.
+  // A caller that can give up does not wait for writes.
   await vectors.kb.state({ model: 'none' }, { signal: new AbortController().signal });
   assert.deepEqual(storage.connections(), { backend: 'sqlite', opened: 2, broken: 0 });
   await storage.close();

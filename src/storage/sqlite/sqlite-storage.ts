@@ -19,9 +19,9 @@ import { createReaderPool, type ReaderPool, storageClosed } from './threads/read
 import { createSqliteThread, type OperationCall, type SqliteThread } from './threads/sqlite-thread.ts';
 
 export interface SqliteStorageConfig {
-  /** Of the database file. It and its folder are created if missing. */
+  /** Path of the database file. It and its folder are created if missing. */
   readonly path: string;
-  /** Where the bytes of documents are; default: `documents` next to the database. */
+  /** The folder of documents' bytes; default: `documents` next to the database. */
   readonly documentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
@@ -30,10 +30,7 @@ export interface SqliteStorageConfig {
   readonly language?: Language | undefined;
 }
 
-/**
- * Opens the database in a file, or makes it. One thread writes, others read; several processes may do so with the same
- * file at the same time.
- */
+/** Opens or creates the database in a file. One thread writes, others read; several processes may use the same file at once. */
 export async function createSqliteStorage(config: SqliteStorageConfig, deps: StorageDeps = {}): Promise<Storage> {
   const now = deps.now ?? (() => new Date());
   const documentsDir = config.documentsDir ?? join(dirname(config.path), 'documents');
@@ -49,7 +46,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   const ready = readyLanguage(config.path, config.language);
   let language = ready ?? config.language;
   let writer: SqliteThread | undefined;
-  // Two at the thread, so that it has the next while the answer to the last is on its way. The others wait here, in turns.
+  // Two at the thread, so that it has the next while an answer is on its way. The others wait here, fairly by caller.
   const writes = createSlots({ runningMax: 2, waitingMax: Number.POSITIVE_INFINITY });
   let closed = false;
   let [opened, broken] = [0, 0];
@@ -73,15 +70,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
     () => thread('reader'),
   );
-  /** A thread takes 15 MB, and gives back half of that when it ends: for what nobody waits for, none is started. */
+  /** A thread takes 15 MB and returns half of that when it ends, so background reads use the writer's. */
   const read: ReaderPool['call'] = (call, options) => {
     const isUnhurried = options?.signal === undefined && unhurried.has(call.operation);
     return isUnhurried && writer?.alive ? write(call) : readers.call(call, options);
   };
   const transactions = createSqliteTransactions({ write, read }, now);
-  // The writer's thread starts with the first write, unless the database must be made or changed first.
+  // The writer's thread starts with the first write, unless the database must be created or changed first.
   language = ready ?? (await transactions.alone(storedLanguage, undefined));
-  // Queries are parsed here.
+  // Queries are parsed on this thread.
   await useLanguage(language);
   return createStorage({
     backend: 'sqlite',
@@ -96,7 +93,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   });
 }
 
-/** Quick, and asked in the background unless they can be given up. There nobody minds if they come behind a write. */
+/** Quick background reads that cannot be given up; there a delay by a write does not matter. */
 const unhurried: ReadonlySet<string> = new Set([
   nameOf(listModels),
   nameOf(claimableTexts),
@@ -104,7 +101,7 @@ const unhurried: ReadonlySet<string> = new Set([
   nameOf(vectorState),
 ]);
 
-/** Has operations performed on the threads that have connections. They are named there, because functions cannot be sent. */
+/** Performs operations on the threads with connections, by name, because functions cannot be sent. */
 function createSqliteTransactions(
   on: {
     write(call: OperationCall): Promise<unknown>;
@@ -118,7 +115,7 @@ function createSqliteTransactions(
     request: Request,
   ): OperationCall => ({ kind, operation: nameOf(operation), request, now: now().toISOString() });
   return {
-    // What answers is the operation of this name; a message cannot carry the proof of it.
+    // The named operation answers; a message cannot prove its type.
     write: async (operation, request) => (await on.write(callOf('write', operation, request))) as never,
     read: async (operation, request, options) => (await on.read(callOf('read', operation, request), options)) as never,
     alone: async (operation, request) => (await on.write(callOf('alone', operation, request))) as never,

@@ -3,25 +3,22 @@ import { diskError } from '../../base/durable-files.ts';
 import { CarrelError, type ErrorCode, systemCode } from '../../base/errors.ts';
 import { databaseFiles, sqliteSuffixes } from './database-files.ts';
 
-/**
- * Translates SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do; the original text stays
- * inside.
- */
+/** Turns SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do; the original stays in `cause`. */
 export function storageError(error: unknown): unknown {
   const result = resultCode(error);
-  // Originals are files beside the database, moved within its transactions.
+  // Originals are files next to the database, moved within its transactions.
   if (result === undefined) return diskError(error);
   const found = translations[result] ?? translations[result & 0xff];
   return found === undefined ? error : new CarrelError(found.code, found.message, { cause: error, ...found.options });
 }
 
-/** The lock of another connection, whichever kind. */
+/** Another connection holds a lock of any kind. */
 export function isBusy(error: unknown): boolean {
   const result = resultCode(error);
   return result !== undefined && ((result & 0xff) === 5 || (result & 0xff) === 6);
 }
 
-/** The disk has no room for a write. */
+/** The disk is full. */
 export function isFull(error: unknown): boolean {
   const result = resultCode(error);
   return result !== undefined && (result === diskShort || (result & 0xff) === 13);
@@ -32,7 +29,7 @@ function resultCode(error: unknown): number | undefined {
   return typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** SQLITE_IOERR_SHMSIZE: the shared index beside the log could not grow, which is how a full disk shows there. */
+/** SQLITE_IOERR_SHMSIZE: the log's shared index could not grow, which means a full disk. */
 const diskShort = 4874;
 
 interface Translation {
@@ -51,7 +48,7 @@ const readOnly: Translation = {
   message: 'The database cannot be written. Check the permissions of its file and folder.',
 };
 
-/** SQLite also reports a disk that fails to read as damage, and that may pass. */
+/** SQLite also reports a failing disk read as damage, which may be temporary. */
 const corrupt: Translation = {
   code: 'storage_corrupt',
   message:
@@ -84,8 +81,8 @@ const translations: Readonly<Record<number, Translation>> = {
 };
 
 /**
- * SQLite does not say why it cannot open its files, so the system is asked. The files are not opened for that: closing one
- * would release all locks that the process has on it.
+ * SQLite does not say why it cannot open its files, so ask the system. The files are not opened for that: closing one would
+ * release all locks of the process on it.
  */
 export function openFailure(path: string, error: unknown): unknown {
   const isUnopened = ((resultCode(error) ?? 0) & 0xff) === 14;
@@ -120,11 +117,11 @@ export function isOutOfFiles(error: unknown): boolean {
 }
 
 export function tooManyFiles(cause: unknown): CarrelError {
-  const message = 'Too many files are open here to use the database. Raise the limit (ulimit -n), then try again.';
+  const message = 'Too many files are open to use the database. Raise the limit (ulimit -n), then try again.';
   return new CarrelError('unavailable', message, { cause, retryAfterSeconds: 1 });
 }
 
 export function notOurs(cause: unknown): CarrelError {
-  const message = 'The database may not be read by this user. Run Carrel as its owner, or give its files to this user.';
+  const message = 'This user may not read the database. Run Carrel as its owner, or give its files to this user.';
   return new CarrelError('invalid_config', message, { cause });
 }

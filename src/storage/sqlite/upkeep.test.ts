@@ -7,7 +7,7 @@ import { createSqliteStorage } from './sqlite-storage.ts';
 import { storageError } from './storage-error.ts';
 import { checkContent } from './upkeep.ts';
 
-test('docs/troubleshooting.md: a check that may not look is not taken for one that found damage', async (t) => {
+test('docs/troubleshooting.md: a check that cannot run is not reported as damage', async (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'carrel.db');
   const storage = await createSqliteStorage({ path });

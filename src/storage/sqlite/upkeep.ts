@@ -18,7 +18,7 @@ export async function describe(on: Statements): Promise<StorageDescription> {
   };
 }
 
-/** Compares what is stored with what is indexed. The problems found, one sentence each. */
+/** Compares the stored data with the indexes. Returns the problems, one sentence each. */
 export function checkContent(database: Database): string[] {
   const problems = database
     .all('PRAGMA quick_check(10)')
@@ -27,13 +27,13 @@ export function checkContent(database: Database): string[] {
     .map((result) => `The file is damaged: ${result}`);
   for (const { name } of wordIndexes) {
     try {
-      // Rank 1 has FTS5 compare the index with the terms that it was made from, too.
+      // Rank 1 makes FTS5 also compare the index with its source terms.
       database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
     } catch (error) {
-      // It takes a lock, and room. What keeps it from looking is nothing that it has found.
+      // It needs a lock and disk space. A check that cannot run has found nothing.
       const explained = storageError(error);
       if (isCarrelError(explained) && explained.code !== 'storage_corrupt') throw error;
-      problems.push(`The full-text index ${name}_words does not agree with what is stored.`);
+      problems.push(`The full-text index ${name}_words does not match the stored texts.`);
     }
   }
   return problems;

@@ -3,12 +3,12 @@ import { bytesOf, numberOf, type Row } from '../rows.ts';
 import { singleVectors } from '../vectors/read-vectors.ts';
 import { blockOf } from '../vectors/vector.ts';
 
-/** Vectors that a block has. */
+/** Vectors per block. */
 const blockVectors = 1_000;
 
 /**
- * Vectors as bytes. The nearest are found in an image in memory, which is loaded from blocks of many: a scan of shared memory is
- * faster than anything that SQLite could do (docs/decisions/0012-meaning.md).
+ * Vectors as bytes. An in-memory index, loaded from blocks, finds the nearest: scanning shared memory is faster than anything
+ * SQLite could do (docs/decisions/0012-meaning.md).
  */
 export const vectorTable: VectorTable = {
   column: 'vector',
@@ -18,7 +18,7 @@ export const vectorTable: VectorTable = {
   // There is one writer at a time.
   beforeModel: async () => {},
   beforeVectors: async () => {},
-  /** The next block, or the single vectors before it. An image that has a part of the block already gets it all. */
+  /** The next block, or the single vectors before it. An index that has part of the block gets all of it. */
   async after(on, corpus, model, { after, limit }) {
     const [block] = await on.query(
       `SELECT * FROM ${corpus}_vector_blocks WHERE model = ? AND last_key > ? ORDER BY last_key LIMIT 1`,
@@ -47,7 +47,7 @@ export const vectorTable: VectorTable = {
     for (const block of [...blocks, undefined]) {
       const end = block === undefined ? Number.MAX_SAFE_INTEGER : numberOf(block, 'first_key');
       const rows = await singleVectors(on, corpus, model, { after: start, end, limit: blockVectors });
-      // The last ones wait until they are many; a gap is filled with what is left in it.
+      // The last ones wait until there are enough; a gap is filled with what is left in it.
       if (rows.length === blockVectors || (rows.length > 0 && block !== undefined)) {
         const { keys, owners, scales, codes } = blockOf(rows);
         const [first, last] = [keys[0] ?? 0, keys.at(-1) ?? 0];
@@ -67,7 +67,7 @@ export const vectorTable: VectorTable = {
   indexState: async () => 'memory',
 };
 
-/** Numbers of several bytes that begin anywhere in a larger buffer cannot be read. */
+/** Typed arrays need aligned buffers. */
 function ownBuffer(row: Row, column: string): ArrayBuffer {
   const bytes = bytesOf(row, column);
   const isAlone = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;

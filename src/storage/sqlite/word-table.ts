@@ -23,7 +23,7 @@ export function createWordTable(database: Database): WordTable {
         writeTerms(database, index, keys, texts);
         for (const { sql, values } of also) await on.query(sql, values);
       },
-    /** FTS5 goes through the keys upwards: how far the first ones reach tells how many there are in all. */
+    /** FTS5 walks the keys upwards: how far the first ones reach shows how many there are. */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
         SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;
@@ -63,7 +63,7 @@ function writeTerms(
   keys: readonly number[],
   texts: readonly IndexedTexts[],
 ): void {
-  // Made once: a newly concatenated string is hashed again, for each document.
+  // Built once: a newly concatenated string is hashed again for each document.
   const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const insertWords = `INSERT INTO ${name}_words (rowid, title, title_extra, heading, heading_extra, body, body_extra, labels)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -94,7 +94,7 @@ function writeTerms(
   );
 }
 
-/** Candidates must have an essential word; FTS5 looks at the next rarest ones too, for its rough order. */
+/** Candidates must have an essential word; FTS5 also considers the next rarest ones for its rough order. */
 function planned(query: WordQuery, plan: CandidatePlan): string {
   const match = render(query);
   if (plan.optional.length === 0) return match;
@@ -106,9 +106,9 @@ function planned(query: WordQuery, plan: CandidatePlan): string {
 
 /** A filter as a condition on the rows `w` of a word index. */
 function narrow(name: string, { labels, isWide, onKeys, sql, values }: KeyFilter): Condition {
-  // FTS5 joins both conditions to one query.
+  // FTS5 joins both conditions into one query.
   if (labels !== undefined) return { sql: `AND ${name}_words MATCH ?`, values: [matchLabels(labels)] };
-  // Without reading the rows of the documents, which would take longer than all the rest.
+  // Without reading the documents' rows, which would take longer than all the rest.
   if (isWide && onKeys) {
     return { sql: `AND EXISTS (SELECT 1 FROM (SELECT w.rowid AS key) o WHERE ${onKeys.sql})`, values: onKeys.values };
   }
@@ -118,8 +118,8 @@ function narrow(name: string, { labels, isWide, onKeys, sql, values }: KeyFilter
 }
 
 /**
- * Renders a query in FTS5's own language. Every term is quoted, and terms hold letters, digits and three signs only, so
- * nothing that a caller wrote is read as an operator.
+ * A query in FTS5's language. Every term is quoted, and terms contain only letters, digits and three signs, so no caller's text
+ * is read as an operator.
  */
 function render(query: WordQuery): string {
   switch (query.kind) {
@@ -132,7 +132,7 @@ function render(query: WordQuery): string {
     case 'near':
       return query.terms.map(({ term }) => quoted(term)).join(' OR ');
     case 'phrase':
-      // Side by side in the text, not in the list of further names.
+      // Adjacent in the text, not in the extra forms.
       return `{title heading body} : ${quoted(query.terms.join(' '))}${query.open ? ' *' : ''}`;
     case 'except':
       return `(${render(query.keep)}) NOT (${render(query.drop)})`;
@@ -147,7 +147,7 @@ function quoted(terms: string): string {
 
 /** At least one label of each group, in FTS5's query language. */
 function matchLabels(groups: readonly (readonly string[])[]): string {
-  // A sign alone is no token, so an empty group matches nothing.
+  // A sign alone is not a token, so an empty group matches nothing.
   return groups.map((group) => `labels : (${labelTokens(group).map(quoted).join(' OR ') || '"#"'})`).join(' AND ');
 }
 

@@ -5,7 +5,7 @@ import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
 
-/** Tokens that were given to callers, by name. Only their hashes are stored. */
+/** Tokens given to callers, by name. Only their hashes are stored. */
 export type TokenStore = StoreOf<typeof tokenOperations>;
 
 export interface NewToken {
@@ -18,13 +18,12 @@ export interface NewToken {
 }
 
 export interface StoredToken extends NewToken {
-  /** Never given again. */
+  /** Never reused. */
   readonly id: number;
   readonly createdAt: string;
   readonly lastUsedAt: string | undefined;
 }
 
-/** What `TokenStore` can do. */
 export const tokenOperations = {
   ...reads({ list: listTokens, find: findToken, any: anyToken }),
   ...writes({ add: addToken, revoke: revokeToken, forgetAll: forgetTokens, touch: touchToken }),
@@ -46,7 +45,7 @@ export async function addToken(on: Statements, { name, hash, rights, expiresAt }
   return true;
 }
 
-/** Those that were not revoked, by name; expired ones too. */
+/** Tokens that were not revoked, by name, including expired ones. */
 export async function listTokens(on: Statements): Promise<StoredToken[]> {
   const rows = await on.query(
     `SELECT * FROM ${on.dialect.schema}access_tokens WHERE revoked_at IS NULL ORDER BY name, key`,
@@ -54,7 +53,7 @@ export async function listTokens(on: Statements): Promise<StoredToken[]> {
   return rows.map(tokenOf);
 }
 
-/** Not one that was revoked; an expired one, too. */
+/** Not if revoked; expired ones are found. */
 export async function findToken(on: Statements, { hash }: { hash: string }): Promise<StoredToken | undefined> {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}access_tokens WHERE hash = ? AND revoked_at IS NULL`,
@@ -84,7 +83,7 @@ export async function anyToken(on: Statements): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Remembers when it was used. */
+/** Records its use. */
 export async function touchToken(on: Statements, { id, time }: { id: number; time: string }): Promise<void> {
   await on.query(
     `UPDATE ${on.dialect.schema}access_tokens SET last_used_at = ?
@@ -98,7 +97,7 @@ function tokenOf(row: Row): StoredToken {
     id: numberOf(row, 'key'),
     name: textOf(row, 'name'),
     hash: textOf(row, 'hash'),
-    // Written by ourselves, in this shape.
+    // We wrote it in this shape.
     rights: JSON.parse(textOf(row, 'rights')) as Rights,
     createdAt: textOf(row, 'created_at'),
     expiresAt: optionalTextOf(row, 'expires_at'),

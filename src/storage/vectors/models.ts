@@ -11,7 +11,7 @@ export interface ModelRequest {
   readonly model: string;
 }
 
-/** From now on every text gets vectors of this model. Of several chosen ones, the last is the newest. */
+/** Every text will get vectors of this model. The last chosen model is the newest. */
 export async function chooseModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
   if ((await findModel(on, { corpus, model })) === undefined) await addModel(on, { corpus, model });
   const models = `${on.dialect.schema}vector_models`;
@@ -21,7 +21,7 @@ export async function chooseModel(on: Statements, { corpus, model }: ModelReques
   );
 }
 
-/** The models that were chosen and not dropped, the newest last. Counts them, so not for every search. */
+/** The models chosen and not dropped, newest last. Counts them, so not for every search. */
 export async function listModels(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<ModelState[]> {
   const { schema, vectors } = on.dialect;
   const rows = await on.query(
@@ -44,8 +44,8 @@ export async function listModels(on: Statements, { corpus }: { readonly corpus: 
 }
 
 /**
- * Takes the name from a model, so that it is out of the way at once, for a model of the same name too. Gives the keys of all
- * that are being dropped, this one and those that somebody did not finish.
+ * Removes a model's name, which frees it at once for a model of the same name. Returns the keys of all models being dropped,
+ * including unfinished ones.
  */
 export async function forgetModel(
   on: Statements,
@@ -63,7 +63,7 @@ export async function forgetModel(
   return rows.map((row) => numberOf(row, 'key'));
 }
 
-/** A part of the vectors of forgotten models, and at the end the models. Whether more is left. */
+/** Deletes part of the vectors of forgotten models, and finally the models. Returns whether more is left. */
 export async function dropVectors(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<boolean> {
   const [models, vectors] = [`${on.dialect.schema}vector_models`, `${on.dialect.schema}${corpus}_vectors`];
   const deleted = await on.query(
@@ -71,7 +71,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
        WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING key`,
   );
   if (deleted.length > 0) return true;
-  // Others may have forgotten one just now, whose vectors they are deleting.
+  // Others may have just forgotten one and are deleting its vectors.
   await on.query(
     `DELETE FROM ${models} WHERE corpus = ? AND name IS NULL
        AND NOT EXISTS (SELECT 1 FROM ${vectors} v WHERE v.model = ${models}.key)`,
@@ -80,7 +80,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
   return false;
 }
 
-/** Undefined for one that was not chosen, or was dropped. `keep`: it must not be dropped until the end. */
+/** Undefined for a model that was not chosen, or was dropped. `keep`: it must not be dropped until the end. */
 export async function findModel(on: Statements, { corpus, model }: ModelRequest, keep = false) {
   const { schema, vectors } = on.dialect;
   const [row] = await on.query(

@@ -14,7 +14,7 @@ test('codes are the components in 127ths of the largest, rounded', () => {
   assert.ok(codes.includes(-127) && !codes.includes(-128));
 });
 
-test('what has no direction, or no numbers, is near nothing', () => {
+test('a vector without direction or with invalid numbers is near nothing', () => {
   for (const odd of [0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     const { codes, scale } = quantise(Float32Array.of(odd, 0, odd === 0 ? 0 : 1));
     assert.deepEqual([[...codes], scale], [[0, 0, 0], 0]);

@@ -5,8 +5,8 @@ export interface QuantisedVector {
 }
 
 /**
- * Each vector gets a scale of its own, because some models put half of a vector's length into one component: with one
- * scale for all vectors the other components would share a few codes.
+ * Each vector has its own scale, because some models put half of a vector's length into one component: with a common scale the
+ * other components would share a few codes.
  */
 export function quantise(vector: Float32Array): QuantisedVector {
   let largest = 0;

@@ -27,7 +27,7 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
   const own = await findModel(on, request);
   const key = own?.key ?? 0;
   const removals = `${schema}${corpus}_vector_removals`;
-  // Each of these is one step down an index, except for the list of what waits, which is short.
+  // Each is one index lookup, except for the short list of waiting texts.
   const [row = {}] = await on.query(
     `SELECT (SELECT coalesce(max(key), 0) FROM ${schema}${corpus}_vectors WHERE model = ?) AS last_key,
        (SELECT coalesce(min(number), 1) FROM ${removals}) AS first_removal,
@@ -44,7 +44,7 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
   };
 }
 
-/** Stored vectors behind a key, ascending: what an index that knows all up to there still has to learn. */
+/** Stored vectors after a key, ascending: what an index that knows all before it still has to learn. */
 export async function vectorsAfter(
   on: Statements,
   { corpus, model, ...range }: VectorsAfter & ModelRequest,
@@ -53,7 +53,7 @@ export async function vectorsAfter(
   return own === undefined ? blockOf([]) : on.dialect.vectors.after(on, corpus, own.key, range);
 }
 
-/** One block. Where to go on; undefined when all is packed. */
+/** Packs one block. Returns where to continue; undefined when all is packed. */
 export async function packVectors(
   on: Statements,
   { corpus, model, after }: ModelRequest & { readonly after: number },
@@ -62,7 +62,7 @@ export async function packVectors(
   return own && on.dialect.vectors.pack(on, corpus, own.key, after);
 }
 
-/** Keys of vectors that were removed, behind the number of a removal, in their order. */
+/** Keys of removed vectors, after the number of a removal, in order. */
 export async function removedVectors(
   on: Statements,
   { corpus, after, limit }: RemovedAfter & { readonly corpus: VectorCorpus },
@@ -74,7 +74,7 @@ export async function removedVectors(
   return rows.map((row) => ({ number: numberOf(row, 'number'), key: numberOf(row, 'vector') }));
 }
 
-/** The exact scores of vectors that an index found, for those that are still stored. In no order. */
+/** The exact scores of vectors that an index found and that are still stored. Unordered. */
 export async function scoreVectors(
   on: Statements,
   { corpus, query, keys }: ScoreRequest & { readonly corpus: VectorCorpus },
@@ -95,7 +95,7 @@ export async function scoreVectors(
   );
 }
 
-/** Vectors of a model between two keys, neither included, one by one. */
+/** Vectors of a model between two keys, both excluded, one by one. */
 export async function singleVectors(
   on: Statements,
   corpus: VectorCorpus,

@@ -12,7 +12,7 @@ import type {
   WaitingRequest,
 } from './vector.ts';
 
-/** The newest texts without vectors of this model, in the order of their keys. None for a model that was not chosen, or was dropped. */
+/** The newest texts without vectors of this model, in key order. None for a model that was not chosen, or was dropped. */
 export async function waitingTexts(
   on: Statements,
   { corpus, model, limit, owners }: WaitingRequest & ModelRequest,
@@ -43,7 +43,7 @@ export async function unembeddedOwners(on: Statements, { corpus, model }: ModelR
   return rows.map((row) => numberOf(row, 'owner'));
 }
 
-/** Of the texts as they are now. Locked in the order of their keys, as everybody does, until the end. */
+/** Hashes of the current texts. Locked in key order until the end. */
 export async function currentHashes(
   on: Statements,
   corpus: VectorCorpus,
@@ -83,7 +83,7 @@ function passageText(row: Row): TextToEmbed {
   return { owner: numberOf(row, 'key'), text, textHash: passageHash(titlePath, text), titlePath };
 }
 
-/** Of a passage as it is embedded: a change of its title or headings changes its vectors too. */
+/** Hash of a passage as embedded: changed titles or headings change its vectors too. */
 function passageHash(titlePath: readonly string[], body: string): string {
   return createHash('sha256')
     .update(JSON.stringify([...titlePath, body]))
@@ -99,8 +99,8 @@ function titlePathOf(title: string, headings: readonly string[]): string[] {
 type ClaimRequest = ClaimTextsRequest & ModelRequest;
 
 /**
- * Claims are columns of the list of waiting texts, so a text that gets its vectors or changes loses its claim. Rows that another
- * transaction has locked are skipped: nobody waits.
+ * Claims are columns of the list of waiting texts, so a text that gets its vectors or changes loses its claim. Skips rows that
+ * another transaction has locked: nobody waits.
  */
 export async function claimTexts(on: Statements, request: ClaimRequest): Promise<ClaimedTexts> {
   const { corpus, model, claimant, leaseMs, limit } = request;
@@ -123,7 +123,7 @@ export async function claimTexts(on: Statements, request: ClaimRequest): Promise
   return { texts, elsewhere: owners.length < limit ? await claimedElsewhere(on, known.key, request) : [] };
 }
 
-/** What `claimTexts` would find, as a read: most of the time there is nothing to write. */
+/** What `claimTexts` would find, as a read: usually there is nothing to write. */
 export async function claimableTexts(
   on: Statements,
   request: ClaimRequest,
@@ -139,7 +139,7 @@ export async function claimableTexts(
   return { isFree: false, elsewhere: await claimedElsewhere(on, known.key, request) };
 }
 
-/** Frees what these have claimed. */
+/** Releases their claims. */
 export async function releaseClaims(
   on: Statements,
   { corpus, model, claimant }: ReleaseClaimsRequest & ModelRequest,

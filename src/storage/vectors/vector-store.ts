@@ -28,7 +28,7 @@ import type {
 } from './vector.ts';
 import { putVectors } from './write-vectors.ts';
 
-/** Where the database finds the nearest vectors itself. */
+/** If the database finds the nearest vectors itself. */
 export interface NearestOperations extends NearestFinders {
   removeIndex(corpus: VectorCorpus, model: number): Promise<void>;
 }
@@ -49,7 +49,7 @@ export const vectorOperations = {
   ...writes({ choose: chooseModel, release: releaseClaims, put: putVectors }),
 };
 
-/** The steps of what takes several transactions. */
+/** The steps of operations that take several transactions. */
 export const vectorSteps = {
   ...reads({ lookAtEntryVectors, lookAtPassageVectors }, { replica: true }),
   ...reads({ claimableTexts }),
@@ -57,33 +57,33 @@ export const vectorSteps = {
 };
 
 /**
- * The vectors of one corpus, and the list of texts that still wait for theirs. The database keeps that list itself, for
- * each model that was chosen: a text that is new or has changed is put on it in the transaction that writes the text, and
- * loses its old vectors in the same. Vectors of several models coexist and are never compared.
+ * The vectors of one corpus, and the list of texts that need theirs. The database maintains that list per chosen model: the
+ * transaction that writes a new or changed text puts it there and deletes its old vectors. Vectors of several models coexist
+ * and are never compared.
  */
 export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { corpus: VectorCorpus }> {
   /**
-   * Leases the newest free texts, so that as a rule no other process embeds them as well. The lease ends with its time, or when the
-   * text gets its vectors or is changed. Writes nothing if no text is free.
+   * Leases the newest free texts, so that normally no other process embeds them too. The lease ends with its time, or when the
+   * text gets its vectors or changes. Writes nothing if no text is free.
    */
   claim(request: ClaimTextsRequest): Promise<ClaimedTexts>;
   /**
-   * Stores vectors in blocks, too, from which they are loaded many times as fast. Does nothing where the database searches.
-   * When aborted, it ends after the current block; what is packed by then stays.
+   * Also stores vectors in blocks, which load many times faster. Does nothing if the database searches. When aborted, it ends
+   * after the current block, which stays.
    */
   pack(model: string, options?: ReadOptions): Promise<void>;
   /**
-   * The nearest vectors of a model, with exact scores, best first: of at least `limit` owners, if there are so many. Where
-   * the database has no index for it, this is undefined, and the search keeps a copy of the vectors in memory.
+   * The nearest vectors of a model, with exact scores, best first: of at least `limit` owners, if there are that many.
+   * Undefined if the database has no index for it: then the search keeps a copy of the vectors in memory.
    */
   readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
   /** What a search by meaning starts from. */
   look(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorLook>;
-  /** The owners that the filter lets through. */
+  /** The owners that pass the filter. */
   matching(filter: Filter, options?: ReadOptions): Promise<IdPages>;
   /**
    * Forgets a model, then its vectors, in several steps. Resolves when all are gone. Without a name it only finishes what a
-   * stopped process has begun.
+   * stopped process began.
    */
   drop(model?: string): Promise<void>;
 }

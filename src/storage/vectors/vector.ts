@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { IdPages } from '../id-set.ts';
 import { dotProduct, quantise } from './quantise.ts';
 
-/** What is searched by meaning. The owner of a vector is an entry in `context`, and a passage, by its key, in `kb`. */
+/** What is searched by meaning. The owner of a vector is an entry in `context`, and a passage key in `kb`. */
 export const vectorCorpora = ['context', 'kb'] as const;
 export type VectorCorpus = (typeof vectorCorpora)[number];
 
@@ -23,9 +23,9 @@ export interface ClaimTextsRequest {
 }
 
 export interface ClaimedTexts {
-  /** In the order of their keys. */
+  /** In key order. */
   readonly texts: TextToEmbed[];
-  /** Owners of the newest texts that others have claimed; only if fewer than the limit were free. */
+  /** Owners of the newest texts claimed by others; only if fewer than the limit were free. */
   readonly elsewhere: number[];
 }
 
@@ -37,15 +37,15 @@ export interface ReleaseClaimsRequest {
 export interface TextToEmbed {
   readonly owner: number;
   readonly text: string;
-  /** Of the text and what stands above it. */
+  /** Hash of the text and its headings. */
   readonly textHash: string;
-  /** The text before it in its thread. */
+  /** The previous text in its thread. */
   readonly before?: string;
   /** Title and headings above a passage, outermost first. */
   readonly titlePath?: readonly string[];
 }
 
-/** The vector of one part of a text; the offsets are those of the text, in UTF-16 units. */
+/** The vector of one part of a text; offsets in UTF-16 units of the text. */
 export interface WindowVector {
   readonly start: number;
   readonly end: number;
@@ -64,12 +64,12 @@ export interface PutVectors {
 export interface VectorState {
   /** False for a model that was not chosen, or was dropped. */
   readonly chosen: boolean;
-  /** The greatest key; 0 where there is none. */
+  /** The highest key; 0 if there is none. */
   readonly lastKey: number;
-  /** The numbers of the removals that are still known; an index that is behind `firstRemoval` has to start over. */
+  /** Range of removals still recorded; an index that lags behind `firstRemoval` must start over. */
   readonly firstRemoval: number;
   readonly lastRemoval: number;
-  /** Texts that wait for vectors of this model. */
+  /** Texts that need vectors of this model. */
   readonly pending: number;
 }
 
@@ -84,10 +84,10 @@ export interface VectorBlock {
   readonly keys: Float64Array;
   readonly owners: Float64Array;
   readonly dimensions: number;
-  /** The vectors as bytes, one behind the other, and the scale of each (quantise.ts). */
+  /** The vectors as concatenated bytes, and each vector's scale (quantise.ts). */
   readonly codes: Int8Array;
   readonly scales: Float32Array;
-  /** It was stored like this; else it was made of single vectors. */
+  /** Stored as a block; otherwise assembled from single vectors. */
   readonly packed: boolean;
 }
 
@@ -102,7 +102,7 @@ export interface RemovedVector {
 }
 
 export interface StoredVector extends WindowVector {
-  /** Of the row. Never given again. */
+  /** Row key, never reused. */
   readonly key: number;
   readonly owner: number;
 }
@@ -113,7 +113,7 @@ export interface ScoreRequest {
 }
 
 export interface ScoredVector extends Omit<StoredVector, 'vector'> {
-  /** The dot product with the query: the cosine, where both have unit length. */
+  /** The dot product with the query: the cosine, if both have unit length. */
   readonly score: number;
 }
 
@@ -122,16 +122,16 @@ export interface NearestRequest<Filter> {
   readonly query: Float32Array;
   readonly limit: number;
   readonly filter?: Filter | undefined;
-  /** Owners that may be found; all, if undefined. */
+  /** Permitted owners; all, if undefined. */
   readonly allowed?: ArrayLike<number> | undefined;
 }
 
 /** Read from one state of the data. */
 export interface VectorLook {
   readonly state: VectorState;
-  /** See `VectorStore.nearest`; undefined where the database has no index. */
+  /** See `VectorStore.nearest`; undefined if the database has no index. */
   readonly nearest: ScoredVector[] | undefined;
-  /** The owners that pass the filter, where the search scans an image in memory. Undefined without a filter. */
+  /** The owners that pass the filter, if the search scans an in-memory index. Undefined without a filter. */
   readonly passing: IdPages | undefined;
 }
 
@@ -141,30 +141,30 @@ export interface ModelState {
   readonly dimensions: number | undefined;
   readonly vectors: number;
   readonly pending: number;
-  /** What finds the nearest: an image in memory, or the database's index, which may not have been made yet. */
+  /** What finds the nearest: an in-memory index, or the database's own, which may not be built yet. */
   readonly index: 'memory' | 'none' | 'ready';
 }
 
-/** How many removals are remembered. An index that has missed more is reloaded, which is as fast by then. */
+/** Max removals recorded. An index that missed more is reloaded, which is as fast by then. */
 export const removalsKept = 100_000;
 
-/** Vectors that one step of `drop` deletes, so that other writes need not wait for all of them. */
+/** Vectors deleted per step of `drop`, so that other writes need not wait for all of them. */
 export const droppedAtOnce = 2_000;
 
-/** A server that changes its model without changing its name must not spoil what is stored. */
+/** A server that changes its model under the same name must not corrupt stored vectors. */
 export function dimensionsError(model: string, stored: number, given: number): CarrelError {
   const message =
-    `The embedding model ${model} returns vectors of ${given} dimensions, but those stored under this name have ${stored}. ` +
+    `The embedding model ${model} returns vectors of ${given} dimensions, but the stored ones have ${stored}. ` +
     'Check which model the server runs, or set EMBEDDING_MODEL to another name.';
   return new CarrelError('unavailable', message, { data: { stored, given } });
 }
 
-/** What `score` gives for a vector. One of another length is near nothing. */
+/** The score of a vector. One of another length is near nothing. */
 export function scored(query: Float32Array, { vector, ...stored }: StoredVector): ScoredVector {
   return { ...stored, score: dotProduct(query, vector) };
 }
 
-/** The parts of a block that are to be stored or sent. The vectors have the same length. */
+/** The parts of a block to store or send. All vectors have the same length. */
 export function blockOf(rows: readonly { key: number; owner: number; vector: Float32Array }[]): VectorBlock {
   const dimensions = rows[0]?.vector.length ?? 0;
   const codes = new Int8Array(rows.length * dimensions);

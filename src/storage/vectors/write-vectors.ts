@@ -5,8 +5,8 @@ import { currentHashes } from './texts-to-embed.ts';
 import { dimensionsError, type PutVectors, removalsKept } from './vector.ts';
 
 /**
- * Stores the vectors of texts, and takes the texts from the list of those that wait. Texts that have changed or gone since are left
- * out. Returns the number of texts taken.
+ * Stores the vectors of texts and removes the texts from the waiting list. Skips texts that have changed or gone. Returns the
+ * number of stored texts.
  */
 export async function putVectors(on: Statements, { corpus, model, texts }: PutVectors & ModelRequest): Promise<number> {
   const { schema, integers, vectors, rowsAtOnce } = on.dialect;
@@ -37,11 +37,11 @@ export async function putVectors(on: Statements, { corpus, model, texts }: PutVe
   }
   const removals = `${schema}${corpus}_vector_removals`;
   await on.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
-  // While a model has few vectors, its index is made at once.
+  // While a model has few vectors, building its index is instant.
   vectors.ensureIndex(corpus, { key: known.key, dimensions });
   return taken.length;
 
-  /** Of two processes that write a model's first vectors, one decides. */
+  /** Among processes that write a model's first vectors, one decides. */
   async function firstDimensions(): Promise<number | undefined> {
     const [first] = windows;
     if (first === undefined) return undefined;

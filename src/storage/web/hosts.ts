@@ -3,13 +3,13 @@ import { numberOf, optionalTextOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 
 export interface TakenHost {
-  /** Its robots.txt, unless that is too old. */
+  /** Its robots.txt, unless outdated. */
   readonly robots: string | undefined;
-  /** How long until the next request may be sent. */
+  /** Time until the next request may be sent. */
   readonly waitMs: number;
 }
 
-/** Leases a host. `heldBy`: another process holds it. `gone`: a holder that is known to have died. */
+/** Leases a host. `heldBy`: another process holds it. `gone`: a holder known to have died. */
 export async function takeHost(
   on: Statements,
   { host, owner, leaseMs, gone }: { host: string; owner: string; leaseMs: number; gone?: string | undefined },
@@ -34,7 +34,7 @@ export async function takeHost(
   return { robots: isFresh ? optionalTextOf(row, 'robots') : undefined, waitMs: Math.max(0, numberOf(row, 'wait')) };
 }
 
-/** Renews the lease and keeps what was learnt of the host. False: another process holds it. */
+/** Renews the lease and stores what was learnt about the host. False: another process holds it. */
 export async function keepHost(
   on: Statements,
   request: {

@@ -3,7 +3,7 @@ import { batchesOf, numberOf, optionalTextOf, type Row, type SqlValue, textOf, v
 import { storable } from '../storable.ts';
 import { keepProgress, type OwnRun, type RunProgress } from './runs.ts';
 
-/** `new`: not visited yet. `alias`: leads to another page, by a redirect or its canonical link. */
+/** `new`: not visited yet. `alias`: redirects to another page, or names it as canonical. */
 export type PageState = 'new' | 'stored' | 'duplicate' | 'alias' | 'skipped' | 'failed';
 
 export interface PageFacts {
@@ -26,12 +26,12 @@ export interface StoredPage extends PageFacts {
   readonly key: number;
   /** The run that last changed it. */
   readonly run: number;
-  /** Whether that run tries again. */
+  /** Whether that run retries it. */
   readonly isRetried: boolean;
 }
 
 export interface PageChange extends PageFacts {
-  /** The run tries again after this time. */
+  /** The run retries it after this time. */
   readonly retryMs?: number | undefined;
 }
 
@@ -50,10 +50,10 @@ export interface NewLinks {
   readonly pagesMax: number;
 }
 
-/** `dropped`: links that there was no room for. Undefined: the run belongs to somebody else, and nothing was saved. */
+/** `dropped`: links without room. Undefined: the run belongs to another process, and nothing was saved. */
 export type SaveOutcome = { readonly added: number; readonly dropped: number } | undefined;
 
-/** Pages after a key, in the order in which they were found. */
+/** Pages after a key, in discovery order. */
 export async function nextPages(
   on: Statements,
   { source, after, limit }: { source: number; after: number; limit: number },
@@ -76,7 +76,7 @@ export async function pagesByUrl(
   return rows.map(pageOf);
 }
 
-/** Pages that this run will try again, the first ones first, and how long each still waits. */
+/** Pages that this run will retry, earliest first, and how long each still waits. */
 export async function retriedPages(
   on: Statements,
   { source, run }: { source: number; run: number },
@@ -90,7 +90,7 @@ export async function retriedPages(
   return rows.map((row) => ({ page: pageOf(row), waitMs: Math.max(0, numberOf(row, 'wait')) }));
 }
 
-/** All addresses of a source, and what the stored pages say, to compare others with. */
+/** All addresses of a source, and the texts of stored pages, for comparison. */
 export async function sourcePages(
   on: Statements,
   { source }: { source: number },
@@ -107,7 +107,7 @@ export async function sourcePages(
   }));
 }
 
-/** Pages, new links and how far the run is, in one transaction. */
+/** Pages, new links and the run's progress, in one transaction. */
 export async function savePages(
   on: Statements,
   { source, pages, removed = [], links, progress, ...run }: SavedPages,
@@ -145,7 +145,7 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   );
 }
 
-/** Pages that left their text to one that is not there: they are visited once more, for their own. */
+/** Pages whose text was attributed to one that is gone: they are visited again for their own. */
 async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
   const { schema, nowMs } = on.dialect;
   await on.query(

@@ -4,10 +4,10 @@ import { storable } from '../storable.ts';
 import { type StoredSource, sourceOf } from './sources.ts';
 
 export interface ClaimedRun {
-  /** Of the job. */
+  /** Id of the job. */
   readonly id: number;
   readonly source: StoredSource;
-  /** What an earlier process kept of it. */
+  /** What an earlier process saved of it. */
   readonly state: Readonly<Record<string, unknown>>;
 }
 
@@ -16,14 +16,14 @@ export interface OwnRun {
   readonly owner: string;
 }
 
-/** How far a run is: `state` continues it in another process, the counts are for people. */
+/** Progress of a run: `state` continues it in another process, the counts are for people. */
 export interface RunProgress {
   readonly state: Readonly<Record<string, unknown>>;
   readonly done: number;
   readonly total: number;
 }
 
-/** The run that waits longest, or one whose holder has let its lease run out. `ids`: only these. */
+/** The longest waiting run, or one whose lease has expired. `ids`: only these. */
 export async function claimRun(
   on: Statements,
   { owner, leaseMs, ids }: { owner: string; leaseMs: number; ids?: readonly number[] | undefined },
@@ -48,7 +48,7 @@ export async function claimRun(
   return { id, source: sourceOf(source), state };
 }
 
-/** False: the run belongs to somebody else, or was cancelled. */
+/** False: the run belongs to another process, or was cancelled. */
 export async function renewRun(
   on: Statements,
   { leaseMs, ...run }: OwnRun & { leaseMs: number; progress: RunProgress },
@@ -62,7 +62,7 @@ export async function renewRun(
   return rows.length > 0 && keepProgress(on, run);
 }
 
-/** Keeps how far the run is, if it still belongs to this owner. */
+/** Saves the run's progress, if it still belongs to this owner. */
 export async function keepProgress(
   on: Statements,
   { id, owner, progress: { state, done, total } }: OwnRun & { progress: RunProgress },
@@ -75,7 +75,7 @@ export async function keepProgress(
   return rows.length > 0;
 }
 
-/** Ends the run and leaves its summary with the source. False: it belongs to somebody else, or was cancelled. */
+/** Ends the run and stores its summary with the source. False: it belongs to another process, or was cancelled. */
 export async function endRun(
   on: Statements,
   {

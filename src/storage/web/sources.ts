@@ -8,7 +8,7 @@ export interface SourceSettings {
   /** Whether links below the path are followed. */
   readonly follows: boolean;
   readonly listing?: 'sitemap' | 'feed' | undefined;
-  /** Of a single page. */
+  /** For a single page. */
   readonly title?: string | undefined;
   readonly depth: number;
   /** Max addresses of the source. */
@@ -44,7 +44,7 @@ export interface ListedSource extends StoredSource {
   readonly isActive: boolean;
 }
 
-/** Which share of its period a refresh is early or late, so that sources added together don't stay together. */
+/** Share of its period by which a refresh is early or late, so that sources added together spread out. */
 interface Jitter {
   /** -1 to 1. */
   readonly jitter: number;
@@ -53,7 +53,7 @@ interface Jitter {
 const jitterShare = 0.1;
 const hourMs = 3_600_000;
 
-/** Adds a source and starts its first run. One of the same address and collection gets the new settings instead. */
+/** Adds a source and starts its first run. An existing one of the same address and collection gets the new settings instead. */
 export async function addSource(
   on: Statements,
   { url, tags, settings, jitter }: NewSource & Jitter,
@@ -104,13 +104,13 @@ export async function listSources(
     .filter(({ tags }) => anyTags === undefined || tags.some((tag) => anyTags.includes(tag)));
 }
 
-/** The run that is queued or running, or a new one. Undefined if there is no such source. */
+/** The queued or running run, or a new one. Undefined if the source does not exist. */
 export async function startSource(on: Statements, { id }: { id: number }): Promise<number | undefined> {
   const source = await lockedSource(on, id);
   return source && startRun(on, source);
 }
 
-/** Starts the refreshes that are due. Sources that another process is starting are left to it. */
+/** Starts due refreshes. Skips sources that another process is starting. */
 export async function startDue(on: Statements, { jitter }: Jitter): Promise<number> {
   const { schema, nowMs, skipLocked } = on.dialect;
   const rows = await on.query(
@@ -127,7 +127,7 @@ export async function startDue(on: Statements, { jitter }: Jitter): Promise<numb
   return rows.length;
 }
 
-/** Stops the run, too. A source that goes on is refreshed at once, if it is refreshed at all. */
+/** Also stops the run. A resumed source is refreshed at once, if it has refreshes. */
 export async function pauseSource(on: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
   const { schema, nowMs } = on.dialect;
   const source = await lockedSource(on, id);
@@ -141,7 +141,7 @@ export async function pauseSource(on: Statements, { id, paused }: { id: number; 
   return true;
 }
 
-/** Its run is cancelled. The documents that its pages became stay; their ids. */
+/** Cancels its run. The documents of its pages stay; returns their ids. */
 export async function removeSource(
   on: Statements,
   { id }: { id: number },
@@ -164,7 +164,7 @@ export function sourceOf(row: Row): StoredSource {
     id: numberOf(row, 'key'),
     url: textOf(row, 'url'),
     tags: JSON.parse(textOf(row, 'tags')),
-    // Written by ourselves, in this shape.
+    // We wrote it in this shape.
     settings: JSON.parse(textOf(row, 'settings')) as SourceSettings,
     job: row['job'] === null ? undefined : numberOf(row, 'job'),
     lastRun: lastRun === undefined ? undefined : JSON.parse(lastRun),
@@ -174,7 +174,7 @@ export function sourceOf(row: Row): StoredSource {
   };
 }
 
-/** What is added to the clock; null where no refresh follows. */
+/** Added to the clock; null if no refresh follows. */
 function nextAt({ refreshHours }: SourceSettings, jitter: number): [number | null] {
   return [refreshHours === null ? null : Math.round(refreshHours * hourMs * (1 + jitterShare * jitter))];
 }

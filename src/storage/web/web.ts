@@ -5,12 +5,11 @@ import { claimRun, endRun, renewRun } from './runs.ts';
 import { addSource, listSources, pauseSource, removeSource, startDue, startSource } from './sources.ts';
 
 /**
- * Web sources, their pages and the hosts that they are on. A run is a job of the kind `crawl`; it belongs to the process
- * that holds its lease, and what others write for it is refused.
+ * Web sources, their pages and hosts. A run is a job of the kind `crawl`; it belongs to the process that holds its lease, and
+ * writes by others are rejected.
  */
 export type WebStore = StoreOf<typeof webOperations>;
 
-/** What `WebStore` can do. */
 export const webOperations = {
   ...reads({ list: listSources, pages: nextPages, byUrl: pagesByUrl, retried: retriedPages, overview: sourcePages }),
   ...writes({

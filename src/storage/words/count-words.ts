@@ -6,7 +6,7 @@ import { leafKey, leavesOf, type NearTerm, type WordLeaf, type WordQuery, withLe
 import type { Statements, VocabularyCache, WordIndex } from '../dialect.ts';
 import { numberOf, optionalTextOf } from '../rows.ts';
 
-/** The number of documents that have each word, by `leafKey`. */
+/** The number of documents with each word, by `leafKey`. */
 export interface KnownWords {
   readonly statistics: IndexStatistics;
   readonly counts: ReadonlyMap<string, number>;
@@ -14,7 +14,7 @@ export interface KnownWords {
 
 export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
 
-/** Counts the words of one search, each once. Counts are kept for later searches until the index changes. */
+/** Counts the words of one search, each once. Counts are cached until the index changes. */
 export async function createLeafCounts(on: Statements, index: WordIndex): Promise<CountLeaves> {
   const { words } = on.dialect;
   const statistics = await readStatistics(on, index);
@@ -44,7 +44,7 @@ async function readStatistics(on: Statements, index: WordIndex): Promise<IndexSt
 
 /** Max misspelt words per query. */
 const correctedMax = 6;
-/** Max words in place of a misspelt one: those in most documents. */
+/** Max replacements for a misspelt word: those in most documents. */
 const termsMax = 6;
 
 /** Replaces misspelt words that no document has by the nearest ones that some have. A word without near ones stays. */
@@ -57,7 +57,7 @@ export async function correctQuery(
   const leaves = leavesOf(query);
   const words = leaves.filter((leaf) => leaf.kind === 'term' && leaf.correctable);
   if (words.length === 0) return query;
-  // The search needs all counts, so they are read in one go.
+  // The search needs all counts, so they are read together.
   const { counts, statistics } = await countLeaves(leaves);
   const absent = words.filter((leaf) => counts.get(leafKey(leaf)) === 0).slice(0, correctedMax);
   if (absent.length === 0 || statistics.documents === 0) return query;
@@ -73,7 +73,7 @@ export async function correctQuery(
   return corrected.size === 0 ? query : withLeaves(query, (leaf) => corrected.get(leafKey(leaf)) ?? leaf);
 }
 
-/** Common words are meant, and misspelt, more often than rare ones. Words of documents that are gone are in none. */
+/** Common words are meant, and misspelt, more often than rare ones. Words of deleted documents are in none. */
 async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
   if (words.length === 0) return [];
   const leaves = words.map((term) => ({ kind: 'term' as const, term }));
@@ -86,10 +86,10 @@ async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): 
     .map((written) => ({ term: stemOf(written), written, share: likely(written) / likeliest }));
 }
 
-/** Places that are read again: a transaction may commit after one that took later places. */
+/** Positions read again: a transaction may commit after one that took later positions. */
 const placesReadAgain = 1000;
 
-/** Reads all words when a misspelt one is first looked up, and the new ones after a change. */
+/** Reads all words when a misspelt one is first looked up, and new ones after a change. */
 export function createVocabularyCache(): VocabularyCache {
   const kept = new Map<string, { vocabulary: Vocabulary; last: number; counts: object | undefined }>();
   return async (on, { name }, counts) => {

@@ -25,7 +25,7 @@ import type { KeyFilter, Statements, WordIndex } from '../dialect.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
 import { correctQuery, createLeafCounts, type KnownWords } from './count-words.ts';
 
-/** Max candidates that are scored exactly. The other matches follow them, the newest first. */
+/** Max candidates scored exactly. The other matches follow them, newest first. */
 const poolMax = 200;
 
 /** The database finds candidates in a rough order. Our own BM25 decides. */
@@ -100,7 +100,7 @@ async function findPool(
       limit: poolMax,
     });
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
-    /** The best document with the most of the misspelt words tells which words were meant. */
+    /** The best document with the most misspelt words shows which words were meant. */
     let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
     for await (const rows of termRows(on, index, keys, statistics)) {
@@ -122,7 +122,7 @@ async function findPool(
     found = {
       ...{ pool, scoreMax },
       total: isComplete && all !== undefined ? Math.min(all, index.totalMax) : undefined,
-      // Only words of documents that pass the filter: the caller may not be allowed to see others.
+      // Only words of documents that pass the filter: the caller may not see others.
       corrected: near
         .map(({ leaf, terms }, at) => ({
           word: leaf.written,

@@ -8,30 +8,30 @@ import { wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 
 /**
- * Which analysis made the stored terms. Raised whenever the code in src/words tokenises or stems differently: a
- * database written by another is tokenised again when it is opened, because queries would not find its terms.
+ * Version of the analysis that made the stored terms. Increment it whenever src/words tokenises or stems differently: a
+ * database of another version is tokenised again when opened, because queries would not find its terms.
  */
 const analysisVersion = 3;
 
 export interface WordAnalysis {
   readonly language: Language;
-  /** As it is stored. */
+  /** The stored form. */
   readonly stamp: string;
 }
 
-/** The analysis to use: in the requested language, or in that of the database. */
+/** The analysis to use: in the requested language, or in the database's. */
 export function analysisFor(stored: string | undefined, wanted: Language | undefined): WordAnalysis {
   const known = languages.find((language) => language === stored?.split(' ')[1]);
   const language = wanted ?? known ?? 'english';
   return { language, stamp: `${analysisVersion} ${language}` };
 }
 
-/** Documents that are tokenised again in one batch. */
+/** Documents tokenised again per batch. */
 const rewrittenAtOnce = 500;
 
 /**
- * Chooses the language of this thread, and tokenises all texts again if that was done by another analysis or in another
- * language. In one transaction: a killed process leaves the old terms, and the next one starts over.
+ * Sets this thread's language, and tokenises all texts again if another analysis or language did it before. In one transaction:
+ * a killed process leaves the old terms, and the next one starts over.
  */
 export async function settleAnalysis(
   { read, write }: Pick<Transactions, 'read' | 'write'>,
@@ -43,7 +43,7 @@ export async function settleAnalysis(
   if (stored !== stamp) await write(rewriteWords, stamp);
 }
 
-/** The one that all texts are tokenised in. */
+/** The language of all stored terms. */
 export async function storedLanguage(on: Statements): Promise<Language> {
   return analysisFor(await storedAnalysis(on), undefined).language;
 }

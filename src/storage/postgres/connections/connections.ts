@@ -58,7 +58,7 @@ const conflictsMax = 6;
 const lossesMax = 3;
 const idleTimeoutMs = 60_000;
 
-/** The longest time that a timer takes: 24 days. */
+/** Max timer delay: 24 days. */
 const endlessMs = 2 ** 31 - 1;
 
 /** Commits that have waited too long for a standby. */
@@ -70,7 +70,7 @@ const closedError = () => new CarrelError('unavailable', 'The storage is closed.
 export interface ConnectionDeps {
   readonly servers?: Servers;
   readonly afterCommit?: AfterCommit | undefined;
-  /** False if the caller asks another server instead. */
+  /** False if the caller tries another server instead. */
   readonly isRetrying?: boolean;
 }
 
@@ -90,7 +90,7 @@ export function createConnections(
     connectionTimeoutMillis: connectMs,
     query_timeout: writeMs + silenceMs,
     allowExitOnIdle: true,
-    // The types don't have it yet.
+    // Missing in the types.
     ...{ pipeline: true },
   });
   const names = createStatementNames();
@@ -138,7 +138,7 @@ export function createConnections(
     if (waiting.length > 0) {
       throw new CarrelError(
         'unavailable',
-        'The standby of the database does not confirm writes at present. Nothing was saved; try again later.',
+        'The standby of the database does not confirm writes at the moment. Nothing was saved; try again later.',
         { retryAfterSeconds: 5 },
       );
     }
@@ -163,14 +163,14 @@ export function createConnections(
   function isWorthRetrying(error: unknown, attempt: Attempt, number: number, deadline: number): boolean {
     const isBlamed = names.isBlamed(error);
     if (!isRetrying) return false;
-    // Other calls will give theirs back.
+    // Other calls will return theirs.
     if (isCrowded(error)) return performance.now() < deadline;
     if (isRetryable(error) || isBlamed) return number < conflictsMax;
     if (number >= lossesMax) return false;
-    // Most likely an old connection that died unnoticed; others in the pool may be dead, too.
+    // Probably an old connection that died unnoticed; others in the pool may be dead too.
     if (isLost(error)) return !attempt.isCommitted;
     if (!isReadOnly(error)) return false;
-    // The address may lead to another server by now, or the server may have been promoted.
+    // The address may resolve to another server by now, or the server may have been promoted.
     generation += 1;
     return true;
   }
@@ -248,8 +248,8 @@ export function readTimeoutMs({ queryTimeoutMs = 5_000 }: PostgresConfig): numbe
 }
 
 /**
- * Set per transaction: behind a pooler (PgBouncer in transaction mode) the next one is on another connection, and settings at
- * connection start are refused. 0: no timeout.
+ * Set per transaction: behind a pooler (PgBouncer in transaction mode) the next one may use another connection, and settings at
+ * connection start are rejected. 0: no timeout.
  */
 export function timeouts(statementMs: number): string {
   const idle = `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;

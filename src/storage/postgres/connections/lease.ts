@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connections } from './connections.ts';
 
-/** A process that dies while it holds a lease blocks the others for this long. */
+/** A process that dies with a lease blocks the others for this long. */
 const leaseMs = 30_000;
 const waitMinMs = 50;
 const waitMaxMs = 2_000;

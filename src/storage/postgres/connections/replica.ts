@@ -10,8 +10,8 @@ import type { AfterCommit, Connection } from './transaction.ts';
 /** A standby that answers searches in the primary's place. */
 export interface Replica extends ReplicaWatch {
   /**
-   * Sees every write that was acknowledged to anybody, in any process, before the call. `onPrimary` answers when the replica
-   * lags, fails or is down; the replica gets a second chance if the primary is down.
+   * Sees every write that was acknowledged by any process before the call. `onPrimary` answers when the replica lags, fails or
+   * is down; the replica gets a second chance if the primary is down.
    */
   read<T>(work: (statements: Connection) => Promise<T>, onPrimary: () => Promise<T>, options?: ReadOptions): Promise<T>;
   /** Records the positions of this process's writes. */
@@ -51,7 +51,7 @@ const waitsWithoutPrimaryMs = [...waitsMs, 32, 64, 128, 256, 512, 1_024];
 const restMinMs = 250;
 const restMaxMs = 10_000;
 
-/** Pause before a primary that is down is asked again. */
+/** Pause before a primary that is down is tried again. */
 const awayMs = 1_000;
 
 export function createReplica(url: string, config: PostgresConfig, readPrimary: Connections['read']): Replica {
@@ -122,8 +122,8 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
   }
 
   /**
-   * At or after every write acknowledged to anybody before the call. While the primary is down: after this process's own writes.
-   * Undefined if that is unknown.
+   * At or after every write acknowledged by any process before the call. While the primary is down: after this process's own
+   * writes. Undefined if unknown.
    */
   async function acknowledged(): Promise<WalPosition | undefined> {
     const ownWrites = () => (unknownWrites === includedWrites ? last : undefined);
@@ -154,7 +154,8 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       const { behindBytes, trouble } = stateOf(row, wanted);
       if (trouble !== undefined) throw new Error(trouble);
       if (behindBytes !== 0) return undefined;
-      // A new snapshot, on the same server even behind a pooler: that of a statement is older than the position that it returns.
+      // A new snapshot, on the same server even behind a pooler: a statement's own snapshot is older than the position that it
+      // returns.
       await statements.query(`COMMIT AND CHAIN; ${timeouts(readTimeoutMs(config))}`);
       return { answer: await work(statements) };
     }, options);
@@ -162,8 +163,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
 
   async function look(): Promise<ReplicaState> {
     const wanted = await acknowledged();
-    if (wanted === undefined)
-      return { trouble: 'The primary does not answer, so nobody knows how far the replica is.' };
+    if (wanted === undefined) return { trouble: 'The primary does not answer, so the lag of the replica is unknown.' };
     try {
       const [row = {}] = await connections.read((statements) => statements.query(replicaPosition));
       return stateOf(row, wanted);
@@ -183,8 +183,8 @@ function later(one: WalPosition | undefined, other: WalPosition): WalPosition {
 }
 
 function stateOf(row: Row, wanted: WalPosition): ReplicaState {
-  if (row['follows'] !== true) return { trouble: 'The server takes writes itself: it is not a replica.' };
-  if (row['at'] === null) return { trouble: 'The server does not report how far it is.' };
+  if (row['follows'] !== true) return { trouble: 'The server accepts writes: it is not a replica.' };
+  if (row['at'] === null) return { trouble: 'The server does not report its position.' };
   const { at, timeline, cluster } = positionOf(row);
   if (cluster !== wanted.cluster) return { trouble: 'The server follows another database.' };
   // Known only some time after a promotion. Until then it might follow the abandoned timeline.

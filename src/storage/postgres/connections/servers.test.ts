@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { serverUrls } from './servers.ts';
 
-describe('addresses of several servers, as libpq reads them', () => {
+describe('parses addresses of several servers like libpq', () => {
   const cases: [string, string[]][] = [
     ['postgres://u:p@one:5432/d', ['postgres://u:p@one:5432/d']],
     ['postgresql://u:p@one:5432,two:5433/d', ['postgresql://u:p@one:5432/d', 'postgresql://u:p@two:5433/d']],
@@ -20,14 +20,14 @@ describe('addresses of several servers, as libpq reads them', () => {
   ];
   for (const [address, urls] of cases) test(address, () => assert.deepEqual(serverUrls(address), urls));
 
-  test('files that each connection reads are found from any folder later', () => {
+  test('makes file paths in addresses absolute', () => {
     const file = encodeURIComponent(join(process.cwd(), 'ca.pem'));
     const urls = serverUrls('postgres://u:p@one/d?sslmode=verify-ca&sslrootcert=ca.pem&sslkey=/etc/key.pem');
     assert.deepEqual(urls, [`postgres://u:p@one/d?sslmode=verify-ca&sslrootcert=${file}&sslkey=%2Fetc%2Fkey.pem`]);
     assert.equal(serverUrls('postgres://one,two/d?sslcert=ca.pem')[1], `postgres://two/d?sslcert=${file}`);
   });
 
-  test('the one for writes is never a standby, and the other way round', () => {
+  test('never uses a standby for writes, or a primary as a replica', () => {
     assert.throws(() => serverUrls('postgres://u:hidden@one/d?target_session_attrs=standby'), {
       code: 'invalid_config',
       message: /^(?!.*hidden).*target_session_attrs/,

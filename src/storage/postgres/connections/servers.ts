@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Client, type ClientBase, type ClientConfig } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
 
-/** The servers of one address, of which one is in use. */
+/** The servers of one address, one of which is in use. */
 export interface Servers {
   /** Connects to the first available server; throws the last one's error if none is. */
   connect<Connected>(connect: () => Promise<Connected>): Promise<Connected>;
@@ -99,11 +99,11 @@ function isRefusal(error: unknown): boolean {
 }
 
 function noneOf(wanted: WantedServer): Error {
-  // Not shown to anybody: the primary answers.
+  // Never shown: the primary answers.
   if (wanted === 'standby') return new Error('not a replica');
   return new CarrelError(
     'unavailable',
-    'None of the database servers takes writes at present. Promote a standby, or start the primary.',
+    'None of the database servers accepts writes at the moment. Promote a standby, or start the primary.',
     { retryAfterSeconds: 1 },
   );
 }
@@ -113,7 +113,7 @@ const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {
   standby: ['any', 'read-only', 'standby', 'prefer-standby'],
 };
 
-/** Files, resolved now: they are read for each connection, when the current folder may have changed. */
+/** File paths, made absolute now: they are read per connection, when the current folder may have changed. */
 const files = ['sslcert', 'sslkey', 'sslrootcert'];
 
 /** One address per server. Never quote them in messages: they contain a password. */
@@ -128,7 +128,7 @@ export function serverUrls(address: string, wanted: WantedServer = 'primary'): s
   if (kind !== null && !kindsOf[wanted].includes(kind)) {
     throw new CarrelError(
       'invalid_config',
-      `The address of the ${wanted} asks for other servers: target_session_attrs.`,
+      `The address of the ${wanted} asks for other servers: remove target_session_attrs.`,
     );
   }
   const places = place.includes(',') ? place.split(',') : hostsIn(settings);

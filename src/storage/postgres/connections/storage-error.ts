@@ -22,7 +22,7 @@ export function isRetryable(error: unknown): boolean {
   return hasCode(error, '40001', '40P01');
 }
 
-/** The connection was known to be lost, so the statement was not sent. */
+/** The connection was already lost, so the statement was not sent. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Error && /not queryable/i.test(error.message);
 }
@@ -39,7 +39,7 @@ export function isLost(error: unknown): boolean {
   return hasCode(error, '57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE');
 }
 
-/** No server to connect to, or none of the right kind; not one that is only slow. */
+/** No server to connect to, or none of the right kind; not one that is merely slow. */
 export function isAway(error: unknown): boolean {
   if (isCarrelError(error)) return error.code === 'unavailable';
   if (!(error instanceof Error)) return false;
@@ -91,27 +91,27 @@ const translations: Readonly<Record<string, Translation>> = {
   '40': busy,
   '42501': {
     code: 'invalid_config',
-    message: 'The configured PostgreSQL user may not do this. Grant it rights on the database.',
+    message: 'The configured PostgreSQL user lacks permission. Grant it rights on the database.',
   },
   '53': unavailable(
-    'PostgreSQL has reached one of its limits. Ask for less at once, or raise the limit that its log names.',
+    'PostgreSQL reached one of its limits. Ask for less at once, or raise the limit that its log names.',
   ),
   '53100': {
     code: 'storage_full',
     message: 'The disk of the database is full; nothing was saved. Free some space and try again.',
   },
   '53200': unavailable(
-    'PostgreSQL has run out of memory, or of room for locks. Ask for less at once, or raise its memory or its max_locks_per_transaction.',
+    'PostgreSQL ran out of memory or locks. Ask for less at once, or raise its memory or max_locks_per_transaction.',
   ),
   '53300': unavailable('PostgreSQL has no connection left. Raise its max_connections, or let fewer programs use it.'),
   '55P03': busy,
   '57014': {
     code: 'query_timeout',
-    message: 'The search took too long and was stopped. Ask for fewer or rarer words.',
+    message: 'The search took too long and was stopped. Search for fewer or rarer words.',
   },
   '57': away,
   '58': unavailable(
-    'PostgreSQL could not read or write files of its own. Its log names them; see to its disk, and try again.',
+    'PostgreSQL could not read or write its files. Its log names them; check its disk, then try again.',
   ),
   XX001: corrupt,
   XX002: corrupt,

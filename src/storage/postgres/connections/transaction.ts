@@ -58,12 +58,12 @@ export interface TransactionParts<T> {
 
 export async function transaction<T>(client: PoolClient, parts: TransactionParts<T>): Promise<T> {
   const { write, work, onBroken, attempt } = parts;
-  // Statements are pipelined behind BEGIN without waiting for it.
+  // Statements are pipelined after BEGIN without waiting for it.
   const begun = client.query({ text: parts.begin, ...{ query_timeout: beginTimeoutMs } });
   begun.catch(onBroken);
   let isOver = false;
   const query: Connection['query'] = (sql, values) => {
-    // One of several concurrent steps has failed while another goes on: the connection will soon serve another call.
+    // One of several concurrent steps failed while another continues: the connection will soon serve another call.
     if (isOver) return Promise.reject(new Error('The transaction has ended.'));
     return parts.statements.query(sql, values);
   };
@@ -96,8 +96,8 @@ async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, 
 }
 
 /**
- * A server that waits for a synchronous standby stops waiting when its query is cancelled, and reports success with a warning. That
- * is no success: if the standby takes over, the write is lost.
+ * A server waiting for a synchronous standby stops waiting when its query is cancelled, and reports success with a warning.
+ * That is not a success: if the standby takes over, the write is lost.
  */
 async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
   let isUnreplicated = false;
@@ -121,7 +121,7 @@ async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
 function unconfirmed(cause?: unknown): CarrelError {
   return new CarrelError(
     'unavailable',
-    'The database did not confirm the write. Look whether it is stored before you try again.',
+    'The database did not confirm the write. Check whether it is stored before you try again.',
     { cause, retryAfterSeconds: 1 },
   );
 }
@@ -142,13 +142,13 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal | und
 }
 
 /**
- * Names of prepared statements: repeated statements are parsed once per connection. A text has the same name in every process, so
- * behind a pooler that switches connections a name may be unknown or taken, but never means another statement.
+ * Names of prepared statements: repeated statements are parsed once per connection. A text has the same name in every process,
+ * so behind a pooler that switches connections a name may be unknown or taken, but never means another statement.
  */
 export interface StatementNames {
   /** Undefined for statements that are not worth preparing. */
   nameOf(text: string): string | undefined;
-  /** The error comes from a prepared statement; the call can be retried, with other names or none. */
+  /** The error comes from a prepared statement; retry with other names or none. */
   isBlamed(error: unknown): boolean;
 }
 
@@ -159,13 +159,13 @@ const namesMax = 500;
 const textMax = 4_000;
 
 export function createStatementNames(): StatementNames {
-  /** Undefined after the first use: only what is repeated is prepared. */
+  /** Undefined after the first use: only repeated statements are prepared. */
   const names = new Map<string, string | undefined>();
   let generation = 0;
   let isOff = false;
   return {
     nameOf(text) {
-      // Single statements only, other than SET and the like.
+      // Single statements only, not SET and the like.
       if (isOff || text.length > textMax || !/^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text)) return undefined;
       const isRepeated = names.has(text);
       if (names.size >= namesMax && !isRepeated) names.clear();

@@ -3,28 +3,28 @@ import { type Condition, numberOf, type Row } from '../../rows.ts';
 import { findModel } from '../../vectors/models.ts';
 import type { NearestRequest, ScoredVector, VectorCorpus } from '../../vectors/vector.ts';
 
-/** What a filter lets through: a condition on the vectors `v`, or a list of owners. Undefined: everything. */
+/** What passes a filter: a condition on the vectors `v`, or a list of owners. Undefined: everything. */
 export type Matching = Condition | ArrayLike<number> | undefined;
 
-/** Vectors to find for each owner wanted: a long text has several, and only the nearest counts. */
+/** Vectors to find per wanted owner: a long text has several, and only the nearest counts. */
 const vectorsPerOwner = 2;
 
-/** Vectors that the index has to find at least. They are scored exactly, so more of them mean a higher recall. */
+/** Min vectors that the index must find. They are scored exactly, so more of them raise the recall. */
 const foundMin = 100;
 
 /**
- * All that pass a filter are compared if they are no more than this for each vector to find. Through the index, reaching a vector
- * takes ten times as long as comparing one, and most vectors that it reaches do not pass.
+ * A filter with at most this many matches per vector to find is compared in full. Through the index, reaching a vector costs
+ * ten times as much as comparing one, and most do not pass.
  */
 const comparedPerFound = 120;
 
-/** `hnsw.ef_search`, for each vector to find, and the most that pgvector allows. */
+/** `hnsw.ef_search` per vector to find, and pgvector's maximum. */
 const consideredPerFound = 2.5;
 const consideredMax = 1_000;
 
 /**
- * `force_custom_plan`, because a plan for any list of labels takes each of them for a rare one. `relaxed_order`, because
- * `strict_order` drops a tenth of what passes a filter.
+ * `force_custom_plan`, because a generic plan assumes that every label is rare. `relaxed_order`, because `strict_order` loses a
+ * tenth of what passes a filter.
  */
 const settings = [
   'SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0',
@@ -52,15 +52,15 @@ export function createVectorSearch<Filter>(
       await on.query(`${settings}; SET LOCAL hnsw.ef_search = ${considered}`);
       const search = { model: own.key, matching, query, limit: wanted };
       const found = await (isNarrow ? compareAll(on, search) : scanIndex(on, search));
-      // Several vectors of the same long texts may have taken the places of others.
+      // Several vectors of the same long texts may have displaced others.
       if (found.length < wanted || ownersIn(found) >= limit) return found;
     }
   };
 
-  /** pgvector ends a scan after 20,000 vectors. If it found too little by then, all that pass are compared. */
+  /** pgvector ends a scan after 20,000 vectors. If that found too little, all that pass are compared. */
   async function scanIndex(on: Statements, search: Search): Promise<ScoredVector[]> {
     const { model, matching, query, limit } = search;
-    // As a subselect, since a long list in `ANY` may be read from its beginning for each vector.
+    // As a subselect: a long list in `ANY` may be searched linearly for each vector.
     const passes = conditionOf(matching, '(v.owner IN (SELECT unnest(?::bigint[]))) IS TRUE');
     const type = `${extension}.halfvec(${query.length})`;
     const rows = await on.query(
@@ -84,7 +84,7 @@ export function createVectorSearch<Filter>(
     return rows.map(scoredVector);
   }
 
-  /** pgvector gives the negative of the product. The subselect converts the query once, not for each vector. */
+  /** pgvector returns the negative product. The subselect converts the query once, not per vector. */
   function scoreOf(query: Float32Array): string {
     const type = `${extension}.vector(${query.length})`;
     return `-(v.vector::${type} ${product} (SELECT ?::real[]::${type}))`;

@@ -21,19 +21,19 @@ export interface VectorIndexDeps {
   readonly background: BackgroundWork;
 }
 
-/** The most dimensions that pgvector indexes as numbers of 16 bits. */
+/** Max dimensions that pgvector indexes as 16-bit numbers. */
 const dimensionsMax = 4000;
 
-/** Bytes of a vector's links in an index that is being built. */
+/** Bytes of a vector's links in an index under construction. */
 const linkBytes = 1_000;
 
 /** Fewer vectors are compared as fast without an index. */
 const vectorsMin = 2_000;
 
-/** Building it once takes a sixth of the time of adding vector by vector, so it waits until most vectors are there. */
+/** Building it once takes a sixth of the time of adding vectors one by one, so it waits until most exist. */
 const waitingShareMax = 0.5;
 
-/** Pause before the next check: a multiple of the time that the last one took, within these bounds. */
+/** Pause before the next check: a multiple of the last one's time, within these bounds. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 60_000;
 const pausePerCheck = 20;
@@ -58,7 +58,7 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
     remove: (model) => changeIndexes(() => connections.alone((statements) => drop(statements, model))),
   };
 
-  /** Repeated if somebody asked meanwhile and there is no index yet. */
+  /** Repeated if requested meanwhile and there is no index yet. */
   async function check(model: number, dimensions: number): Promise<void> {
     for (let isDone = false; !isDone; ) {
       const own = { isRepeated: false };
@@ -68,7 +68,7 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
         isDone = await buildIfNeeded(model, dimensions);
       });
       const pauseMs = Math.max(pauseMinMs, pausePerCheck * (performance.now() - startMs));
-      // An index that is ready is looked at again too: somebody may drop it for a large load.
+      // A ready index is checked again too: somebody may drop it for a large load.
       await delay(isDone ? pauseMaxMs : Math.min(pauseMaxMs, pauseMs), undefined, { ref: false });
       if (!own.isRepeated) break;
     }
@@ -84,7 +84,7 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
     return true;
   }
 
-  /** Without the time limit of a read, because counting may take long. */
+  /** Without the read timeout, because counting may take long. */
   async function isWorthIt(statements: Connection, model: number): Promise<boolean> {
     const [row = {}] = await statements.query(
       `SELECT (SELECT count(*) FROM carrel.${corpus}_vectors WHERE model = $1) AS vectors,
@@ -95,17 +95,17 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
     return vectors >= vectorsMin && numberOf(row, 'waiting') <= waitingShareMax * vectors;
   }
 
-  /** Two concurrent changes to the indexes of one table wait for each other's snapshots, which PostgreSQL ends as a deadlock. */
+  /** Two concurrent index changes on one table wait for each other's snapshots, which PostgreSQL ends as a deadlock. */
   function changeIndexes(work: () => Promise<unknown>): Promise<void> {
     return withLease(connections, `carrel.${corpus}_vectors_nearest`, work);
   }
 
-  /** Another process may have built it, or dropped the model, while this one waited for the lease. */
+  /** Another process may have built it, or dropped the model, during the wait for the lease. */
   async function build(model: number, dimensions: number): Promise<void> {
     const state = await connections.read((statements) => stateOf(statements, model));
     if (state === 'unwanted' || state === 'ready') return;
     await connections.alone(async (statements) => {
-      // A process that died while building has left an invalid index.
+      // A process that died while building leaves an invalid index.
       if (state === 'invalid') await drop(statements, model);
       try {
         await setMemory(statements, model, dimensions);
@@ -113,14 +113,14 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
       } finally {
         await statements.query('RESET maintenance_work_mem; RESET max_parallel_maintenance_workers');
       }
-      // A search chooses between index and comparison by these statistics, which may be from before the vectors.
+      // A search chooses between index and comparison by these statistics, which may be outdated.
       if (corpus === 'kb') await statements.query('ANALYZE carrel.kb_vectors (model, labels)');
     });
   }
 
   /**
    * An index that does not fit into `maintenance_work_mem` takes many times as long to build. It gets what it needs, up to a
-   * quarter of `effective_cache_size`, or what is set if that is more.
+   * quarter of `effective_cache_size`, or the configured value if that is more.
    */
   async function setMemory(statements: Connection, model: number, dimensions: number): Promise<void> {
     await statements.query(
@@ -138,7 +138,7 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
     try {
       await statements.query(sql);
     } catch {
-      // Parallel workers need shared memory, of which a container may have little. A single one needs none.
+      // Parallel workers need shared memory, which may be scarce in a container. A single worker needs none.
       await drop(statements, model);
       await statements.query('SET max_parallel_maintenance_workers = 0');
       await statements.query(sql);

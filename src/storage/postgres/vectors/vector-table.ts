@@ -12,7 +12,10 @@ import { labelCondition } from '../passage-table.ts';
 import { arrayText, createVectorSearch, type Matching } from './search-vectors.ts';
 import { createVectorIndexes, indexName, type VectorIndexes } from './vector-index.ts';
 
-/** Vectors as arrays, which need no extension. Without pgvector there are no indexes, and each process searches a copy in memory. */
+/**
+ * Vectors as arrays, which need no extension. Without pgvector there are no indexes, and each process searches an in-memory
+ * copy.
+ */
 export function createVectorTable(nearest: Nearest | undefined): VectorTable {
   return {
     nearest: nearest?.operations,
@@ -23,7 +26,7 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
     async beforeModel(on, corpus) {
       await on.query(`LOCK TABLE carrel.${ownersOf[corpus]} IN SHARE ROW EXCLUSIVE MODE`);
     },
-    /** Only copies in memory follow the keys; an index needs no order. */
+    /** Only in-memory copies follow the keys; an index needs no order. */
     async beforeVectors(on, corpus) {
       await on.query(
         `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))
@@ -51,7 +54,7 @@ export interface Nearest {
   readonly operations: NearestOperations;
 }
 
-/** Undefined without pgvector: each process then searches a copy of the vectors in memory. */
+/** Undefined without pgvector: each process then searches an in-memory copy of the vectors. */
 export async function createNearest(
   connections: Connections,
   background: BackgroundWork,
@@ -89,7 +92,7 @@ async function findExtension(connections: Connections): Promise<string | undefin
   try {
     await connections.write((statements) => statements.query('CREATE EXTENSION IF NOT EXISTS vector'));
   } catch {
-    // It may be missing on the server, or another process has just created it, which fails here too.
+    // It is missing on the server, or another process has just created it, which fails here too.
   }
   return find();
 }

@@ -16,7 +16,7 @@ export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilte
   };
 }
 
-/** Undefined if the words tell: labels are among them. */
+/** Undefined if the words decide: labels are among them. */
 function passing(key: string, { sql, values, isWide, onKeys, labels }: KeyFilter): Condition | undefined {
   if (labels !== undefined) return undefined;
   if (!isWide) return among(key, { sql, values });
@@ -30,10 +30,7 @@ function among(key: string, { sql, values }: Condition): Condition {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }
 
-/**
- * The candidates with the highest sum of the weights of their words. The index lists the documents of each word, so that no
- * tsvector is read.
- */
+/** The candidates with the highest sum of word weights. The index lists the documents of each word, so no tsvector is read. */
 export async function findCandidates(
   on: Statements,
   index: WordIndex,

@@ -3,15 +3,15 @@ import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
 import { spellingsIn } from '../../../words/vocabulary.ts';
 import { labelMark, quoted } from './tsquery.ts';
 
-/** The words of several documents as the statement takes them: lists with a member for each document. */
+/** The words of several documents as the statement takes them: lists with one member per document. */
 export interface TermRows {
   /** Both streams of title, heading and body. */
   readonly streams: readonly (readonly string[])[];
-  /** The number of terms in each of the three. */
+  /** Number of terms in each of the three. */
   readonly lengths: readonly (readonly number[])[];
-  /** Labels and distinct terms, in the notation of the type `tsvector`. */
+  /** Labels and distinct terms, as `tsvector` text. */
   readonly vectors: readonly string[];
-  /** Of all documents together. */
+  /** Distinct words of all documents. */
   readonly spellings: readonly string[];
 }
 
@@ -36,8 +36,8 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
 export const vectorBytesMax = 1_000_000;
 
 /**
- * Labels, then the distinct terms of all streams in turn, as many as fit. Only a text of megabytes has more. It is found by
- * the words that it begins with. Chunks are far shorter.
+ * Labels, then the distinct terms of all streams in order, as many as fit. Only a text of megabytes has more, and is found by
+ * its first words. Chunks are far shorter.
  */
 export function vectorOf(streams: readonly string[], labels: readonly string[] = []): string {
   const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));

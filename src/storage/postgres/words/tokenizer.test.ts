@@ -5,7 +5,7 @@ import { createTokenizer } from './tokenizer.ts';
 
 const text = (body: string) => ({ title: 'The Runners', heading: '', body });
 
-test('the words of long texts are found on another thread, those of short ones here, in their order', async (context) => {
+test('tokenises long texts on another thread and short ones here, in order', async (context) => {
   const tokenizer = createTokenizer();
   context.after(() => tokenizer.close());
   const chinese = Array.from({ length: 300_000 }, (_, place) =>

@@ -10,18 +10,18 @@ export interface TokenizeRequest {
   readonly texts: readonly IndexedTexts[];
 }
 
-/** Finds the words of texts: of long ones on a thread, because a million characters take a second. */
+/** Tokenises texts; long ones on a thread, because a million characters take a second. */
 export interface Tokenizer {
-  /** At once, in groups of as many texts as one statement carries, in their order. */
+  /** Starts at once, in groups of as many texts as one statement carries, in order. */
   tokenize(texts: readonly IndexedTexts[]): readonly Promise<TermRows>[];
   close(): Promise<void>;
 }
 
-/** Texts that one statement carries, and the length that they have together unless one alone is longer. */
+/** Max texts per statement, and max total length unless one alone is longer. */
 const groupTexts = 100;
 const groupUnits = 1 << 18;
 
-/** Texts of this length together take some milliseconds, or tens of them without spaces between the words. */
+/** Texts of this total length take some milliseconds, or tens of them without spaces between the words. */
 const shortUnits = 32_000;
 
 /** The thread ends after this long without work. */
@@ -71,7 +71,7 @@ export function createTokenizer(): Tokenizer {
 }
 
 function lost(cause: unknown): CarrelError {
-  return new CarrelError('internal', 'The words of the text could not be found.', { cause });
+  return new CarrelError('internal', 'The text could not be tokenised. Try again.', { cause });
 }
 
 function groupsOf(texts: readonly IndexedTexts[]): IndexedTexts[][] {

@@ -10,7 +10,7 @@ import type { TermRows } from './term-rows.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { labelQuery, tsquery } from './tsquery.ts';
 
-/** Words and labels in a tsvector for each document, with a GIN index. `analyse`: see createCountWords. */
+/** Words and labels in a tsvector per document, with a GIN index. `analyse`: see createCountWords. */
 export function createWordTable(tokenizer: Tokenizer, analyse?: AnalyseTable): WordTable {
   return {
     key: 'w.key',
@@ -33,7 +33,7 @@ export function createWordTable(tokenizer: Tokenizer, analyse?: AnalyseTable): W
     labelled({ name }, given) {
       if (given.length === 0) return undefined;
       const labels = given.map((group) => group.map(storable));
-      // A group of none lets nothing through, which no tsquery says.
+      // An empty group matches nothing, which a tsquery cannot express.
       if (labels.some((group) => group.length === 0))
         return { sql: `SELECT key FROM carrel.${name}_words WHERE FALSE`, values: [] };
       const values = [labelQuery(labels)];
@@ -43,7 +43,7 @@ export function createWordTable(tokenizer: Tokenizer, analyse?: AnalyseTable): W
   };
 }
 
-/** The vocabulary has no unique index: transactions with the same word would wait for one another. Duplicates do no harm. */
+/** The vocabulary has no unique index: transactions with the same word would wait for one another. Duplicates are harmless. */
 function insertWords(
   { name }: WordIndex,
   keys: readonly number[],
@@ -77,13 +77,13 @@ async function together(on: Statements, statements: readonly Condition[]): Promi
   await on.query(`WITH ${parts.join(', ')} SELECT`, values);
 }
 
-/** In a smaller index every word is counted: both databases then rank alike. */
+/** In a smaller index every word is counted, so that both databases rank alike. */
 const countedDocuments = 10_000;
 
 /** The statistics are read again after this long. */
 const keptMs = 60_000;
 
-/** The share of documents that have each of the commonest words, as ANALYZE found it. */
+/** The share of documents with each of the commonest words, as ANALYZE found it. */
 interface CommonWords {
   readonly shares: ReadonlyMap<string, number>;
   /** The number of documents at that time. */
@@ -91,11 +91,11 @@ interface CommonWords {
   readonly readAtMs: number;
 }
 
-/** Makes the statistics of a table anew, in the background. Resolves when that is done. */
+/** Renews a table's statistics in the background. Resolves when done. */
 export type AnalyseTable = (table: string) => Promise<void>;
 
 /**
- * Takes the counts of common words from the table's statistics. Counts the others, up to a bound. If the table has doubled
+ * Takes the counts of common words from the table's statistics and counts the others, up to a limit. If the table has doubled
  * since, all are counted until it is analysed again.
  */
 export function createCountWords(analyse?: AnalyseTable): WordTable['count'] {

@@ -15,14 +15,14 @@ function start(name: string) {
   });
 }
 
-test('a transaction that awaits lets no other one in between', async () => {
+test('an awaiting transaction lets no other run in between', async () => {
   const thread = start('together');
   const written = await Promise.all([1, 2, 3].map(() => thread.call('count')));
   assert.deepEqual(written, [1, 2, 3]);
   await thread.close();
 });
 
-test('a transaction that fails leaves nothing, and takes nothing of another with it', async () => {
+test('a failed transaction leaves nothing and does not affect others', async () => {
   const thread = start('failing');
   const [first, second, read] = await Promise.allSettled([
     thread.call('count and fail'),

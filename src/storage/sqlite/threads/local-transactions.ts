@@ -10,8 +10,8 @@ type Perform = <Request, Answer>(
 ) => Promise<Answer>;
 
 /**
- * Transactions on the thread that has the connection. Whoever calls waits for one before the next (answer-calls.ts): an
- * operation that awaits something would else have the next one in the midst of its transaction.
+ * Transactions on the connection's thread. The caller must await one before the next (answer-calls.ts): otherwise the next
+ * would run inside an awaiting transaction.
  */
 export interface LocalTransactions {
   readonly write: Perform;

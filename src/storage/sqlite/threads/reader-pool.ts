@@ -6,7 +6,7 @@ import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {
   readonly threadsMax: number;
-  /** A read that takes longer loses its thread. Counted from when a thread takes it up. */
+  /** A slower read loses its thread. Counted from when a thread starts it. */
   readonly timeoutMs: number;
 }
 
@@ -17,30 +17,30 @@ export interface ReaderPool {
 
 const startTimeoutMs = 60_000;
 
-/** Calls that may wait for a thread. Beyond that, answers would come too late to be of use. */
+/** Max calls waiting for a thread. More would be answered too late to be useful. */
 const waitingMax = 1000;
 
 /**
- * A thread that was given up goes on until SQLite's current step ends, because nothing can interrupt that. So many may do
- * so at once; then reads are refused until one has ended.
+ * An abandoned thread continues until SQLite's current step ends, because nothing can interrupt that. With this many, reads are
+ * refused until one has ended.
  */
 const lingeringMax = 8;
 
-/** Threads that read, started as they are needed. One call at a time each, so that giving one up fails no other call. */
+/** Reader threads, started on demand. Each runs one call at a time, so that abandoning one fails no other call. */
 export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, start: () => SqliteThread): ReaderPool {
   const pool = createPool(
     { workersMax: threadsMax, waitingMax, lingeringMax, refused: overloaded, closed: storageClosed },
     start,
   );
   const overdue = () =>
-    new CarrelError('query_timeout', 'The search took too long and was stopped. Ask for fewer or rarer words.', {
+    new CarrelError('query_timeout', 'The search took too long and was stopped. Search for fewer or rarer words.', {
       data: { timeoutMs },
     });
   return {
     call: (call, { signal } = {}) =>
       pool.use(async (thread) => {
         const bounds = { timeoutMs, signal, overdue, abandoned: givenUp };
-        // A busy machine may take longer to start a thread than a search may take.
+        // On a busy machine, starting a thread may take longer than a search may.
         await withinTime(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
         return withinTime(thread, thread.call(call), bounds);
       }, signal),

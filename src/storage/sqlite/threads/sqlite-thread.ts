@@ -15,8 +15,8 @@ export interface OperationCall {
 }
 
 /**
- * A connection on a thread of its own, seen from the thread that serves. Calls are performed one at a time, in the order
- * they came; they fail when the database cannot be opened or brought to our schema.
+ * A connection on its own thread, seen from the serving thread. Calls run one at a time, in order; they fail if the database
+ * cannot be opened or migrated.
  */
 export type SqliteThread = Calls<OperationCall, unknown>;
 

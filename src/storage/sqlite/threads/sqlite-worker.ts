@@ -14,8 +14,8 @@ import { createLocalTransactions } from './local-transactions.ts';
 import type { OperationCall } from './sqlite-thread.ts';
 
 /**
- * The thread of one connection. SQLite works on the thread that asks it, and a search may take as long as its bound
- * allows; here it holds up nobody who is answering calls.
+ * The thread of one connection. SQLite blocks its thread, and a search may take as long as its limit allows; here it blocks
+ * nobody.
  */
 const config: DatabaseConfig = workerData;
 
@@ -29,7 +29,7 @@ answerCalls(async () => {
   }
 });
 
-/** Even a log of no length takes room: without this, nothing could be removed once a full disk has met a start. */
+/** Even an empty log takes space: without this, nothing could be deleted after a start on a full disk. */
 async function openInReserve(reserve: DiskReserve): Promise<Handler> {
   let database: Database | undefined;
   try {
@@ -66,7 +66,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
     throw error;
   }
   const perform: Perform = ({ kind, operation, request, now }) =>
-    // The other side has named the operation that this is a request for; a message cannot carry that proof.
+    // The caller has named the operation of this request; a message cannot prove that.
     transactions[kind](operationOf(operation), request as never, now);
   return {
     perform: config.role === 'writer' ? withReserve(reserve, database, perform) : perform,
@@ -78,7 +78,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
 
 type Perform = (call: OperationCall) => Promise<unknown>;
 
-/** On a full disk, what makes room is done in the room that is kept for it. */
+/** On a full disk, operations that free space use the reserve. */
 function withReserve(reserve: DiskReserve, database: Database, perform: Perform): Perform {
   let holds = false;
   return async (call) => {
@@ -86,7 +86,7 @@ function withReserve(reserve: DiskReserve, database: Database, perform: Perform)
       const answer = await perform(call);
       if (!holds && call.kind === 'write') {
         holds = true;
-        // Behind the answer, which need not wait for it.
+        // After the answer, which need not wait for it.
         setImmediate(() => reserve.hold());
       }
       return answer;
@@ -102,7 +102,7 @@ function withReserve(reserve: DiskReserve, database: Database, perform: Perform)
   };
 }
 
-/** Of a block of vectors, which is handed over rather than copied. */
+/** Buffers of a block of vectors, transferred rather than copied. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   return Object.values(Object(value)).flatMap((list) =>
     ArrayBuffer.isView(list) && list.buffer instanceof ArrayBuffer ? [list.buffer] : [],
