@@ -77,7 +77,7 @@ test('contract §1: what cannot be backed up or restored is one clear line and a
     [2, /is not a file/, ['restore', join(folder, 'missing')]],
     [2, /unexpected argument/, ['restore', text, text]],
     [2, /unknown flag/, ['backup', text, '--port', '1']],
-    [78, /There is no database at .*carrel\.db/, ['backup', join(folder, 'new.tar')]],
+    [78, /No database found at .*carrel\.db/, ['backup', join(folder, 'new.tar')]],
     [1, /not a Carrel backup/, ['restore', text]],
     [2, /cannot be created/, ['backup', join(text, 'below', 'it')]],
   ];

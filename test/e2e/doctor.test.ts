@@ -32,7 +32,7 @@ test('contract §9: doctor checks the database and tells which models have vecto
   assert.deepEqual(meaning, ['context: m, 1 vectors of 3 dimensions, 4 texts not embedded yet']);
 });
 
-test('contract §9: doctor finds an index that does not agree with what is stored, and names the next command', async (t) => {
+test('contract §9: doctor reports an index that does not match the stored texts, and names the next command', async (t) => {
   const { path, doctor } = place(t);
   await fill(path);
   const file = new DatabaseSync(path);
@@ -40,7 +40,7 @@ test('contract §9: doctor finds an index that does not agree with what is store
   file.close();
   const { code, database } = doctor();
   assert.equal(code, 78);
-  assert.match(database.found, /note_words does not agree/);
+  assert.match(database.found, /note_words does not match/);
   assert.match(database.remedy ?? '', /carrel restore <backup> --force/);
 });
 

@@ -52,7 +52,7 @@ test('a .env in the current folder sets no address, path or access', (t) => {
   assert.equal(chosen, before.dataDir);
   const changed = Object.keys(settings).filter((name) => settings[name]?.source !== before.settings[name]?.source);
   assert.deepEqual(changed, ['research.maxSearchResults']);
-  assert.match(stderr, /HOST, .*SERPER_URL.* not taken from a \.env file/);
+  assert.match(stderr, /HOST, .*SERPER_URL.* can't be set in a \.env file/);
   const onStdio = configIn(folder, dataDir, '--transport', 'stdio').settings;
   assert.equal(onStdio['research.maxSearchResults']?.source, 'default');
 });

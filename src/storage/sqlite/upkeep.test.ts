@@ -33,5 +33,5 @@ test('docs/troubleshooting.md: a check that cannot run is not reported as damage
   database.exec('PRAGMA query_only = OFF');
   assert.deepEqual(checkContent(database), []);
   database.exec("INSERT INTO note_words (note_words) VALUES ('delete-all')");
-  assert.match(String(checkContent(database)), /index note_words does not agree/);
+  assert.match(String(checkContent(database)), /index note_words does not match/);
 });

@@ -132,7 +132,7 @@ onEachDatabase('what clients really send', (server) => {
     const patch = { b: 'b'.repeat(600_000) };
     assert.match(
       await fail('update_context', { context_id: id, metadata_patch: patch }),
-      /metadata would have 1200015 characters as JSON with this patch, and may have at most 1048576/,
+      /metadata would have 1200015 characters as JSON with this patch; the limit is 1048576/,
     );
     await call('update_context', { context_id: id, metadata_patch: { a: null, ...patch } });
     assert.deepEqual(Object.keys((await one(id))?.['metadata'] as object), ['b']);

@@ -230,10 +230,10 @@ function addToken(dataDir: string, ...args: string[]): string {
 describe('without a receiver', () => {
   it('one that is gone, or a protocol that is not spoken, is told of and stops nothing', async () => {
     const settings = [
-      { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, said: /receiver of OpenTelemetry does not answer/ },
+      { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, said: /OpenTelemetry receiver does not answer/ },
       {
         env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-        said: /OpenTelemetry export is off: .*gRPC is not spoken/,
+        said: /OpenTelemetry export is off: .*gRPC is not supported/,
       },
     ];
     await Promise.all(
