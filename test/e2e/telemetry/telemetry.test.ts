@@ -228,7 +228,7 @@ function addToken(dataDir: string, ...args: string[]): string {
 }
 
 describe('without a receiver', () => {
-  it('one that is gone, or a protocol that is not spoken, is told of and stops nothing', async () => {
+  it('reports an unreachable receiver or an unsupported protocol, and serves on', async () => {
     const settings = [
       { env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, said: /OpenTelemetry receiver does not answer/ },
       {
