@@ -123,7 +123,14 @@ ${sections.join('\n')}`;
 function commandLinePage(): string {
   const sections = (Object.keys(groups) as CommandGroup[]).map((group) => {
     const own = commands.filter((command) => command.group === group);
-    return `## ${groups[group]}\n\n${own.map(commandSection).join('\n')}`;
+    // Flags that a whole group takes are listed once, above its commands.
+    const [first, ...others] = own;
+    const shared = (first?.flags ?? []).filter(
+      (flag) => !everywhere.includes(flag) && others.every(({ flags }) => flags.includes(flag)),
+    );
+    const common = shared.length === 0 ? '' : `All of them take:\n\n${flagTable(shared)}\n`;
+    const listed = own.map((command) => commandSection(command, [...everywhere, ...shared]));
+    return `## ${groups[group]}\n\n${common}${listed.join('\n')}`;
   });
   return `# Command line
 
@@ -147,8 +154,8 @@ ${flagTable(everywhere)}
 ${sections.join('\n')}`;
 }
 
-function commandSection(command: CommandDescription): string {
-  const own = command.flags.filter((flag) => !everywhere.includes(flag));
+function commandSection(command: CommandDescription, known: readonly FlagDescription[]): string {
+  const own = command.flags.filter((flag) => !known.includes(flag));
   const more = command.more === undefined ? '' : `${command.more}\n\n`;
   const examples = command.examples === undefined ? '' : `\`\`\`sh\n${command.examples.join('\n')}\n\`\`\`\n\n`;
   return `### ${command.name}\n\n\`${usageOf(command)}\`: ${command.summary}.\n\n${more}${examples}${own.length === 0 ? '' : `${flagTable(own)}`}`;
