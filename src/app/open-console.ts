@@ -1,4 +1,5 @@
 import { asCaller } from '../base/current-caller.ts';
+import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
 import { type Principal, rightsKey } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
@@ -33,6 +34,12 @@ export function openConsole(
     const { catalogue, callTool } = offer.scopedTo(principal.rights).forConsole();
     return {
       has: (name) => catalogue.find(name) !== undefined,
+      async original(id) {
+        const toolset = catalogue.toolsets.find(({ original }) => original !== undefined);
+        if (toolset?.original === undefined)
+          throw new CarrelError('document_not_found', 'There are no documents here.');
+        return await toolset.original(id, signal);
+      },
       async call(name, args) {
         const caller: Caller = {
           ...principal,

@@ -1,9 +1,13 @@
 import { isObject } from '../base/json.ts';
+import type { FileToSend } from '../http/send-file.ts';
+
 /** The tools as the console uses them: through the same funnel as every client's calls. */
 export interface ConsoleTools {
   has(name: string): boolean;
   /** What a client would get as `structuredContent`; a failure is thrown. */
   call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** The original file of a document. */
+  original(id: number): Promise<FileToSend>;
 }
 
 /** What one request brings to a page. */

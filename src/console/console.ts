@@ -7,13 +7,23 @@ import { fullRights, type Principal, rightsKey } from '../base/rights.ts';
 import { readBody } from '../http/body.ts';
 import { parseForm } from '../http/form.ts';
 import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
+import { sendFile } from '../http/send-file.ts';
 import { assetsVersion, sendAsset, sendHtml } from './assets.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
 import { fieldValue, html } from './html.ts';
 import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
 import { button, card, emptyState, field, linkButton, pageHeader, problem } from './parts/parts.ts';
-import { type About, actions, isOpenTo, type Room, type RoomDeps, rooms, type ShownConfig } from './rooms.ts';
+import {
+  type About,
+  actions,
+  isOffered,
+  isOpenTo,
+  type Room,
+  type RoomDeps,
+  rooms,
+  type ShownConfig,
+} from './rooms.ts';
 import { createSignIns, splitBase } from './sign-in.ts';
 
 export interface ConsoleConfig extends ShownConfig {
@@ -85,7 +95,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
 
   const shellOf = (current: string, { tools, principal, base, canSignOut }: Known) => ({
     base,
-    menu: rooms.filter((room) => isOpenTo(room, principal) && (room.needs === undefined || tools.has(room.needs))),
+    menu: rooms.filter((room) => isOpenTo(room, principal) && isOffered(room, tools)),
     current,
     version,
     isReadOnly: config.isReadOnly || principal?.rights.readOnly === true,
@@ -101,7 +111,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     known: Known,
     headers: Record<string, string> = {},
   ): Promise<void> => {
-    if (page.location !== undefined) {
+    if (page.file !== undefined) await sendFile(page.file, request, response);
+    else if (page.location !== undefined) {
       respondEmpty(response, 303, { ...securityHeaders, location: `${known.base}${page.location}` });
     } else {
       const markup = renderPage(page, shellOf(current, known));
@@ -199,6 +210,8 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         return { title: '', body: html``, location: await room.change(visit) };
       }
       if (visit.rest === '') return await room.show(visit, about);
+      const file = await room.download?.(visit);
+      if (file !== undefined) return { title: '', body: html``, file };
       return room.showOne === undefined ? notFound() : await room.showOne(visit);
     } catch (error) {
       if (isCarrelError(error)) {
@@ -257,8 +270,10 @@ interface Known {
   canSignOut: boolean;
 }
 
+const notSignedIn = (): Promise<never> => Promise.reject(new Error('not signed in'));
+
 const nobody: Known = {
-  tools: { has: () => false, call: () => Promise.reject(new Error('not signed in')) },
+  tools: { has: () => false, call: notSignedIn, original: notSignedIn },
   principal: undefined,
   base: '',
   canSignOut: false,

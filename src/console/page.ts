@@ -1,3 +1,4 @@
+import type { FileToSend } from '../http/send-file.ts';
 import { Html, html } from './html.ts';
 import type { IconName } from './parts/icon-shapes.ts';
 import { icon, notice } from './parts/parts.ts';
@@ -10,6 +11,8 @@ export interface Page {
   toast?: Html | undefined;
   /** `wide` uses the whole width; `bare` has no menu. */
   layout?: 'wide' | 'bare';
+  /** A file to send instead. */
+  file?: FileToSend;
   /** Where to go instead of showing anything, after a change. */
   location?: string;
 }

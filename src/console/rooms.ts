@@ -1,26 +1,32 @@
 import { isUnrestricted, type Principal } from '../base/rights.ts';
+import type { FileToSend } from '../http/send-file.ts';
 import type { Activity } from './activity.ts';
 import type { Clients } from './clients.ts';
-import type { Visit } from './console-tools.ts';
+import type { ConsoleTools, Visit } from './console-tools.ts';
 import type { Pace } from './pace.ts';
 import type { MenuEntry, Page } from './page.ts';
 import { activityPage } from './pages/activity.ts';
-import { changeDocument, documentPage, documentsPage } from './pages/documents.ts';
-import { finishUpload, jobsPage, startUpload } from './pages/jobs.ts';
-import { changeEntry, entryPage, memoriesPage } from './pages/memories.ts';
+import { originalOf } from './pages/document.ts';
+import { changeDocuments, documentOrQuestion, documentsPage } from './pages/documents.ts';
+import { changeJobs, finishUpload, jobsPage, startUpload } from './pages/jobs.ts';
+import { memoriesPage } from './pages/memories.ts';
+import { changeEntry, entryPage } from './pages/memory.ts';
 import { changeNote, notePage, notesPage } from './pages/notes.ts';
 import { searchPage } from './pages/search.ts';
 import { type ConnectSnippet, connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
+import { changeTrash, trashPage, trashTools } from './pages/trash.ts';
 
 /** A part of the console, with its place in the menu. */
 export interface Room extends MenuEntry {
-  /** The tool without which there is nothing to show. */
-  needs?: string;
+  /** Without one of these tools there is nothing to show. */
+  needs?: string | readonly string[];
   /** Tells about the server as a whole, so not for those who may see only a part. */
   isWhole?: boolean;
   show(visit: Visit, about: About): Promise<Page> | Page;
   /** What stands below the path. */
   showOne?(visit: Visit): Promise<Page>;
+  /** A file below the path; undefined if the path names none. */
+  download?(visit: Visit): Promise<FileToSend> | undefined;
   /** Carries out a form and returns where to go then. */
   change?(visit: Visit): Promise<string>;
 }
@@ -64,8 +70,9 @@ export const rooms: readonly Room[] = [
     isOnBar: true,
     needs: 'kb_list',
     show: documentsPage,
-    showOne: documentPage,
-    change: changeDocument,
+    showOne: documentOrQuestion,
+    download: originalOf,
+    change: changeDocuments,
   },
   {
     path: '/notes',
@@ -96,6 +103,16 @@ export const rooms: readonly Room[] = [
     isOnBar: true,
     needs: 'kb_jobs',
     show: (visit, { pace }) => jobsPage(visit, pace, Date.now()),
+    change: changeJobs,
+  },
+  {
+    path: '/trash',
+    name: 'Trash',
+    icon: 'trash-2',
+    group: 'knowledge',
+    needs: trashTools,
+    show: trashPage,
+    change: changeTrash,
   },
   { path: '/sources', name: 'Sources', icon: 'database', group: 'server', show: sourcesPage },
   {
@@ -132,4 +149,10 @@ export const actions: Record<string, (visit: Visit) => Promise<Record<string, un
 
 export function isOpenTo({ isWhole }: Room, principal: Principal | undefined): boolean {
   return !isWhole || principal === undefined || isUnrestricted(principal.rights);
+}
+
+/** Whether the tools have something to show there. */
+export function isOffered({ needs = [] }: Room, tools: ConsoleTools): boolean {
+  const names = typeof needs === 'string' ? [needs] : needs;
+  return names.length === 0 || names.some(tools.has);
 }

@@ -1,6 +1,7 @@
 import type { CarrelError, ErrorKind } from '../base/errors.ts';
 import type { Rights } from '../base/rights.ts';
 import type { SlotsOptions } from '../base/slots.ts';
+import type { FileToSend } from '../http/send-file.ts';
 import type { Measurement } from '../telemetry/sampling.ts';
 import type { CitableTexts } from './citable-texts.ts';
 import type { Prompt } from './prompt.ts';
@@ -31,15 +32,17 @@ export interface Toolset {
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
   sources?: readonly SearchSource[];
-  /** HTTP routes for bytes that should bypass the model. */
+  /** Where `verify` looks up a quotation. */
   citable?: readonly CitableTexts[];
-  /** Slower calls are answered with a job handle and continue. Without it, callers wait. */
+  /** The original file of a document, byte for byte, for the console. */
+  original?(id: number, signal: AbortSignal): Promise<FileToSend>;
+  /** HTTP routes for bytes that should bypass the model. */
   secretRoutes?: readonly SecretRoute[];
-  /** Concurrency limit for this toolset. Without it, only the program's limit applies. */
+  /** Slower calls are answered with a job handle and continue. Without it, callers wait. */
   slowCallMs?: number;
-  /** What `initialize` reports in `serverInfo` and `capabilities.experimental`. */
+  /** Concurrency limit for this toolset. Without it, only the program's limit applies. */
   inFlight?: SlotsOptions;
-  /** What `initialize` reports about these tools, in `serverInfo` and in `capabilities.experimental`. */
+  /** What `initialize` reports in `serverInfo` and `capabilities.experimental`. */
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
   /** Gauges for `/metrics`, polled. */
   health?(): Record<string, unknown>;

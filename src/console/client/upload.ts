@@ -3,49 +3,140 @@ import { base } from './base.ts';
 /** Files are sent three at a time, straight to the address that the server gives for each. */
 const uploadsAtOnce = 3;
 
+interface Upload {
+  file: File;
+  line: HTMLElement;
+  state: 'waiting' | 'sending' | 'done' | 'failed' | 'cancelled';
+  sentBytes: number;
+  request?: XMLHttpRequest;
+}
+
+/** Files can be dropped anywhere on a page with a `data-upload`. */
 export function watchUploads(): void {
-  for (const zone of document.querySelectorAll<HTMLElement>('[data-upload]')) watchZone(zone);
+  const zone = document.querySelector<HTMLElement>('[data-upload]');
+  if (zone) watchZone(zone);
 }
 
 function watchZone(zone: HTMLElement): void {
-  const waiting: { file: File; line: HTMLElement }[] = [];
-  let running = 0;
+  const uploads: Upload[] = [];
   const list = zone.querySelector('.uploads');
+  const summary = zone.querySelector<HTMLElement>('.upload-summary');
   const collection = zone.querySelector<HTMLInputElement>('[name=collection]');
+  let startedAt = 0;
+
   const add = (files: Iterable<File>): void => {
     for (const file of files) {
       const line = document.createElement('li');
       list?.append(line);
-      report(line, file, 'Waiting');
-      waiting.push({ file, line });
+      const upload: Upload = { file, line, state: 'waiting', sentBytes: 0 };
+      uploads.push(upload);
+      show(upload);
     }
     next();
   };
+
   const next = (): void => {
-    while (running < uploadsAtOnce) {
-      const upload = waiting.shift();
-      if (!upload) return;
-      const { file, line } = upload;
-      running += 1;
-      send(file, line, collection?.value ?? '')
-        .catch((error: unknown) => report(line, file, error instanceof Error ? error.message : 'Failed', 'failed'))
-        .finally(() => {
-          running -= 1;
-          next();
-        });
+    if (uploads.every(({ state }) => state !== 'sending')) startedAt = performance.now();
+    while (uploads.filter(({ state }) => state === 'sending').length < uploadsAtOnce) {
+      const upload = uploads.find(({ state }) => state === 'waiting');
+      if (!upload) break;
+      upload.state = 'sending';
+      show(upload);
+      void run(upload);
     }
+    summarise();
   };
+
+  const run = async (upload: Upload): Promise<void> => {
+    try {
+      const message = await send(upload, collection?.value ?? '', () => {
+        show(upload);
+        summarise();
+      });
+      upload.state = 'done';
+      show(upload, message);
+    } catch (error) {
+      if (upload.state !== 'cancelled') upload.state = 'failed';
+      show(upload, error instanceof Error ? error.message : 'Failed');
+    }
+    next();
+  };
+
+  const show = (upload: Upload, message?: string): void => {
+    const { file, line, state, sentBytes } = upload;
+    const name = Object.assign(document.createElement('span'), { textContent: file.name, title: file.name });
+    const action = document.createElement('span');
+    if (state === 'waiting' || state === 'sending') {
+      action.append(smallButton('Cancel', file.name, () => cancel(upload)));
+    }
+    if (state === 'failed' || state === 'cancelled') {
+      action.append(smallButton('Retry', file.name, () => retry(upload)));
+    }
+    line.className = state;
+    line.replaceChildren(name, stateOf(state, { done: sentBytes, total: file.size }, message), action);
+  };
+
+  const cancel = (upload: Upload): void => {
+    upload.state = 'cancelled';
+    upload.request?.abort();
+    show(upload);
+    next();
+  };
+
+  const retry = (upload: Upload): void => {
+    upload.state = 'waiting';
+    upload.sentBytes = 0;
+    show(upload);
+    next();
+  };
+
+  /** All files together: how many, how fast, what is left. */
+  const summarise = (): void => {
+    if (!summary) return;
+    const wanted = uploads.filter(({ state }) => state !== 'cancelled');
+    const isBusy = wanted.some(({ state }) => state === 'waiting' || state === 'sending');
+    summary.hidden = wanted.length < 2 && !isBusy;
+    const done = wanted.filter(({ state }) => state === 'done').length;
+    const total = sum(wanted.map(({ file }) => file.size));
+    const sent = sum(wanted.map(({ file, state, sentBytes }) => (state === 'done' ? file.size : sentBytes)));
+    const seconds = (performance.now() - startedAt) / 1000;
+    const perSecond = seconds > 0.5 ? sum(wanted.map(({ sentBytes }) => sentBytes)) / seconds : 0;
+    const pace = isBusy && perSecond > 0 ? ` · ${size(perSecond)}/s · ${wait((total - sent) / perSecond)} left` : '';
+    const text = document.createElement('span');
+    text.textContent = `${done} of ${wanted.length} files sent, ${size(sent)} of ${size(total)}${pace}`;
+    summary.replaceChildren(bar(sent, total), text);
+    if (!isBusy) summary.append(smallButton('Clear', 'sent files', clear));
+  };
+
+  const clear = (): void => {
+    for (const { line } of uploads.splice(0)) line.remove();
+    summarise();
+    if (summary) summary.hidden = true;
+  };
+
   zone.querySelector('input[type=file]')?.addEventListener('change', ({ target }) => {
-    if (target instanceof HTMLInputElement) add(target.files ?? []);
+    if (!(target instanceof HTMLInputElement)) return;
+    add(target.files ?? []);
+    // So that the same file can be chosen again.
+    target.value = '';
   });
-  zone.addEventListener('dragover', (event) => {
+  watchDrops(zone, add);
+}
+
+function watchDrops(zone: HTMLElement, add: (files: Iterable<File>) => void): void {
+  const hasFiles = ({ dataTransfer }: DragEvent): boolean => dataTransfer?.types.includes('Files') ?? false;
+  document.addEventListener('dragover', (event) => {
+    if (!hasFiles(event)) return;
     event.preventDefault();
-    zone.classList.add('over');
+    zone.classList.add('dropping');
   });
-  zone.addEventListener('dragleave', () => zone.classList.remove('over'));
-  zone.addEventListener('drop', async (event) => {
+  document.addEventListener('dragleave', ({ relatedTarget }) => {
+    if (relatedTarget === null) zone.classList.remove('dropping');
+  });
+  document.addEventListener('drop', async (event) => {
+    if (!hasFiles(event)) return;
     event.preventDefault();
-    zone.classList.remove('over');
+    zone.classList.remove('dropping');
     // Both can be read during the event only. A file from another page has no entry.
     const items = [...(event.dataTransfer?.items ?? [])];
     const dropped = items.map((item) => [item.webkitGetAsEntry(), item.getAsFile()] as const);
@@ -53,16 +144,14 @@ function watchZone(zone: HTMLElement): void {
   });
 }
 
-function report(line: HTMLElement, file: File, state: string, kind = ''): void {
-  line.textContent = `${file.name}: ${state}`;
-  line.className = kind;
-}
-
-async function send(file: File, line: HTMLElement, collection: string): Promise<void> {
+/** Returns what the server said about it. */
+async function send(upload: Upload, collection: string, progress: () => void): Promise<string> {
+  const { file } = upload;
   const started = await post('/console/upload-start', { filename: file.name, size: String(file.size), collection });
-  await put(new URL(started['upload_url'] ?? '').pathname, file, (percent) => report(line, file, `${percent} %`));
-  const { status, message } = await post('/console/upload-finish', { upload_id: started['upload_id'] ?? '' });
-  report(line, file, message ?? (status === 'queued' ? 'Added' : (status ?? 'Added')), 'done');
+  if (upload.state === 'cancelled') throw new Error('Cancelled');
+  await put(new URL(started['upload_url'] ?? '').pathname, upload, progress);
+  const { message } = await post('/console/upload-finish', { upload_id: started['upload_id'] ?? '' });
+  return message ?? 'Sent';
 }
 
 async function post(path: string, fields: Record<string, string>): Promise<Record<string, string>> {
@@ -73,15 +162,59 @@ async function post(path: string, fields: Record<string, string>): Promise<Recor
 }
 
 /** fetch reports no progress of uploads; XMLHttpRequest does. */
-function put(path: string, file: File, progress: (percent: number) => void): Promise<void> {
+function put(path: string, upload: Upload, progress: () => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
+    upload.request = request;
     request.open('PUT', path);
-    request.upload.onprogress = ({ loaded, total }) => progress(total === 0 ? 100 : Math.floor((loaded / total) * 100));
+    request.upload.onprogress = ({ loaded }) => {
+      upload.sentBytes = loaded;
+      progress();
+    };
     request.onload = () => (request.status < 300 ? resolve() : reject(new Error('Upload refused')));
     request.onerror = () => reject(new Error('Connection lost'));
-    request.send(file);
+    request.onabort = () => reject(new Error('Cancelled'));
+    request.send(upload.file);
   });
+}
+
+function stateOf(state: Upload['state'], { done, total }: { done: number; total: number }, message = ''): HTMLElement {
+  const shown = document.createElement('span');
+  if (state === 'sending') {
+    shown.append(bar(done, total));
+    return shown;
+  }
+  shown.className = `badge ${{ waiting: '', done: 'good', failed: 'bad', cancelled: '' }[state]}`;
+  shown.textContent = message || { waiting: 'Waiting', done: 'Sent', failed: 'Failed', cancelled: 'Cancelled' }[state];
+  return shown;
+}
+
+function bar(done: number, total: number): HTMLProgressElement {
+  return Object.assign(document.createElement('progress'), { max: Math.max(1, total), value: done });
+}
+
+function smallButton(label: string, about: string, onClick: () => void): HTMLButtonElement {
+  const button = Object.assign(document.createElement('button'), {
+    type: 'button',
+    className: 'button quiet small',
+    textContent: label,
+  });
+  button.setAttribute('aria-label', `${label} ${about}`);
+  button.addEventListener('click', onClick);
+  return button;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function size(bytes: number): string {
+  const step = Math.min(3, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${Number((bytes / 1000 ** step).toPrecision(3))} ${['bytes', 'KB', 'MB', 'GB'][step]}`;
+}
+
+function wait(seconds: number): string {
+  return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** The files of a dropped folder, with those of the folders in it. */

@@ -1,13 +1,13 @@
+import { isCarrelError } from '../../base/errors.ts';
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
-  badge,
   button,
-  card,
-  changeForm,
+  type Column,
   emptyState,
   field,
+  hidden,
   icon,
   linkButton,
   listOf,
@@ -17,178 +17,303 @@ import {
   pageHeader,
   pager,
   plural,
+  popupButton,
   select,
+  selectAll,
+  selectRow,
   table,
-  tagFields,
   tagList,
-  textArea,
   time,
+  toast,
   typeIcon,
 } from '../parts/parts.ts';
+import { changeDocument, documentPage, keepsDeleted, documentPath as path } from './document.ts';
+import { afterwards, doneOf } from './done.ts';
+import { indexing, partlyRead } from './reading-state.ts';
 
 const limit = 50;
-const path = '/documents';
 
-/** The documents of the knowledge base, by collection, tag and words of their title or path. */
+const filterNames = ['query', 'collection', 'type', 'tag'] as const;
+const sorts = { title: 'Title', type: 'Type', chunks: 'Passages', added: 'Added' } as const;
+type Sort = keyof typeof sorts;
+
+/** The documents of the knowledge base as a table: filtered, sorted, and changed many at a time. */
 export async function documentsPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const filters = Object.fromEntries(
-    ['collection', 'tag', 'type', 'query'].flatMap((name) => {
+    filterNames.flatMap((name) => {
       const value = query.get(name)?.trim();
       return value ? [[name, value]] : [];
     }),
   );
-  const answer = await tools.call('kb_list', { ...filters, limit, offset });
+  // An engine elsewhere only has kb_list.
+  const canSort = tools.has('kb_table');
+  const sorted = canSort ? sortOf(query) : undefined;
+  const answer = await listed(tools, {
+    ...filters,
+    limit,
+    offset,
+    ...(sorted ? { sort: sorted.by, descending: sorted.descending } : {}),
+  });
   const documents = read.list(answer, 'documents');
   const total = read.number(answer, 'total') ?? documents.length;
   const choices = (name: string) =>
     read
       .list(answer, name)
       .map((each) => ({ value: read.text(each, 'name'), count: read.number(each, 'documents') ?? 0 }));
+  const isFiltered = Object.keys(filters).length > 0;
   return {
     title: 'Documents',
-    body: html`${pageHeader({ title: 'Documents', meta: plural(total, 'document'), actions: tools.has('kb_upload_start') && linkButton('/jobs', 'Add files', { icon: 'upload' }) })}
+    layout: 'wide',
+    toast: toastOf(query, tools),
+    body: html`${pageHeader({
+      title: 'Documents',
+      meta: plural(total, 'document'),
+      actions: html`${tools.has('kb_trash') && linkButton('/trash', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('kb_upload_start') && linkButton('/jobs', 'Add files', { icon: 'upload', kind: 'primary' })}`,
+    })}
 <form class="filters" method="get" action="${path}" data-live="#list">
-${field({ label: 'Words', name: 'query', type: 'search', value: filters['query'] ?? '', placeholder: 'Title or path', icon: 'search', hidesLabel: true })}
+${field({ label: 'Title or path', name: 'query', type: 'search', value: filters['query'] ?? '', placeholder: 'Filter by title or path', icon: 'search', hidesLabel: true })}
 ${select({ label: 'Collection', name: 'collection', options: choices('collections'), value: filters['collection'] ?? '', all: 'All collections', hidesLabel: true })}
+${canSort && select({ label: 'Type', name: 'type', options: choices('types'), value: filters['type'] ?? '', all: 'All types', hidesLabel: true })}
 ${select({ label: 'Tag', name: 'tag', options: choices('tags'), value: filters['tag'] ?? '', all: 'All tags', hidesLabel: true })}
-${button('Filter', { icon: 'list-filter' })}</form>
+${sorted && hidden('sort', sorted.given)}
+<noscript>${button('Filter', { icon: 'list-filter' })}</noscript></form>
 <div id="list" aria-live="polite">
-${
-  documents.length === 0
-    ? emptyState({ icon: 'file-text', title: 'No documents', actions: linkButton('/jobs', 'Add files') })
-    : table({
-        caption: 'Documents',
-        columns: [
-          { label: 'Title' },
-          { label: 'Collection' },
-          { label: 'Type', isWhole: true },
-          { label: 'Passages', isNumber: true },
-          { label: 'Added', isWhole: true },
-        ],
-        rows: documents.map(row),
-      })
-}
+${documents.length === 0 ? noDocuments(isFiltered) : documentTable(documents, query, { tools, sorted: sorted?.by === 'changed' ? undefined : sorted })}
 ${pager(path, query, { offset, limit, total })}
 </div>`,
   };
 }
 
-function row(document: Record<string, unknown>): Part[] {
+/** The tools refuse a collection without documents; here it is an empty list, such as after deleting its last one. */
+async function listed(
+  tools: Visit['tools'],
+  { collection, ...request }: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const tool = tools.has('kb_table') ? 'kb_table' : 'kb_list';
+  try {
+    return await tools.call(tool, { ...request, ...(collection === undefined ? {} : { collection }) });
+  } catch (error) {
+    if (!isCarrelError(error) || error.code !== 'collection_not_found') throw error;
+    return { ...(await tools.call(tool, { limit: 1 })), documents: [], total: 0 };
+  }
+}
+
+interface Sorted {
+  by: Sort | 'changed';
+  descending: boolean;
+  /** As in the address: `-title` is descending. */
+  given: string;
+}
+
+function sortOf(query: URLSearchParams): Sorted | undefined {
+  const given = query.get('sort') ?? '';
+  const name = given.replace(/^-/, '');
+  return Object.hasOwn(sorts, name) ? { by: name as Sort, descending: given.startsWith('-'), given } : undefined;
+}
+
+function documentTable(
+  documents: readonly Record<string, unknown>[],
+  query: URLSearchParams,
+  { tools, sorted }: { tools: Visit['tools']; sorted: Sorted | undefined },
+): Html {
+  const canSort = tools.has('kb_table');
+  const canChange = tools.has('kb_bulk_tags') || tools.has('kb_bulk_delete');
+  const column = (by: Sort, rest: Partial<Column> = {}): Column => ({
+    label: sorts[by],
+    ...rest,
+    ...(canSort ? { sort: sortLink(by, query, sorted) } : {}),
+  });
+  const shown = table({
+    caption: 'Documents',
+    columns: [
+      ...(canChange ? [{ label: selectAll('Select all documents') }] : []),
+      column('title', { isWide: true }),
+      { label: 'Collection' },
+      column('type', { isWhole: true, isExtra: true }),
+      column('chunks', { isNumber: true, isExtra: true }),
+      column('added', { isWhole: true }),
+    ],
+    rows: documents.map((document) => row(document, query, canChange)),
+  });
+  if (!canChange) return shown;
+  return html`<form class="selecting" method="post" action="${path}/selected">${hidden('back', backOf(query))}${shown}${selectionBar(tools)}</form>`;
+}
+
+function sortLink(by: Sort, query: URLSearchParams, sorted: Sorted | undefined): NonNullable<Column['sort']> {
+  const next = new URLSearchParams(query);
+  next.delete('offset');
+  next.delete('done');
+  const isNow = sorted?.by === by;
+  // Names from A, numbers and dates from the largest.
+  const startsDescending = by === 'chunks' || by === 'added';
+  const descending = isNow ? !sorted.descending : startsDescending;
+  next.set('sort', `${descending ? '-' : ''}${by}`);
+  return {
+    href: `${path}?${next}`,
+    ...(isNow ? { order: sorted.descending ? 'descending' : 'ascending' } : {}),
+  };
+}
+
+function row(document: Record<string, unknown>, query: URLSearchParams, canChange: boolean): Part[] {
   const id = read.text(document, 'document_id');
   const type = read.text(document, 'type');
+  const title = read.text(document, 'title') || `Document ${id}`;
+  const source = read.text(document, 'source_path');
+  const collection = read.text(document, 'collection');
+  const isPathShown = source !== '' && source !== title;
   return [
-    html`<a href="${path}/${id}">${icon(typeIcon(type))} ${read.text(document, 'title') || id}</a>
-${leftOut(document)}${tagList(read.texts(document, 'tags'), (tag) => `${path}?tag=${encodeURIComponent(tag)}`)}`,
-    read.text(document, 'collection'),
+    ...(canChange ? [selectRow('id', id, `Select ${title}`)] : []),
+    html`<div class="titled"><a class="title" href="${path}/${id}">${icon(typeIcon(type))}<span>${title}</span></a>
+${indexing(document)}${partlyRead(document)}${tagList(read.texts(document, 'tags'), (tag) => filtered(query, 'tag', tag))}</div>
+${isPathShown && html`<p class="meta path" title="${source}">${source}</p>`}`,
+    collection !== '' && html`<a class="plain" href="${filtered(query, 'collection', collection)}">${collection}</a>`,
     type,
     number(read.number(document, 'chunks') ?? 0),
     time(read.text(document, 'created_at')),
   ];
 }
 
-/** What of it is missing, or not there yet. */
-export function leftOut(from: Record<string, unknown>): Html {
-  const { reason, read: got, of } = read.object(from, 'truncated');
-  const pending = read.number(from, 'pending') ?? 0;
-  return html`${reason !== undefined && badge(`Partly read (${String(reason)}): ${String(got)} of ${String(of)}`, 'warn')}
-${pending > 0 && badge(`Indexing: ${plural(pending, 'passage')} left`, 'neutral', 'circle-dashed')}`;
+/** The same list, narrowed further. */
+function filtered(query: URLSearchParams, name: string, value: string): string {
+  const next = new URLSearchParams(query);
+  next.delete('offset');
+  next.delete('done');
+  next.set(name, value);
+  return `${path}?${next}`;
 }
 
-/** One document: its text in parts, and what can be changed. */
-export async function documentPage({ tools, rest, query }: Visit): Promise<Page> {
-  const id = Number(rest);
-  if (query.get('deleted') === '1' && tools.has('kb_delete')) {
-    return {
-      title: 'Deleted',
-      body: html`${pageHeader({ title: 'Document deleted', meta: 'It can be restored for 30 days. Restoring reads its file again.' })}${changeForm(`${path}/${id}/restore`, 'Restore')}`,
-    };
-  }
-  if (query.get('delete') === '1' && tools.has('kb_delete')) {
-    const { title } = await tools.call('kb_get', { document_id: id, max_chunks: 0 });
-    return {
-      title: 'Delete?',
-      body: html`${pageHeader({ title: html`Delete ${String(title) || id} for good?`, meta: html`The engine keeps no deleted documents: this one can't be restored.` })}
-<div class="row">${changeForm(`${path}/${id}/delete`, 'Delete for good', html`<input type="hidden" name="sure" value="1">`, { kind: 'danger' })}${linkButton(`${path}/${id}`, 'Keep it')}</div>`,
-    };
-  }
-  const first = offsetOf(query);
-  const document = await tools.call('kb_get', { document_id: id, ...(first > 0 ? { first_chunk: first } : {}) });
-  const chunks = read.list(document, 'chunks');
-  const next = /first_chunk=(\d+)/.exec(read.text(document, 'next'))?.[1];
-  const isNote = read.text(document, 'doc_type') === 'note';
-  const tags = read.texts(document, 'tags');
-  const title = read.text(document, 'title') || String(id);
-  return {
-    title,
-    body: html`${pageHeader({
-      title,
-      trail: [{ href: path, label: 'Documents' }],
-      meta: html`${read.text(document, 'collection')} · ${read.text(document, 'doc_type')} · ${read.text(document, 'source_path')} · ${time(read.text(document, 'created_at'))}`,
-    })}
-<div class="stack">${leftOut(document)}${tagList(tags)}
-${first > 0 && html`<p><a rel="prev" href="${path}/${id}">From the beginning</a></p>`}
-<article class="card">${chunks.map((chunk) => html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${place(chunk)}<p class="text">${read.text(chunk, 'text')}</p></section>`)}</article>
-${next !== undefined && html`<p><a rel="next" href="${path}/${id}?offset=${next}">Read on</a></p>`}
+function backOf(query: URLSearchParams): string {
+  const next = new URLSearchParams(query);
+  next.delete('done');
+  return String(next);
+}
+
+/** What can be done with the selected rows; the stylesheet shows it once one is selected. */
+function selectionBar(tools: Visit['tools']): Html {
+  return html`<div class="selection" role="group" aria-label="Selected documents"><span class="selected-count"></span>
 ${
-  hasChanges(tools) &&
-  card(
-    html`${tools.has('kb_bulk_tags') && changeForm(`${path}/${id}/tags`, 'Save tags', tagFields(tags), { kind: 'secondary' })}
-${tools.has('kb_set_collection') && changeForm(`${path}/${id}/collection`, 'Move', field({ label: 'Collection', name: 'collection', isRequired: true, value: read.text(document, 'collection') }), { kind: 'secondary' })}
-${isNote && next === undefined && first === 0 && tools.has('kb_update_note') && changeForm(`${path}/${id}/text`, 'Save text', textArea({ label: 'Text', name: 'text', rows: 8, value: chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n') }), { kind: 'secondary' })}
-${tools.has('kb_delete') && changeForm(`${path}/${id}/delete`, 'Delete', html``, { kind: 'danger', icon: 'trash-2' })}`,
-    { title: 'Change' },
-  )
-}</div>`,
+  tools.has('kb_bulk_tags') &&
+  html`${popupButton({
+    id: 'selected-tags',
+    label: 'Tags',
+    title: 'Change tags',
+    look: { icon: 'tag', isSmall: true },
+    body: html`${field({ label: 'Add', name: 'add', placeholder: 'Separate with commas' })}${field({ label: 'Remove', name: 'remove', placeholder: 'Separate with commas' })}<div class="row end">${button('Change tags', { kind: 'primary', attributes: { name: 'change', value: 'tags' } })}</div>`,
+  })}
+${popupButton({
+  id: 'selected-move',
+  label: 'Move',
+  title: 'Move to a collection',
+  look: { icon: 'folder', isSmall: true },
+  body: html`${field({ label: 'Collection', name: 'collection', placeholder: 'An existing or a new one' })}<div class="row end">${button('Move', { kind: 'primary', attributes: { name: 'change', value: 'move' } })}</div>`,
+})}`
+}
+${tools.has('kb_bulk_delete') && button('Delete', { kind: 'danger', icon: 'trash-2', isSmall: true, attributes: { name: 'change', value: 'delete' } })}</div>`;
+}
+
+function noDocuments(isFiltered: boolean): Html {
+  if (isFiltered) {
+    return emptyState({
+      icon: 'list-filter',
+      title: 'No matching documents',
+      text: 'Search looks into the texts; these filters only look at titles, paths and labels.',
+      actions: linkButton(path, 'Clear filters'),
+    });
+  }
+  return emptyState({
+    icon: 'file-text',
+    title: 'No documents yet',
+    text: 'Add PDFs, Office files, Markdown, code or web pages. Agents can then search and cite them.',
+    actions: linkButton('/jobs', 'Add files', { icon: 'upload', kind: 'primary' }),
+  });
+}
+
+function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
+  const done = doneOf(query);
+  if (done === undefined) return undefined;
+  const { what, ids } = done;
+  const count = plural(ids.length, 'document');
+  switch (what) {
+    case 'deleted':
+      return toast(
+        `${count} deleted`,
+        tools.has('kb_delete')
+          ? {
+              action: `${path}/selected`,
+              fields: html`${ids.map((id) => hidden('id', id))}${hidden('change', 'restore')}`,
+            }
+          : undefined,
+      );
+    case 'purged':
+      return toast('Deleted for good');
+    case 'restored':
+      return toast(`Restoring ${count}`);
+    case 'tagged':
+      return toast(`Tags of ${count} changed`);
+    case 'moved':
+      return toast(`${count} moved`);
+    case 'unchanged':
+      return toast('Nothing was selected or changed');
+    default:
+      return undefined;
+  }
+}
+
+/** One document, or the question whether the selected ones are to be deleted for good. */
+export async function documentOrQuestion(visit: Visit): Promise<Page> {
+  if (visit.rest !== 'selected') return await documentPage(visit);
+  const ids = (visit.query.get('delete') ?? '').split(',').map(Number).filter(Number.isSafeInteger).slice(0, limit);
+  const question = `Delete ${plural(ids.length, 'document')} for good?`;
+  return {
+    title: question,
+    body: html`${pageHeader({ title: question, meta: "This server keeps no deleted documents: they can't be restored." })}
+<form class="row" method="post" action="${path}/selected">${ids.map((id) => hidden('id', id))}${hidden('change', 'delete')}${hidden('sure', '1')}${button('Delete for good', { kind: 'danger' })}${linkButton(path, 'Keep them')}</form>`,
   };
 }
 
-function hasChanges({ has }: Visit['tools']): boolean {
-  return ['kb_bulk_tags', 'kb_set_collection', 'kb_update_note', 'kb_delete'].some(has);
-}
-
-function place(chunk: Record<string, unknown>): Html {
-  const { page, section_header: section } = read.object(chunk, 'chunk_metadata');
-  const words = [page === undefined ? '' : `page ${String(page)}`, typeof section === 'string' ? section : ''];
-  const shown = words.filter((word) => word !== '').join(' · ');
-  return shown === '' ? html`` : html`<p class="meta">${shown}</p>`;
-}
-
-async function keepsDeleted(tools: Visit['tools']): Promise<boolean> {
-  if (!tools.has('kb_status')) return false;
-  const status = await tools.call('kb_status', {});
-  return read.object(status, 'storage')['keeps_deleted'] === true;
-}
-
-export async function changeDocument({ tools, rest, form }: Visit): Promise<string> {
-  const [given = '', change] = rest.split('/');
-  const id = Number(given);
-  if (change === 'delete') {
-    const isKept = await keepsDeleted(tools);
-    if (!isKept && form.get('sure') !== '1') return `${path}/${id}?delete=1`;
-    await tools.call('kb_delete', { document_id: id });
-    return isKept ? `${path}/${id}?deleted=1` : path;
-  }
-  if (change === 'restore') {
-    await tools.call('kb_delete', { document_id: id, restore: true });
-    // Where its job is shown, with a link to the document when it is there again.
-    return '/jobs';
-  }
-  if (change === 'collection') {
-    await tools.call('kb_set_collection', { document_id: id, collection: form.get('collection') ?? '' });
-  } else if (change === 'text') {
-    await tools.call('kb_update_note', { document_id: id, text: form.get('text') ?? '' });
-  } else if (change === 'tags') {
-    const [before, after] = [listOf(form.get('before')), listOf(form.get('tags'))];
-    const add = after.filter((tag) => !before.includes(tag));
-    const remove = before.filter((tag) => !after.includes(tag));
-    if (add.length + remove.length > 0) {
+/** Carries out a form about one document, or about those selected in the table. */
+export async function changeDocuments(visit: Visit): Promise<string> {
+  const { tools, rest, form } = visit;
+  if (rest !== 'selected') return await changeDocument(visit);
+  const ids = form.getAll('id').map(Number).filter(Number.isSafeInteger);
+  const back = backTo(form.get('back'));
+  if (ids.length === 0) return afterwards(back, 'unchanged');
+  // They were selected one by one: how many of all documents they are is no reason to refuse.
+  const selection = { document_ids: ids, force: true };
+  switch (form.get('change')) {
+    case 'tags': {
+      const [add, remove] = [listOf(form.get('add')), listOf(form.get('remove'))];
+      if (add.length + remove.length === 0) return afterwards(back, 'unchanged');
       await tools.call('kb_bulk_tags', {
-        document_ids: [id],
+        ...selection,
         ...(add.length > 0 ? { add } : {}),
         ...(remove.length > 0 ? { remove } : {}),
       });
+      return afterwards(back, 'tagged', ids);
     }
-  } else throw noSuchChange();
-  return `${path}/${id}`;
+    case 'move': {
+      const collection = (form.get('collection') ?? '').trim();
+      if (collection === '') return afterwards(back, 'unchanged');
+      await tools.call('kb_bulk_tags', { ...selection, set_collection: collection });
+      return afterwards(back, 'moved', ids);
+    }
+    case 'delete': {
+      const isKept = await keepsDeleted(tools);
+      if (!isKept && form.get('sure') !== '1') return `${path}/selected?delete=${ids.join(',')}`;
+      await tools.call('kb_bulk_delete', selection);
+      return afterwards(back, isKept ? 'deleted' : 'purged', ids);
+    }
+    case 'restore':
+      for (const id of ids) await tools.call('kb_delete', { document_id: id, restore: true });
+      return afterwards(path, 'restored', ids);
+    default:
+      throw noSuchChange();
+  }
+}
+
+/** The list as it was filtered. */
+function backTo(query: string | null): string {
+  const given = new URLSearchParams(query ?? '');
+  return given.size === 0 ? path : `${path}?${given}`;
 }

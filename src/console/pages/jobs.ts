@@ -1,27 +1,37 @@
 import { read, type Visit } from '../console-tools.ts';
-import { html, type Part } from '../html.ts';
+import { type Html, html, type Part } from '../html.ts';
 import type { Pace } from '../pace.ts';
 import type { Page } from '../page.ts';
 import {
   badge,
+  button,
+  changeForm,
   duration,
+  emptyState,
   field,
-  notice,
+  icon,
+  iconButton,
+  noSuchChange,
   number,
   offsetOf,
   pageHeader,
   pager,
   plural,
+  popupButton,
   progress,
-  type Tone,
   table,
+  textArea,
   time,
+  toast,
+  typeIcon,
 } from '../parts/parts.ts';
-import { leftOut } from './documents.ts';
+import { afterwards, doneOf } from './done.ts';
+import { indexing, partlyRead } from './reading-state.ts';
 
 const limit = 50;
+const path = '/jobs';
 
-/** Files on their way in: a place to drop more, and what became of those that were. */
+/** Files on their way in: a place to drop more, how far they are, and what became of them. */
 export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number): Promise<Page> {
   const offset = offsetOf(query);
   const [answer, status] = await Promise.all([tools.call('kb_jobs', { limit, offset }), tools.call('kb_status', {})]);
@@ -31,54 +41,187 @@ export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number)
   const unembedded = read.number(status, 'unembedded') ?? 0;
   const finished = (read.number(queue, 'done') ?? 0) + (read.number(queue, 'failed') ?? 0);
   const speed = pace.of({ at: now, waiting, finished, unembedded });
+  const passages = read.number(status, 'chunks') ?? 0;
+  const isBusy = waiting > 0 || unembedded > 0;
+  const canCancel = tools.has('kb_cancel_job');
   return {
     title: 'Files',
-    body: html`${pageHeader({ title: 'Files' })}
+    layout: 'wide',
+    toast: toastOf(query),
+    body: html`${pageHeader({ title: 'Files', meta: 'Add files to the knowledge base and follow what becomes of them.', actions: addActions(tools) })}
+${tools.has('kb_upload_start') && dropZone()}
+<div id="jobs" class="stack" aria-live="polite" data-refresh="${isBusy ? '1000' : '5000'}">
 ${
-  tools.has('kb_upload_start') &&
-  html`<section class="card drop" data-upload aria-label="Add files">
-<label class="field"><span class="label">Drop files here, or choose them</span><input type="file" multiple></label>
-${field({ label: 'Collection', name: 'collection', placeholder: 'documents' })}
-<ul class="uploads" aria-live="polite"></ul></section>`
+  isBusy &&
+  html`<div class="card work">${waiting > 0 && work('Reading files', plural(waiting, 'file'), left(speed.filesPerMinute, speed.filesLeftMs))}
+${unembedded > 0 && work('Indexing passages', progress(passages - unembedded, passages, 'Indexed passages'), left(speed.passagesPerMinute, speed.passagesLeftMs) || 'Keyword search already works')}</div>`
 }
-<div id="jobs" aria-live="polite" data-refresh="${waiting > 0 || unembedded > 0 ? '1000' : '5000'}">
-<p class="meta">${waiting === 0 ? 'Nothing queued' : `${number(waiting)} queued or processing`}${left(speed.filesPerMinute, speed.filesLeftMs)}${unembedded > 0 && ` · Indexing: ${plural(unembedded, 'passage')} left. Keyword search already works`}${left(speed.passagesPerMinute, speed.passagesLeftMs)}</p>
-${table({
-  caption: 'Jobs',
-  columns: [
-    { label: 'File' },
-    { label: 'State' },
-    { label: 'Passages', isNumber: true },
-    { label: 'Changed', isWhole: true },
-  ],
-  rows: jobs.map(row),
-})}
-${pager('/jobs', query, { offset, limit, total: read.number(answer, 'total') ?? jobs.length })}</div>`,
+${
+  jobs.length === 0
+    ? emptyState({ icon: 'upload', title: 'No files yet', text: 'Files that you add appear here.' })
+    : table({
+        caption: 'Files',
+        columns: [
+          { label: 'File' },
+          { label: 'State' },
+          { label: 'Passages', isNumber: true },
+          { label: 'Changed', isWhole: true },
+          ...(canCancel ? [{ label: '' }] : []),
+        ],
+        rows: jobs.map((job) => row(job, canCancel)),
+      })
+}
+<div class="row end">${jobs.length > 0 && tools.has('kb_clear_jobs') && html`<form method="post" action="${path}/clear">${button('Clear finished', { kind: 'quiet', isSmall: true, icon: 'check' })}</form>`}</div>
+${pager(path, query, { offset, limit, total: read.number(answer, 'total') ?? jobs.length })}</div>`,
   };
+}
+
+function toastOf(query: URLSearchParams): Html | undefined {
+  const done = doneOf(query);
+  const messages: Record<string, string> = {
+    cleared: 'Finished files cleared from the list',
+    cancelled: 'Cancelled',
+    restored: 'Restoring',
+    added: 'Added to the queue',
+  };
+  const message = done && messages[done.what];
+  return message === undefined ? undefined : toast(message);
+}
+
+function addActions(tools: Visit['tools']): Html {
+  if (!tools.has('kb_add')) return html``;
+  const collection = field({ label: 'Collection', name: 'collection', placeholder: 'documents' });
+  return html`${popupButton({
+    id: 'add-page',
+    label: 'Add a web page',
+    title: 'Add a web page',
+    look: { icon: 'globe' },
+    body: changeForm(
+      `${path}/page`,
+      'Add',
+      html`${field({ label: 'Address', name: 'url', type: 'url', isRequired: true, placeholder: 'https://' })}${collection}`,
+    ),
+  })}
+${popupButton({
+  id: 'add-note',
+  label: 'Write a note',
+  title: 'Write a note',
+  isLarge: true,
+  look: { icon: 'notebook-pen' },
+  body: changeForm(
+    `${path}/note`,
+    'Add',
+    html`${field({ label: 'Title', name: 'title' })}${textArea({ label: 'Text', name: 'text', rows: 10 })}${collection}`,
+  ),
+})}`;
+}
+
+/** The script takes files from anywhere on the page, and fills in the list. */
+function dropZone(): Html {
+  return html`<section class="card drop" data-upload aria-label="Add files">
+<label class="drop-target">${icon('upload')}<span><b>Drop files anywhere on this page</b>, or <u>choose them</u></span><input class="visually-hidden" type="file" multiple></label>
+${field({ label: 'Collection', name: 'collection', placeholder: 'documents', hint: 'New files go there.' })}
+<noscript><p class="meta">Adding files here needs JavaScript. In a terminal, <code>carrel add</code> does the same.</p></noscript>
+<div class="upload-summary" hidden></div><ul class="uploads" aria-live="polite"></ul></section>`;
+}
+
+function work(name: string, amount: Part, pace: string): Html {
+  return html`<p class="row"><b>${name}</b> <span>${amount}</span> <span class="meta">${pace}</span></p>`;
 }
 
 /** The pace and what is left at that pace, as far as they are known. */
 function left(perMinute: number | undefined, leftMs: number | undefined): string {
   if (perMinute === undefined || leftMs === undefined) return '';
-  const rate = perMinute < 10 ? perMinute.toFixed(1) : String(Math.round(perMinute));
-  return `, ${rate} a minute, about ${duration(leftMs)} left`;
+  return `${number(perMinute < 10 ? perMinute : Math.round(perMinute))} a minute · about ${duration(leftMs)} left`;
 }
 
-const tones: Record<string, Tone> = { done: 'good', failed: 'bad', processing: 'info' };
+/** What was done, for jobs that are the record of a change. */
+const changes: Record<string, string> = {
+  delete: 'Deleted',
+  tags: 'Tags changed',
+  note: 'Edited',
+  move: 'Moved',
+  bulk_delete: 'Several deleted',
+  bulk_tags: 'Tags of several changed',
+  bulk_set_tags: 'Tags of several replaced',
+};
 
-function row(job: Record<string, unknown>): Part[] {
+const phases: Record<string, string> = {
+  received: 'Starting',
+  extracting: 'Reading',
+  chunking: 'Splitting',
+  indexing: 'Storing',
+};
+
+function row(job: Record<string, unknown>, canCancel: boolean): Part[] {
+  const id = read.text(job, 'job_id');
   const document = read.number(job, 'document_id');
-  const name = read.text(job, 'filename') || `${read.text(job, 'kind')} ${read.text(job, 'job_id')}`;
-  const { phase, done, total } = read.object(job, 'progress');
+  const kind = read.text(job, 'kind');
   const status = read.text(job, 'status');
-  const isRunning = status === 'processing';
+  const name = read.text(job, 'filename') || changes[kind] || `Job ${id}`;
+  const isThere = document !== undefined && status === 'done' && kind !== 'delete';
+  const sign = icon(typeIcon(name.split('.').at(-1) ?? ''));
   const error = read.text(job, 'error');
+  const isOpen = status === 'queued' || status === 'processing';
   return [
-    html`${document === undefined ? name : html`<a href="/documents/${document}">${name}</a>`}${leftOut(job)}`,
-    html`${badge(isRunning && typeof phase === 'string' ? phase : status, tones[status])}${isRunning && typeof total === 'number' && total > 0 && progress(Number(done ?? 0), total, name)}${error !== '' && notice(error, 'bad')}`,
-    read.text(job, 'chunk_count'),
+    html`${
+      isThere
+        ? html`<a class="title" href="/documents/${document}">${sign}<span>${name}</span></a>`
+        : html`<span class="title">${sign}<span>${name}</span></span>`
+    }${error !== '' && html`<p class="reason" title="${error}">${error}</p>`}`,
+    state(job, kind, status),
+    read.number(job, 'chunk_count') === undefined ? '' : number(read.number(job, 'chunk_count') ?? 0),
     time(read.text(job, 'updated_at')),
+    ...(canCancel
+      ? [
+          isOpen &&
+            html`<form method="post" action="${path}/${id}/cancel">${iconButton('x', `Cancel ${name}`, { isSmall: true })}</form>`,
+        ]
+      : []),
   ];
+}
+
+function state(job: Record<string, unknown>, kind: string, status: string): Html {
+  switch (status) {
+    case 'queued':
+      return badge('Queued', 'neutral', 'clock');
+    case 'processing': {
+      const { phase, done, total } = read.object(job, 'progress');
+      const label = (typeof phase === 'string' && phases[phase]) || 'Reading';
+      return html`<span class="row">${badge(label, 'info', 'loader-circle')}${typeof total === 'number' && total > 0 && progress(Number(done ?? 0), total, label)}</span>`;
+    }
+    case 'failed':
+      return badge('Failed', 'bad', 'circle-x');
+    case 'cancelled':
+      return badge('Cancelled');
+    default: {
+      const waits = indexing(job);
+      const label = changes[kind] ?? (kind === 'crawl' ? 'Fetched' : 'Added');
+      return html`<span class="row">${waits.markup === '' ? badge(label, changes[kind] ? 'neutral' : 'good', changes[kind] ? 'history' : 'check') : waits}${partlyRead(job)}</span>`;
+    }
+  }
+}
+
+export async function changeJobs({ tools, rest, form }: Visit): Promise<string> {
+  const [name = '', change] = rest.split('/');
+  const collection = (form.get('collection') ?? '').trim();
+  const filing = collection === '' ? {} : { collection };
+  if (rest === 'clear') {
+    await tools.call('kb_clear_jobs', {});
+    return afterwards(path, 'cleared');
+  }
+  if (rest === 'page') {
+    await tools.call('kb_add', { url: form.get('url') ?? '', ...filing });
+    return afterwards(path, 'added');
+  }
+  if (rest === 'note') {
+    const title = (form.get('title') ?? '').trim();
+    await tools.call('kb_add', { text: form.get('text') ?? '', ...(title === '' ? {} : { title }), ...filing });
+    return afterwards(path, 'added');
+  }
+  if (change !== 'cancel') throw noSuchChange();
+  await tools.call('kb_cancel_job', { job_id: name });
+  return afterwards(path, 'cancelled');
 }
 
 /** Opens an upload for the script, which then sends the bytes to the address it is given. */

@@ -1,139 +1,216 @@
-import { isObject } from '../../base/json.ts';
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
   badge,
   button,
-  changedTags,
   changeForm,
   emptyState,
   field,
-  noSuchChange,
+  hidden,
+  icon,
+  linkButton,
   number,
   offsetOf,
   pageHeader,
   pager,
+  plural,
+  popupButton,
+  select,
   table,
-  tagFields,
   tagList,
   textArea,
   time,
-  withPassage,
+  toast,
 } from '../parts/parts.ts';
+import { doneOf } from './done.ts';
+import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-links.ts';
 
-const limit = 50;
-const path = '/memories';
+const threadsLimit = 50;
+const entriesLimit = 30;
+/** Characters of one memory in a conversation; its own page has the rest. */
+const shownChars = 1_200;
 
-/** The threads of the memory, or the entries of one as a timeline. */
+/** The threads of the memory, or one of them as a conversation. */
 export async function memoriesPage(visit: Visit): Promise<Page> {
   const thread = visit.query.get('thread');
-  return thread === null ? await threadsPage(visit) : await timelinePage(visit, thread);
+  return thread === null ? await threadsPage(visit) : await conversationPage(visit, thread);
 }
 
 async function threadsPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const filter = (query.get('filter') ?? '').trim();
-  const answer = await tools.call('list_threads', { ...(filter === '' ? {} : { filter }), limit, offset });
+  const answer = await tools.call('list_threads', {
+    ...(filter === '' ? {} : { filter }),
+    limit: threadsLimit,
+    offset,
+  });
   const threads = read.list(answer, 'threads');
+  const total = read.number(answer, 'total_threads') ?? threads.length;
   return {
     title: 'Memories',
-    body: html`${pageHeader({ title: 'Memories' })}
-<form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Thread', name: 'filter', type: 'search', value: filter, placeholder: 'Thread', icon: 'search', hidesLabel: true })}${button('Filter', { icon: 'list-filter' })}</form>
+    layout: 'wide',
+    toast: toastOf(query, tools),
+    body: html`${pageHeader({
+      title: 'Memories',
+      meta: plural(total, 'thread'),
+      actions: html`${tools.has('context_trash') && linkButton('/trash?of=memories', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('store_context') && newMemory()}`,
+    })}
+<form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Thread', name: 'filter', type: 'search', value: filter, placeholder: 'Filter threads', icon: 'search', hidesLabel: true })}<noscript>${button('Filter', { icon: 'list-filter' })}</noscript></form>
 <div id="list" aria-live="polite">
-${
-  threads.length === 0
-    ? emptyState({ icon: 'brain', title: 'No threads', text: 'What agents remember appears here.' })
-    : table({
-        caption: 'Threads',
-        columns: [{ label: 'Thread' }, { label: 'Entries', isNumber: true }, { label: 'Last', isWhole: true }],
-        rows: threads.map((thread) => {
-          const id = read.text(thread, 'thread_id');
-          return [
-            html`<a href="${path}?thread=${encodeURIComponent(id)}">${id}</a>`,
-            number(read.number(thread, 'entry_count') ?? 0),
-            time(read.text(thread, 'last_entry')),
-          ];
-        }),
-      })
-}
-${pager(path, query, { offset, limit, total: read.number(answer, 'total_threads') ?? threads.length })}</div>`,
+${threads.length === 0 ? noThreads(filter) : threadTable(threads)}
+${pager(path, query, { offset, limit: threadsLimit, total })}</div>`,
   };
 }
 
-async function timelinePage({ tools, query }: Visit, thread: string): Promise<Page> {
+function noThreads(filter: string): Html {
+  return filter === ''
+    ? emptyState({
+        icon: 'brain',
+        title: 'No memories yet',
+        text: 'What agents store to remember appears here, one thread for each conversation or task.',
+        actions: linkButton('/connect', 'Connect a client', { icon: 'plug' }),
+      })
+    : emptyState({ icon: 'list-filter', title: 'No matching threads', actions: linkButton(path, 'Clear filter') });
+}
+
+function threadTable(threads: readonly Record<string, unknown>[]): Html {
+  return table({
+    caption: 'Threads',
+    columns: [
+      { label: 'Thread' },
+      { label: 'Memories', isNumber: true },
+      { label: 'Started', isWhole: true },
+      { label: 'Last', isWhole: true },
+    ],
+    rows: threads.map((thread) => {
+      const id = read.text(thread, 'thread_id');
+      return [
+        html`<a class="title" href="${threadUrl(id)}">${icon('messages-square')}<span>${id}</span></a>`,
+        number(read.number(thread, 'entry_count') ?? 0),
+        time(read.text(thread, 'first_entry')),
+        time(read.text(thread, 'last_entry')),
+      ];
+    }),
+  });
+}
+
+function newMemory(): Html {
+  return popupButton({
+    id: 'new',
+    label: 'New memory',
+    title: 'New memory',
+    isLarge: true,
+    look: { icon: 'plus', kind: 'primary' },
+    body: changeForm(
+      `${path}/new`,
+      'Save',
+      html`${field({ label: 'Thread', name: 'thread', isRequired: true, hint: 'Names the conversation or task.' })}${textArea({ label: 'Text', name: 'text', rows: 8 })}${field({ label: 'Tags', name: 'tags', placeholder: 'Separate with commas' })}`,
+    ),
+  });
+}
+
+function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
+  const done = doneOf(query);
+  if (done?.what === 'saved') return toast('Saved');
+  if (done?.what === 'restored') return toast('Memory restored');
+  if (done?.what !== 'deleted') return undefined;
+  const [id = ''] = done.ids;
+  return toast('Memory deleted', tools.has('restore_context') ? { action: `${entryUrl(id)}/restore` } : undefined);
+}
+
+/** The latest memories of a thread, in the order in which they were written. */
+async function conversationPage({ tools, query }: Visit, thread: string): Promise<Page> {
   const offset = offsetOf(query);
-  const answer = await tools.call('search_context', { thread_id: thread, limit, offset });
-  const entries = read.list(answer, 'results');
-  const more = answer['has_more'] === true ? 1 : 0;
+  const answer = await tools.call('search_context', { thread_id: thread, limit: entriesLimit, offset });
+  const listed = read.list(answer, 'results');
+  const ids = listed.map((entry) => read.number(entry, 'id') ?? 0);
+  const [whole, replacing] = await Promise.all([wholeEntries(tools, ids), replacingEntries(tools, ids)]);
+  const entries = listed.map((entry) => whole.get(read.number(entry, 'id') ?? 0) ?? entry).toReversed();
+  const hasMore = answer['has_more'] === true;
+  const older = new URLSearchParams({ thread, offset: String(offset + entriesLimit) });
+  const newer = new URLSearchParams({ thread, offset: String(Math.max(0, offset - entriesLimit)) });
+  let day = '';
+  const items = entries.flatMap((entry) => {
+    const on = read.text(entry, 'created_at').slice(0, 10);
+    const isNewDay = on !== day;
+    day = on;
+    return [isNewDay ? html`<li class="day">${dayName(on)}</li>` : html``, bubble(entry, replacing, tools)];
+  });
   return {
     title: thread,
+    toast: toastOf(query, tools),
     body: html`${pageHeader({ title: thread, trail: [{ href: path, label: 'Memories' }] })}
-<ol class="hits timeline">${entries.map(timelineEntry)}</ol>
-${pager(path, query, { offset, limit, total: offset + entries.length + more })}`,
+${entries.length === 0 && emptyState({ icon: 'messages-square', title: 'No memories in this thread' })}
+<div class="row center">${hasMore && linkButton(`${path}?${older}`, 'Earlier memories', { isSmall: true, icon: 'chevron-up' })}</div>
+<ol class="conversation">${items}</ol>
+<div class="row center">${offset > 0 && linkButton(`${path}?${newer}`, 'Later memories', { isSmall: true, icon: 'chevron-down' })}</div>
+${tools.has('store_context') && offset === 0 && composer(thread)}`,
   };
 }
 
-function timelineEntry(entry: Record<string, unknown>): Html {
-  const id = read.text(entry, 'id');
-  return html`<li class="hit" tabindex="0"><p class="meta">${badge(read.text(entry, 'source'))} <a href="${path}/entry/${id}">${time(read.text(entry, 'created_at'))}</a></p>
-<p class="text">${read.text(entry, 'text_content')}</p>${tagList(read.texts(entry, 'tags'))}</li>`;
+function dayName(day: string): string {
+  return new Date(`${day}T12:00:00Z`).toLocaleDateString('en', {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  });
 }
 
-export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
-  const id = Number(rest.replace(/^entry\//, ''));
-  const own = `${path}/entry/${id}`;
-  if (query.get('deleted') === '1' && tools.has('restore_context')) {
-    return {
-      title: 'Deleted',
-      body: html`${pageHeader({ title: 'Entry deleted', meta: 'It can be restored for 30 days.' })}${changeForm(`${own}/restore`, 'Restore')}`,
-    };
-  }
-  const [entry] = read.list(
-    await tools.call('get_context_by_ids', { context_ids: [id], include_images: false }),
-    'result',
+/** Lists cut long texts; those that fit are shown whole. */
+async function wholeEntries(
+  tools: Visit['tools'],
+  ids: readonly number[],
+): Promise<Map<number, Record<string, unknown>>> {
+  if (ids.length === 0) return new Map();
+  const answer = await tools.call('get_context_by_ids', { context_ids: ids, include_images: false });
+  return new Map(read.list(answer, 'result').map((entry) => [read.number(entry, 'id') ?? 0, entry]));
+}
+
+/** Which memory replaced each of these, in whatever thread. */
+async function replacingEntries(tools: Visit['tools'], ids: readonly number[]): Promise<Map<number, number>> {
+  if (ids.length === 0) return new Map();
+  const answer = await tools.call('search_context', {
+    metadata_filters: [{ key: 'references.replaces', operator: 'in', value: ids }],
+    limit: 100,
+  });
+  return new Map(
+    read.list(answer, 'results').flatMap((entry) => {
+      const replaced = replacedId(entry);
+      return replaced === undefined ? [] : [[replaced, read.number(entry, 'id') ?? 0]];
+    }),
   );
-  if (entry === undefined)
-    return {
-      title: 'Not found',
-      status: 404,
-      body: pageHeader({ title: 'Not found', meta: `No entry has the id ${rest}.` }),
-    };
-  const [text, thread] = [read.text(entry, 'text_content'), read.text(entry, 'thread_id')];
-  const tags = read.texts(entry, 'tags');
-  const metadata = entry['metadata'];
-  return {
-    title: `Memory ${id}`,
-    body: html`${pageHeader({
-      title: `Memory ${id}`,
-      trail: [
-        { href: path, label: 'Memories' },
-        { href: `${path}?thread=${encodeURIComponent(thread)}`, label: thread },
-      ],
-      meta: html`${read.text(entry, 'source')} · ${time(read.text(entry, 'created_at'))}`,
-    })}
-<div class="stack">${tagList(tags)}
-<article class="card"><p class="text">${withPassage(text, query.get('mark'))}</p></article>
-${isObject(metadata) && html`<pre>${JSON.stringify(metadata, null, 2)}</pre>`}
-${tools.has('update_context') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', html`${textArea({ label: 'Text', name: 'text', value: text })}${tagFields(tags)}`)}</details>`}
-${tools.has('delete_context') && changeForm(`${own}/delete`, 'Delete', html``, { kind: 'danger', icon: 'trash-2' })}</div>`,
-  };
 }
 
-export async function changeEntry({ tools, rest, form }: Visit): Promise<string> {
-  const [, given = '', change = ''] = rest.split('/');
-  if (!['save', 'restore', 'delete'].includes(change)) throw noSuchChange();
-  const id = Number(given);
-  const own = `${path}/entry/${id}`;
-  if (change === 'save') {
-    await tools.call('update_context', {
-      context_id: id,
-      text: form.get('text') ?? '',
-      ...changedTags(form),
-    });
-  }
-  if (change === 'restore') await tools.call('restore_context', { context_ids: [id] });
-  if (change !== 'delete') return own;
-  await tools.call('delete_context', { context_ids: [id] });
-  return `${own}?deleted=1`;
+function bubble(entry: Record<string, unknown>, replacing: ReadonlyMap<number, number>, tools: Visit['tools']): Html {
+  const id = read.number(entry, 'id') ?? 0;
+  const source = read.text(entry, 'source');
+  const text = read.text(entry, 'text_content');
+  const [replacedBy, replaces] = [replacing.get(id), replacedId(entry)];
+  const isCut = text.length > shownChars || entry['is_text_content_truncated'] === true;
+  return html`<li class="memory ${source === 'user' ? 'user' : 'agent'}${replacedBy !== undefined && ' replaced'}" id="memory-${id}" tabindex="0">
+<div class="memory-head">${icon(source === 'user' ? 'user' : 'bot', source)}<b>${source === 'user' ? 'User' : 'Agent'}</b><a class="meta" href="${entryUrl(id)}">${time(read.text(entry, 'created_at'))}</a>
+${replacedBy !== undefined && html`<a href="${entryUrl(replacedBy)}">${badge(`Replaced by ${replacedBy}`, 'warn', 'history')}</a>`}${replaces !== undefined && html`<a href="${entryUrl(replaces)}">${badge(`Replaces ${replaces}`, 'neutral', 'history')}</a>`}
+${tools.has('delete_context') && html`<form class="on-hover" method="post" action="${entryUrl(id)}/delete">${button('Delete', { kind: 'quiet', isSmall: true })}</form>`}</div>
+<div class="text">${text.slice(0, shownChars)}${isCut && html`… <a href="${entryUrl(id)}">Read all</a>`}</div>
+${tagList(read.texts(entry, 'tags'))}</li>`;
+}
+
+function composer(thread: string): Html {
+  return html`<form class="card composer" method="post" action="${path}/new">${hidden('thread', thread)}
+${textArea({ label: 'New memory', name: 'text', rows: 3, hidesLabel: true, attributes: { placeholder: 'Add a memory to this thread' } })}
+<div class="row">${field({ label: 'Tags', name: 'tags', placeholder: 'Tags, separated by commas', hidesLabel: true })}${select(
+    {
+      label: 'Written by',
+      name: 'source',
+      hidesLabel: true,
+      options: [
+        { value: 'user', label: 'As the user' },
+        { value: 'agent', label: 'As the agent' },
+      ],
+      value: 'user',
+    },
+  )}${button('Save', { kind: 'primary' })}</div></form>`;
 }

@@ -1,90 +1,161 @@
 import { read, type Visit } from '../console-tools.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
+  badge,
   button,
+  card,
   changedTags,
   changeForm,
   emptyState,
   field,
+  hidden,
+  icon,
+  linkButton,
   linkTo,
   noSuchChange,
   offsetOf,
   pageHeader,
   pager,
+  plural,
+  popupButton,
   tagFields,
   tagList,
   textArea,
   time,
+  toast,
   withPassage,
 } from '../parts/parts.ts';
+import { afterwards, doneOf } from './done.ts';
 
 const limit = 50;
 const path = '/notes';
 
+/** Research notes: those that fit the words and the tag, or the newest. */
 export async function notesPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const text = (query.get('query') ?? '').trim();
-  const answer = await tools.call('list_notes', { ...(text === '' ? {} : { query: text }), limit, offset });
+  const tag = (query.get('tag') ?? '').trim();
+  const answer = await tools.call('list_notes', {
+    ...(text === '' ? {} : { query: text }),
+    ...(tag === '' ? {} : { tags: [tag] }),
+    limit,
+    offset,
+  });
   const notes = read.list(answer, 'notes');
-  const total = read.number(answer, 'total') ?? offset + notes.length;
+  const total = read.number(answer, 'total_count') ?? offset + notes.length;
+  const tagged = (name: string) => `${path}?tag=${encodeURIComponent(name)}`;
   return {
     title: 'Notes',
-    body: html`${pageHeader({ title: 'Notes' })}
-<form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Words', name: 'query', type: 'search', value: text, placeholder: 'Search notes', icon: 'search', hidesLabel: true })}${button('Search')}</form>
+    toast: toastOf(query, tools),
+    body: html`${pageHeader({
+      title: 'Notes',
+      meta: plural(total, 'note'),
+      actions: html`${tools.has('notes_trash') && linkButton('/trash?of=notes', 'Trash', { icon: 'trash-2', kind: 'quiet' })}${tools.has('save_note') && popupButton({ id: 'new', label: 'New note', title: 'New note', isLarge: true, look: { icon: 'plus', kind: 'primary' }, body: changeForm(`${path}/new`, 'Save', fields({})) })}`,
+    })}
+<form class="filters" method="get" action="${path}" data-live="#list">${field({ label: 'Words', name: 'query', type: 'search', value: text, placeholder: 'Search notes', icon: 'search', hidesLabel: true })}${tag !== '' && hidden('tag', tag)}<noscript>${button('Search')}</noscript></form>
 <div id="list" aria-live="polite">
-${notes.length === 0 && emptyState({ icon: 'notebook-pen', title: 'No notes' })}
-<ol class="hits">${notes.map(
-      (
-        note,
-      ) => html`<li class="hit" tabindex="0"><h2><a href="${path}/${read.text(note, 'id')}">${read.text(note, 'title')}</a></h2>
-<p class="meta">${time(read.text(note, 'created_at'))}</p><p>${read.text(note, 'snippet')}</p>${tagList(read.texts(note, 'tags'))}</li>`,
-    )}</ol>
-${pager(path, query, { offset, limit, total })}</div>
-${tools.has('save_note') && html`<details><summary>New note</summary>${changeForm(`${path}/new`, 'Save', fields('', '', []))}</details>`}`,
+${tag !== '' && html`<p class="row">Tag ${badge(tag, 'accent', 'tag')} ${linkButton(path, 'Clear', { kind: 'quiet', isSmall: true, icon: 'x' })}</p>`}
+${notes.length === 0 ? noNotes(text !== '' || tag !== '') : html`<ol class="hits">${notes.map((note) => listed(note, tagged))}</ol>`}
+${pager(path, query, { offset, limit, total })}</div>`,
   };
 }
 
-const fields = (
-  title: string,
-  content: string,
-  tags: readonly string[],
-) => html`${field({ label: 'Title', name: 'title', value: title, isRequired: true, attributes: { maxlength: 200 } })}
-${textArea({ label: 'Text', name: 'content', value: content })}
-${tagFields(tags)}`;
+function noNotes(isFiltered: boolean): Html {
+  return isFiltered
+    ? emptyState({ icon: 'list-filter', title: 'No matching notes', actions: linkButton(path, 'Show all notes') })
+    : emptyState({
+        icon: 'notebook-pen',
+        title: 'No notes yet',
+        text: 'Agents save what they find on the web here, with its sources. You can write notes as well.',
+      });
+}
+
+function listed(note: Record<string, unknown>, tagged: (name: string) => string): Html {
+  return html`<li class="hit" tabindex="0"><h2><a href="${path}/${read.text(note, 'id')}">${read.text(note, 'title')}</a></h2>
+<p class="snippet">${read.text(note, 'snippet')}</p>
+<div class="row"><span class="meta">${time(read.text(note, 'created_at'))}</span>${tagList(read.texts(note, 'tags'), tagged)}</div></li>`;
+}
+
+function fields({
+  title = '',
+  content = '',
+  tags = [],
+  sources = [],
+}: {
+  title?: string;
+  content?: string;
+  tags?: readonly string[];
+  sources?: readonly string[];
+}): Html {
+  return html`${field({ label: 'Title', name: 'title', value: title, isRequired: true, attributes: { maxlength: 200 } })}
+${textArea({ label: 'Text', name: 'content', rows: 14, value: content, hint: 'Markdown' })}
+${tagFields(tags)}
+${textArea({ label: 'Sources', name: 'sources', rows: 2, value: sources.join('\n'), hint: 'One address per line', attributes: { required: false } })}`;
+}
+
+function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefined {
+  const done = doneOf(query);
+  if (done?.what === 'saved') return toast('Saved');
+  if (done?.what === 'restored') return toast('Note restored');
+  if (done?.what !== 'deleted') return undefined;
+  const [id = ''] = done.ids;
+  return toast(
+    'Note deleted',
+    tools.has('delete_note') ? { action: `${path}/${encodeURIComponent(id)}/restore` } : undefined,
+  );
+}
 
 export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
-  // What an address has in it must not be able to lead the form elsewhere.
+  // Part of an address must not be able to lead the form elsewhere.
   const own = `${path}/${encodeURIComponent(rest)}`;
-  if (query.get('deleted') === '1' && tools.has('delete_note')) {
-    return {
-      title: 'Deleted',
-      body: html`${pageHeader({ title: 'Note deleted', meta: 'It can be restored for 30 days.' })}${changeForm(`${own}/restore`, 'Restore')}`,
-    };
-  }
   const note = read.object(await tools.call('get_note', { id: rest }), 'note');
   const tags = read.texts(note, 'tags');
-  const title = read.text(note, 'title');
+  const [title, content] = [read.text(note, 'title'), read.text(note, 'content')];
+  const sources = read.texts(note, 'source_urls');
+  const [created, updated] = [read.text(note, 'created_at'), read.text(note, 'updated_at')];
   return {
     title,
-    body: html`${pageHeader({ title, trail: [{ href: path, label: 'Notes' }], meta: time(read.text(note, 'created_at')) })}
-<div class="stack">${tagList(tags)}
-<article class="card"><p class="text">${withPassage(read.text(note, 'content'), query.get('mark'))}</p></article>
-<ul>${read.texts(note, 'source_urls').map((url) => html`<li>${linkTo(url, url)}</li>`)}</ul>
-${tools.has('update_note') && html`<details><summary>Edit</summary>${changeForm(`${own}/save`, 'Save', fields(title, read.text(note, 'content'), tags))}</details>`}
-${tools.has('delete_note') && changeForm(`${own}/delete`, 'Delete', html``, { kind: 'danger', icon: 'trash-2' })}</div>`,
+    toast: toastOf(query, tools),
+    body: html`${pageHeader({
+      title,
+      trail: [{ href: path, label: 'Notes' }],
+      meta: html`Written ${time(created)}${updated !== created && html` · changed ${time(updated)}`}`,
+      actions: html`${tools.has('update_note') && popupButton({ id: 'edit', label: 'Edit', title: 'Edit the note', isLarge: true, look: { icon: 'pencil' }, body: changeForm(`${own}/save`, 'Save', fields({ title, content, tags, sources })) })}${tools.has('delete_note') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
+    })}
+<div class="stack">${tagList(tags, (tag) => `${path}?tag=${encodeURIComponent(tag)}`)}
+<article class="card prose"><div class="text">${withPassage(content, query.get('mark'))}</div></article>
+${sources.length > 0 && card(html`<ul class="links">${sources.map((url) => html`<li>${icon('external-link')}${linkTo(url, url)}</li>`)}</ul>`, { title: 'Sources' })}</div>`,
   };
 }
 
 export async function changeNote({ tools, rest, form }: Visit): Promise<string> {
   const [id = '', change = ''] = rest.split('/');
   const own = `${path}/${encodeURIComponent(id)}`;
-  const given = { title: form.get('title') ?? '', content: form.get('content') ?? '', ...changedTags(form) };
-  if (id === 'new') return `${path}/${read.text(read.object(await tools.call('save_note', given), 'note'), 'id')}`;
-  if (!['save', 'restore', 'delete'].includes(change)) throw noSuchChange();
-  if (change === 'save') await tools.call('update_note', { id, ...given });
-  if (change === 'restore') await tools.call('delete_note', { id, restore: true });
-  if (change !== 'delete') return own;
-  await tools.call('delete_note', { id });
-  return `${own}?deleted=1`;
+  if (id === 'new' || change === 'save') {
+    const given = {
+      title: form.get('title') ?? '',
+      content: form.get('content') ?? '',
+      ...changedTags(form),
+      ...sourcesOf(form),
+    };
+    if (id !== 'new') await tools.call('update_note', { id, ...given });
+    const saved = id === 'new' ? read.object(await tools.call('save_note', given), 'note') : { id };
+    return afterwards(`${path}/${encodeURIComponent(read.text(saved, 'id'))}`, 'saved');
+  }
+  switch (change) {
+    case 'restore':
+      await tools.call('delete_note', { id, restore: true });
+      return afterwards(own, 'restored');
+    case 'delete':
+      await tools.call('delete_note', { id });
+      return afterwards(path, 'deleted', [id]);
+    default:
+      throw noSuchChange();
+  }
+}
+
+function sourcesOf(form: URLSearchParams): { source_urls?: string[] } {
+  const given = form.get('sources');
+  return given === null ? {} : { source_urls: given.split(/\s+/).filter((url) => url !== '') };
 }

@@ -115,6 +115,36 @@ export function changeForm(action: string, label: string, fields: Html = html``,
   return html`<form class="change" method="post" action="${action}">${fields}${button(label, { kind: 'primary', ...options })}</form>`;
 }
 
+/** A button that opens a popup with a form or a part of one. Works without script. The id is unique on the page. */
+export function popupButton(options: {
+  id: string;
+  label: string;
+  title: string;
+  body: Html;
+  /** For a text to edit. */
+  isLarge?: boolean;
+  look?: ButtonLook;
+}): Html {
+  const { id, label, title, body, isLarge } = options;
+  return html`${button(label, { ...options.look, attributes: { type: 'button', popovertarget: id } })}
+<div popover id="${id}" class="popup${isLarge && ' large'}" role="dialog" aria-label="${title}"><p class="popup-title">${title}</p>${body}</div>`;
+}
+
+/** A value that goes with a form, as it is. */
+export function hidden(name: string, value: string | number): Html {
+  return html`<input type="hidden" name="${name}" value="${fieldValue(String(value))}">`;
+}
+
+/** Selects a row of a table in a form. */
+export function selectRow(name: string, value: string, label: string): Html {
+  return html`<input type="checkbox" name="${name}" value="${value}" aria-label="${label}" data-select>`;
+}
+
+/** For the head of the column: the script selects all rows with it. */
+export function selectAll(label: string): Html {
+  return html`<input type="checkbox" aria-label="${label}" title="${label}" data-select-all hidden>`;
+}
+
 /** A button that asks before its form is sent. Works without script. The id is unique on the page. */
 export function confirmButton(options: {
   id: string;

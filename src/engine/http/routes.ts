@@ -1,5 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import { respondJson } from '../../http/respond.ts';
+import { sendFile } from '../../http/send-file.ts';
 import {
   bulkReplaceTags,
   bulkSetTags,
@@ -12,7 +13,6 @@ import {
 } from '../contract/requests.ts';
 import { boundedDocument, boundedJob, boundedPage, boundedSearch, boundedTags } from './bounded-answers.ts';
 import { type RouteCall, readJson, readList, readText } from './read-input.ts';
-import { sendFile } from './send-file.ts';
 import { submitForm } from './submit-form.ts';
 
 type Run = (call: RouteCall) => Promise<void>;
@@ -70,7 +70,10 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
     ),
     'DELETE /documents/:id': change(async (call) => call.engine.deleteDocument(documentId(call))),
     'POST /documents/:id/restore': change(async (call) => call.engine.restoreDocument(documentId(call))),
-    'GET /documents/:id/file': async (call) => sendFile(call, documentId(call)),
+    'GET /documents/:id/file': async (call) => {
+      const { engine, request, response, signal } = call;
+      await sendFile(await engine.file(documentId(call), { signal }), request, response);
+    },
     'PUT /documents/:id/tags': change(async (call) =>
       call.engine.changeTags(documentId(call), await readJson(call.request, tagChange)),
     ),

@@ -109,6 +109,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     // 003 and contract §2: a failed call is a tool result.
     failures: { as: 'result' },
     resources: [createDocumentResources(known), ...(web ? [createSourceResources(web.sources, collections)] : [])],
+    original: (id, signal) => known.file(id, { signal }),
     citable: [createCitableDocuments(known)],
     sources: [createDocumentSource(known)],
     secretRoutes: [createUploadRoute(uploads)],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync, writeFileSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -33,6 +33,7 @@ test('contract §8: / is a console with pages for everything, and asks no other 
     '/notes',
     '/memories',
     '/jobs',
+    '/trash',
     '/sources',
     '/activity',
     '/connect',
@@ -88,61 +89,6 @@ test('searching shows hits as one types, with source, relevance and reason, and 
   assert.deepEqual(problems, []);
 });
 
-test('everything can be done with the keyboard: find, open, edit, delete and restore a memory', { skip }, async (t) => {
-  const { url, origin } = await serve(t);
-  await fill(await connectAgent(t, url));
-  const { page, problems } = await openBrowser(t, origin);
-  await page.goto('/memories');
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
-  await page.waitForURL(/thread=/);
-  await page.keyboard.press('j');
-  await page.keyboard.press('Enter');
-  await page.waitForURL(/\/memories\/entry\/\d+$/);
-  await page.locator('summary', { hasText: 'Edit' }).focus();
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type('The keeper came back in June');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Tab');
-  await page.keyboard.press('Enter');
-  await page.locator('article', { hasText: 'came back in June' }).waitFor();
-  await page.getByRole('button', { name: 'Delete' }).focus();
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Restore' }).focus();
-  await page.keyboard.press('Enter');
-  await page.locator('article', { hasText: 'came back in June' }).waitFor();
-  assert.deepEqual(problems, []);
-});
-
-test('files are dropped in, and their jobs are shown until they are done', { skip }, async (t) => {
-  const { origin } = await serve(t);
-  const file = join(makeFolder(t), `report ${'ü'.repeat(3)}.md`);
-  writeFileSync(file, '# Report\n\nThe bees came back.');
-  const { page, problems } = await openBrowser(t, origin);
-  await page.goto('/jobs');
-  await page.locator('input[type=file]').setInputFiles(file);
-  await page.locator('.uploads .done').waitFor();
-  await page.locator('#jobs .badge.good').waitFor();
-  await page.getByRole('link', { name: /report ü/ }).click();
-  await page.locator('article', { hasText: 'The bees came back' }).waitFor();
-  const document = page.url();
-  await page.getByRole('button', { name: 'Delete' }).click();
-  await page.getByRole('button', { name: 'Restore' }).click();
-  await page.locator('#jobs tr', { hasText: 'report ü' }).first().locator('.badge.good').waitFor();
-  await page.goto(document);
-  await page.locator('article', { hasText: 'The bees came back' }).waitFor();
-  await page.goto('/jobs');
-  await page.evaluate(`{
-    const dropped = new DataTransfer();
-    dropped.items.add(new File(['The wasps came, too.'], 'dropped.txt'));
-    document.querySelector('[data-upload]').dispatchEvent(new DragEvent('drop', { dataTransfer: dropped }));
-  }`);
-  await page.locator('#jobs tr', { hasText: 'dropped.txt' }).locator('.badge.good').waitFor();
-  assert.deepEqual(problems, []);
-});
-
 test('with a token the console asks for it once, in a cookie that scripts cannot read; other sites’ forms are refused', {
   skip,
 }, async (t) => {
@@ -180,7 +126,15 @@ test('with a token the console asks for it once, in a cookie that scripts cannot
 test('read-only mode shows everything and offers no change', { skip }, async (t) => {
   const { origin } = await serve(t, {}, ['--read-only']);
   const { page, problems } = await openBrowser(t, origin);
-  for (const path of ['/notes', '/memories', '/jobs', '/documents', '/documents/1?deleted=1', '/notes/1?deleted=1']) {
+  for (const path of [
+    '/notes',
+    '/memories',
+    '/jobs',
+    '/documents',
+    '/trash',
+    '/documents?done=deleted:1',
+    '/notes?done=deleted:1',
+  ]) {
     await page.goto(path);
     assert.equal(await page.locator('form[method=post]').count(), 0, path);
     assert.equal(await page.locator('input[type=file]').count(), 0, path);
@@ -194,7 +148,16 @@ test('pages fit a phone, in light and in dark', { skip }, async (t) => {
   await fill(await connectAgent(t, url));
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, problems } = await openBrowser(t, origin, { viewport: { width: 390, height: 780 }, colorScheme });
-    for (const path of ['/?q=lighthouse', '/documents', '/notes', '/memories', '/jobs', '/activity', '/settings']) {
+    for (const path of [
+      '/?q=lighthouse',
+      '/documents',
+      '/notes',
+      '/memories',
+      '/jobs',
+      '/trash',
+      '/activity',
+      '/settings',
+    ]) {
       await page.goto(path);
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
       assert.ok(Number(overflow) <= 0, `${path} is ${overflow} dots too wide`);
@@ -224,7 +187,7 @@ test('10,000 documents are shown a page at a time', { skip }, async (t) => {
   assert.match(await page.locator('.pager').innerText(), /1–50 of 10,000/);
   await page.getByRole('link', { name: 'Next' }).click();
   await page.locator('.pager', { hasText: '51–100 of 10,000' }).waitFor();
-  await page.getByLabel('Words').fill('Report 9876');
+  await page.getByLabel('Title or path').fill('Report 9876');
   await page.locator('tbody tr', { hasText: 'Report 9876' }).waitFor();
   assert.deepEqual(problems, []);
 });

@@ -1,11 +1,17 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { commonHeaders } from '../../http/respond.ts';
-import type { RouteCall } from './read-input.ts';
+import { commonHeaders } from './respond.ts';
 
-/** The original, byte for byte. It is foreign content: downloaded, never shown as a page of ours. */
-export async function sendFile({ engine, request, response, signal }: RouteCall, id: number): Promise<void> {
-  const file = await engine.file(id, { signal });
+export interface FileToSend {
+  filename: string;
+  content_type: string;
+  size: number;
+  content: AsyncIterable<Uint8Array>;
+}
+
+/** Sends it byte for byte. It is foreign content: downloaded, never shown as a page of ours. */
+export async function sendFile(file: FileToSend, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.writeHead(200, {
     ...commonHeaders,
     'content-type': file.content_type,

@@ -1,0 +1,261 @@
+import type { FileToSend } from '../../http/send-file.ts';
+import { read, type Visit } from '../console-tools.ts';
+import { type Html, html, type Part } from '../html.ts';
+import type { Page } from '../page.ts';
+import {
+  button,
+  card,
+  changeForm,
+  facts,
+  field,
+  hidden,
+  icon,
+  linkButton,
+  linkTo,
+  listOf,
+  noSuchChange,
+  offsetOf,
+  pageHeader,
+  plural,
+  popupButton,
+  tagFields,
+  tagList,
+  textArea,
+  time,
+  toast,
+  typeIcon,
+} from '../parts/parts.ts';
+import { afterwards, doneOf } from './done.ts';
+import { indexing, partlyRead } from './reading-state.ts';
+
+export const documentPath = '/documents';
+const path = documentPath;
+
+/** Tokens of one page of text: about as much as one scrolls through. */
+const budget = 20_000;
+
+/** One document: its text, its outline, the original, its versions, and what can be changed. */
+export async function documentPage({ tools, rest, query }: Visit): Promise<Page> {
+  const id = Number(rest);
+  if (query.get('delete') === '1' && tools.has('kb_delete')) return await deleteQuestion(tools, id);
+  const first = offsetOf(query);
+  const document = await tools.call('kb_get', {
+    document_id: id,
+    budget_tokens: budget,
+    ...(first > 0 ? { first_chunk: first } : {}),
+  });
+  const chunks = read.list(document, 'chunks');
+  const next = /first_chunk=(\d+)/.exec(read.text(document, 'next'))?.[1];
+  const title = read.text(document, 'title') || `Document ${id}`;
+  const collection = read.text(document, 'collection');
+  const type = read.text(document, 'doc_type');
+  const [outline, versions] = await Promise.all([outlineOf(tools, document, first), versionsOf(tools, document)]);
+  return {
+    title,
+    layout: 'wide',
+    toast: toastOf(query),
+    body: html`${pageHeader({
+      title,
+      trail: [
+        { href: path, label: 'Documents' },
+        ...(collection === ''
+          ? []
+          : [{ href: `${path}?collection=${encodeURIComponent(collection)}`, label: collection }]),
+      ],
+      meta: html`<span class="row">${icon(typeIcon(type))}${type} · ${plural(read.number(document, 'chunk_count') ?? 0, 'passage')} · added ${time(read.text(document, 'created_at'))} ${indexing(document)}${partlyRead(document)}</span>`,
+      actions: actions(document, tools, { isWhole: first === 0 && next === undefined, chunks }),
+    })}
+<div class="with-aside">
+<div class="stack">
+${first > 0 && html`<p><a rel="prev" href="${path}/${id}">From the beginning</a></p>`}
+<article class="card prose">${chunks.map(passage)}</article>
+${next !== undefined && html`<div>${linkButton(`${path}/${id}?offset=${next}`, 'Read on', { icon: 'arrow-right', attributes: { rel: 'next' } })}</div>`}
+</div>
+<aside class="stack" aria-label="About this document">
+${outline.length > 1 && card(outlineList(outline, id), { title: 'Outline' })}
+${card(facts(detailsOf(document)), { title: 'Details' })}
+${versions.length > 1 && card(versionList(versions, id), { title: 'Versions' })}
+</aside></div>`,
+  };
+}
+
+/** Only those that are known. */
+function detailsOf(document: Record<string, unknown>): [string, Part][] {
+  const [collection, source, language, changed] = ['collection', 'source_path', 'language', 'updated_at'].map((name) =>
+    read.text(document, name),
+  ) as [string, string, string, string];
+  const tags = read.texts(document, 'tags');
+  const shown: [string, Part][] = [
+    [
+      'Collection',
+      collection !== '' && html`<a href="${path}?collection=${encodeURIComponent(collection)}">${collection}</a>`,
+    ],
+    ['Tags', tags.length > 0 && tagList(tags, (tag) => `${path}?tag=${encodeURIComponent(tag)}`)],
+    ['Source', source !== '' && linkTo(source, source)],
+    ['Language', language],
+    ['Added', time(read.text(document, 'created_at'))],
+    ['Changed', changed !== '' && time(changed)],
+    ['Address', html`<code>carrel://kb/doc/${read.text(document, 'document_id')}</code>`],
+  ];
+  return shown.filter(([, value]) => value !== false && value !== '');
+}
+
+function toastOf(query: URLSearchParams): Html | undefined {
+  const done = doneOf(query);
+  return done?.what === 'saved' ? toast('Saved') : undefined;
+}
+
+function passage(chunk: Record<string, unknown>): Html {
+  const { page } = read.object(chunk, 'chunk_metadata');
+  return html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${typeof page === 'number' && html`<p class="meta">Page ${page}</p>`}<p class="text">${read.text(chunk, 'text')}</p></section>`;
+}
+
+function actions(
+  document: Record<string, unknown>,
+  tools: Visit['tools'],
+  { isWhole, chunks }: { isWhole: boolean; chunks: readonly Record<string, unknown>[] },
+): Html {
+  const id = read.text(document, 'document_id');
+  const own = `${path}/${id}`;
+  const text = chunks.map((chunk) => read.text(chunk, 'text')).join('\n\n');
+  const canEdit = read.text(document, 'doc_type') === 'note' && isWhole && tools.has('kb_update_note');
+  return html`${document['has_file'] === true && linkButton(`${own}/original`, 'Original', { icon: 'download', attributes: { download: true } })}
+${canEdit && popupButton({ id: 'edit', label: 'Edit', title: 'Edit the note', isLarge: true, look: { icon: 'pencil' }, body: changeForm(`${own}/text`, 'Save', textArea({ label: 'Text', name: 'text', rows: 16, value: text })) })}
+${
+  tools.has('kb_bulk_tags') &&
+  popupButton({
+    id: 'file',
+    label: 'Tags and collection',
+    title: 'Tags and collection',
+    look: { icon: 'tag' },
+    body: changeForm(
+      `${own}/labels`,
+      'Save',
+      html`${tagFields(read.texts(document, 'tags'))}${field({ label: 'Collection', name: 'collection', value: read.text(document, 'collection') })}`,
+    ),
+  })
+}
+${tools.has('kb_delete') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`;
+}
+
+interface OutlineEntry {
+  chunk: number;
+  page: number | undefined;
+  heading: string;
+}
+
+/** The tool has an outline of a long document only; that of a short one is read off its passages. */
+async function outlineOf(
+  tools: Visit['tools'],
+  document: Record<string, unknown>,
+  first: number,
+): Promise<OutlineEntry[]> {
+  const whole =
+    first === 0 ? document : await tools.call('kb_get', { document_id: document['document_id'], max_chunks: 0 });
+  const given = read.list(whole, 'outline');
+  if (given.length > 0) {
+    return given.map((entry) => ({
+      chunk: read.number(entry, 'chunk_index') ?? 0,
+      page: read.number(entry, 'page'),
+      heading: read.text(entry, 'heading'),
+    }));
+  }
+  const entries: OutlineEntry[] = [];
+  for (const chunk of read.list(whole, 'chunks')) {
+    const place = read.object(chunk, 'chunk_metadata');
+    const [page, heading] = [read.number(place, 'page'), read.text(place, 'section_header')];
+    const last = entries.at(-1);
+    if ((heading === '' && page === undefined) || (last?.heading === heading && last.page === page)) continue;
+    entries.push({ chunk: read.number(chunk, 'chunk_index') ?? 0, page, heading });
+  }
+  return entries;
+}
+
+function outlineList(entries: readonly OutlineEntry[], id: number): Html {
+  return html`<ol class="outline">${entries.map(({ chunk, page, heading }) => {
+    const [name = '', ...above] = heading.split(' > ').toReversed();
+    const label = name === '' ? `Page ${page ?? ''}` : name;
+    return html`<li class="level-${Math.min(3, above.length)}"><a href="${path}/${id}?offset=${chunk}#chunk-${chunk}">${label}</a>${name !== '' && page !== undefined && html` <span class="meta">${page}</span>`}</li>`;
+  })}</ol>`;
+}
+
+/** Documents from the same source, the last added first. */
+async function versionsOf(
+  tools: Visit['tools'],
+  document: Record<string, unknown>,
+): Promise<Record<string, unknown>[]> {
+  const source = read.text(document, 'source_path');
+  return source === '' ? [] : read.list(await tools.call('kb_get', { source_path: source }), 'documents');
+}
+
+function versionList(versions: readonly Record<string, unknown>[], id: number): Html {
+  return html`<ul class="versions">${versions.map((version) => {
+    const other = read.number(version, 'document_id');
+    const label = html`${time(read.text(version, 'updated_at') || read.text(version, 'created_at'))} <span class="meta">${read.text(version, 'collection')}</span>`;
+    return html`<li>${other === id ? html`<b>${label}</b>` : html`<a href="${path}/${other}">${label}</a>`}</li>`;
+  })}</ul>`;
+}
+
+async function deleteQuestion(tools: Visit['tools'], id: number): Promise<Page> {
+  const { title } = await tools.call('kb_get', { document_id: id, max_chunks: 0 });
+  return {
+    title: 'Delete?',
+    body: html`${pageHeader({ title: html`Delete ${String(title) || id} for good?`, meta: "This server keeps no deleted documents: it can't be restored." })}
+<div class="row">${changeForm(`${path}/${id}/delete`, 'Delete for good', hidden('sure', '1'), { kind: 'danger' })}${linkButton(`${path}/${id}`, 'Keep it')}</div>`,
+  };
+}
+
+export async function keepsDeleted(tools: Visit['tools']): Promise<boolean> {
+  if (!tools.has('kb_status')) return false;
+  const status = await tools.call('kb_status', {});
+  return read.object(status, 'storage')['keeps_deleted'] === true;
+}
+
+export async function changeDocument({ tools, rest, form }: Visit): Promise<string> {
+  const [given = '', change] = rest.split('/');
+  const id = Number(given);
+  switch (change) {
+    case 'delete': {
+      const isKept = await keepsDeleted(tools);
+      if (!isKept && form.get('sure') !== '1') return `${path}/${id}?delete=1`;
+      await tools.call('kb_delete', { document_id: id });
+      return afterwards(path, isKept ? 'deleted' : 'purged', [id]);
+    }
+    case 'text':
+      await tools.call('kb_update_note', { document_id: id, text: form.get('text') ?? '' });
+      break;
+    case 'labels':
+      await relabel(tools, id, form);
+      break;
+    default:
+      throw noSuchChange();
+  }
+  return afterwards(`${path}/${id}`, 'saved');
+}
+
+/** Only what was changed: a tag with a comma in it would become two otherwise. */
+async function relabel(tools: Visit['tools'], id: number, form: URLSearchParams): Promise<void> {
+  const [before, after] = [listOf(form.get('before')), listOf(form.get('tags'))];
+  const isSame = form.get('before') === form.get('tags');
+  const add = isSame ? [] : after.filter((tag) => !before.includes(tag));
+  const remove = isSame ? [] : before.filter((tag) => !after.includes(tag));
+  if (add.length + remove.length > 0) {
+    await tools.call('kb_bulk_tags', {
+      document_ids: [id],
+      force: true,
+      ...(add.length > 0 ? { add } : {}),
+      ...(remove.length > 0 ? { remove } : {}),
+    });
+  }
+  const collection = (form.get('collection') ?? '').trim();
+  const now = read.text(await tools.call('kb_get', { document_id: id, max_chunks: 0 }), 'collection');
+  if (collection !== now) {
+    await tools.call('kb_set_collection', { document_id: id, ...(collection === '' ? {} : { collection }) });
+  }
+}
+
+/** The original file, to be saved. */
+export function originalOf({ tools, rest }: Visit): Promise<FileToSend> | undefined {
+  const [, id] = /^(\d{1,15})\/original$/.exec(rest) ?? [];
+  return id === undefined ? undefined : tools.original(Number(id));
+}

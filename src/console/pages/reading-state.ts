@@ -1,0 +1,23 @@
+import { read } from '../console-tools.ts';
+import { type Html, html } from '../html.ts';
+import { badge, number } from '../parts/parts.ts';
+
+/** A document or job whose vectors are still being made. It can be found by its words already. */
+export function indexing(from: Record<string, unknown>): Html {
+  const pending = read.number(from, 'pending') ?? 0;
+  const total = read.number(from, 'chunks') ?? read.number(from, 'chunk_count') ?? 0;
+  if (pending === 0) return html``;
+  const label = total >= pending ? `Indexing ${number(total - pending)} of ${number(total)}` : 'Indexing';
+  return html`<span title="Keyword search already works">${badge(label, 'neutral', 'circle-dashed')}</span>`;
+}
+
+const reasons: Record<string, string> = { cpu_time: 'it took too long to read', characters: 'it is too long' };
+
+/** Something was left out of a document. */
+export function partlyRead(from: Record<string, unknown>): Html {
+  const { reason, read: got, of } = read.object(from, 'truncated');
+  if (typeof reason !== 'string') return html``;
+  const why = reasons[reason] ?? reason.replaceAll('_', ' ');
+  const share = typeof got === 'number' && typeof of === 'number' ? `: ${number(got)} of ${number(of)}` : '';
+  return html`<span title="Not all of it was read, because ${why}">${badge(`Partly read${share}`, 'warn', 'triangle-alert')}</span>`;
+}

@@ -1,0 +1,194 @@
+import { read, type Visit } from '../console-tools.ts';
+import { type Html, html, type Part } from '../html.ts';
+import type { Page } from '../page.ts';
+import {
+  button,
+  confirmButton,
+  emptyState,
+  hidden,
+  icon,
+  noSuchChange,
+  number,
+  offsetOf,
+  pageHeader,
+  pager,
+  plural,
+  table,
+  tabs,
+  time,
+  toast,
+  typeIcon,
+} from '../parts/parts.ts';
+import { afterwards, doneOf } from './done.ts';
+
+const limit = 50;
+const path = '/trash';
+/** As the stores keep them. */
+const keptDays = 30;
+const dayMs = 86_400_000;
+
+type Item = Record<string, unknown>;
+
+/** A kind of thing that can be deleted: its tools, and how it is shown. */
+interface Kind {
+  name: string;
+  one: string;
+  several: string;
+  list: string;
+  /** The field of the list's answer. */
+  field: string;
+  idField: string;
+  restore: { tool: string; args(id: string): Record<string, unknown> };
+  purge: { tool: string; args(ids: readonly string[]): Record<string, unknown> };
+  show(item: Item): Html;
+  where(item: Item): Part;
+}
+
+const kinds: readonly Kind[] = [
+  {
+    ...{
+      name: 'documents',
+      one: 'document',
+      several: 'documents',
+      list: 'kb_trash',
+      field: 'documents',
+      idField: 'id',
+    },
+    restore: { tool: 'kb_delete', args: (id) => ({ document_id: Number(id), restore: true }) },
+    purge: { tool: 'kb_purge', args: (ids) => ({ document_ids: ids.map(Number) }) },
+    show: (item) => titled(typeIcon(read.text(item, 'doc_type')), read.text(item, 'title')),
+    where: (item) => read.text(item, 'collection'),
+  },
+  {
+    ...{ name: 'notes', one: 'note', several: 'notes', list: 'notes_trash', field: 'notes', idField: 'id' },
+    restore: { tool: 'delete_note', args: (id) => ({ id, restore: true }) },
+    purge: { tool: 'notes_purge', args: (ids) => ({ ids }) },
+    show: (item) => titled('notebook-pen', read.text(item, 'title')),
+    where: (item) => read.texts(item, 'tags').join(', '),
+  },
+  {
+    ...{ name: 'memories', one: 'memory', several: 'memories', list: 'context_trash', field: 'entries', idField: 'id' },
+    restore: { tool: 'restore_context', args: (id) => ({ context_ids: [Number(id)] }) },
+    purge: { tool: 'context_purge', args: (ids) => ({ context_ids: ids.map(Number) }) },
+    show: (item) => titled('brain', read.text(item, 'text').slice(0, 200)),
+    where: (item) => read.text(item, 'thread_id'),
+  },
+];
+
+export const trashTools: readonly string[] = kinds.map(({ list }) => list);
+
+function titled(sign: Parameters<typeof icon>[0], text: string): Html {
+  return html`<span class="title">${icon(sign)}<span>${text}</span></span>`;
+}
+
+/** Deleted documents, notes and memories, for as long as they can be restored. */
+export async function trashPage({ tools, query }: Visit): Promise<Page> {
+  const offset = offsetOf(query);
+  const offered = kinds.filter(({ list }) => tools.has(list));
+  const current = offered.find(({ name }) => name === query.get('of')) ?? offered[0];
+  if (current === undefined) throw noSuchChange();
+  const answers = await Promise.all(
+    offered.map(async (kind) => {
+      const page = kind === current ? { limit, offset } : { limit: 1 };
+      return [kind, await tools.call(kind.list, page)] as const;
+    }),
+  );
+  const totals = new Map(answers.map(([kind, answer]) => [kind, read.number(answer, 'total') ?? 0]));
+  const total = totals.get(current) ?? 0;
+  const items = read.list(answers.find(([kind]) => kind === current)?.[1] ?? {}, current.field);
+  const canChange = tools.has(current.purge.tool) && tools.has(current.restore.tool);
+  return {
+    title: 'Trash',
+    layout: 'wide',
+    toast: toastOf(query, current),
+    body: html`${pageHeader({
+      title: 'Trash',
+      meta: `Deleted things stay here for ${keptDays} days.`,
+      actions: canChange && items.length > 0 && emptyButton(current, items, total),
+    })}
+${tabs(
+  'Kinds',
+  offered.map((kind) => ({
+    href: `${path}?of=${kind.name}`,
+    label: html`${kind.several.replace(/^./, (first) => first.toUpperCase())} <span class="meta">${number(totals.get(kind) ?? 0)}</span>`,
+    isCurrent: kind === current,
+  })),
+)}
+${items.length === 0 ? emptyState({ icon: 'trash-2', title: `No deleted ${current.several}` }) : itemTable(current, items, canChange)}
+${pager(path, query, { offset, limit, total })}`,
+  };
+}
+
+function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html {
+  return table({
+    caption: `Deleted ${kind.several}`,
+    columns: [
+      { label: kind.name === 'memories' ? 'Text' : 'Title' },
+      { label: { documents: 'Collection', notes: 'Tags', memories: 'Thread' }[kind.name] ?? '' },
+      { label: 'Deleted', isWhole: true },
+      { label: 'Days left', isNumber: true },
+      ...(canChange ? [{ label: '', isWhole: true }] : []),
+    ],
+    rows: items.map((item) => row(kind, item, canChange)),
+  });
+}
+
+function row(kind: Kind, item: Item, canChange: boolean): Part[] {
+  const id = read.text(item, kind.idField);
+  const deletedAt = read.text(item, 'deleted_at');
+  const daysLeft = Math.max(0, Math.ceil(keptDays - (Date.now() - Date.parse(deletedAt)) / dayMs));
+  const shown = [kind.show(item), kind.where(item), time(deletedAt), number(daysLeft)];
+  if (!canChange) return shown;
+  const own = hidden('id', id);
+  return [
+    ...shown,
+    html`<span class="row end whole"><form method="post" action="${path}/${kind.name}/restore">${own}${button('Restore', { isSmall: true, icon: 'undo-2' })}</form>
+${confirmButton({
+  id: `purge-${id}`,
+  label: 'Delete for good',
+  question: `Delete this ${kind.one} for good?`,
+  detail: "It can't be restored afterwards.",
+  action: `${path}/${kind.name}/purge`,
+  fields: own,
+  look: { kind: 'quiet', isSmall: true },
+})}</span>`,
+  ];
+}
+
+/** Those that are shown: the next page follows when they are gone. */
+function emptyButton(kind: Kind, items: readonly Item[], total: number): Html {
+  const ids = items.map((item) => read.text(item, kind.idField));
+  const these =
+    total > items.length ? `these ${items.length} of ${plural(total, kind.one, kind.several)}` : 'all of them';
+  return confirmButton({
+    id: 'empty',
+    label: total > items.length ? `Delete these ${items.length} for good` : 'Empty',
+    question: `Delete ${these} for good?`,
+    detail: "They can't be restored afterwards.",
+    action: `${path}/${kind.name}/purge`,
+    fields: html`${ids.map((id) => hidden('id', id))}`,
+    look: { icon: 'trash-2' },
+  });
+}
+
+function toastOf(query: URLSearchParams, kind: Kind): Html | undefined {
+  const done = doneOf(query);
+  const count = plural(done?.ids.length ?? 0, kind.one, kind.several);
+  if (done?.what === 'restored') return toast(`${count} restored`);
+  if (done?.what === 'purged') return toast(`${count} deleted for good`);
+  return undefined;
+}
+
+export async function changeTrash({ tools, rest, form }: Visit): Promise<string> {
+  const [name, change] = rest.split('/');
+  const kind = kinds.find((each) => each.name === name);
+  const ids = form.getAll('id').filter((id) => /^[\w-]{1,40}$/.test(id));
+  if (kind === undefined || ids.length === 0 || !['restore', 'purge'].includes(change ?? '')) throw noSuchChange();
+  const back = `${path}?of=${kind.name}`;
+  if (change === 'purge') {
+    await tools.call(kind.purge.tool, kind.purge.args(ids));
+    return afterwards(back, 'purged', ids);
+  }
+  for (const id of ids) await tools.call(kind.restore.tool, kind.restore.args(id));
+  return afterwards(back, 'restored', ids);
+}
