@@ -23,10 +23,10 @@ export type Announcement = Record<string, Record<string, string | Record<string,
 export interface Toolset {
   name: string;
   tools: readonly Tool[];
-  /** When to use these tools, for servers with several toolsets. */
+  /** Tools of the web console, which MCP clients neither see nor call. */
   consoleTools?: readonly Tool[];
   failures: FailureStyle;
-  /** Where `verify` looks up quotations. */
+  /** When to use these tools, for servers with several toolsets. */
   instructions?: string;
   quotas?: Readonly<Record<string, Quota>>;
   resources?: readonly ResourceProvider[];
@@ -44,25 +44,25 @@ export interface Toolset {
   inFlight?: SlotsOptions;
   /** What `initialize` reports in `serverInfo` and `capabilities.experimental`. */
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
-  /** Gauges for `/metrics`, polled. */
+  /** Facts for `GET /health`. Must be fast and must not throw. */
   health?(): Record<string, unknown>;
-  /** Lists all argument bounds in `tools/list`, as a specification demands. */
+  /** Gauges for `/metrics`, polled. */
   measure?(): Promise<readonly Measurement[]>;
-  /** Accepts integers and booleans as text, like the original server. */
+  /** Lists all argument bounds in `tools/list`, as a specification demands. */
   listsBounds?: boolean;
-  /** Adapts outgoing errors to a specification. */
+  /** Accepts integers and booleans as text, like the original server. */
   readsNumbers?: boolean;
+  /** Adapts outgoing errors to a specification. */
+  translate?(error: CarrelError): CarrelError;
   /**
    * A view limited to the data these rights reach; it is not closed. Returns undefined if impossible. Absent if the
    * toolset has no data that rights restrict.
    */
-  translate?(error: CarrelError): CarrelError;
-  /** The toolsets that these rights allow, each limited to visible data. */
   scopedTo?(rights: Rights): Toolset | undefined;
   close?(): Promise<void>;
 }
 
-/** Whether a call may return a job handle, and so takes `wait`. */
+/** The toolsets that these rights allow, each limited to visible data. */
 export function scopeToolsets(toolsets: readonly Toolset[], rights: Rights): Toolset[] {
   return toolsets
     .filter(({ name }) => rights.toolsets?.includes(name) ?? true)
