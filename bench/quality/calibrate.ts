@@ -64,7 +64,7 @@ const subsets: Feature[][] = [
 ];
 
 /** Weight of a set in the relevance fits; 1 by default. Each Cranfield question has seven answers. */
-const trust: Record<string, number> = { cranfield: 0.25 };
+const trust: Record<string, number> = { cranfield: 0.5 };
 
 /** Weight of off-topic results in them, relative to the set's own. */
 const offTopicTrust = 0.25;

@@ -239,8 +239,11 @@ export async function judgePage<Hit extends RankedHit>(
       read.map(({ passage }) => passage),
       signal,
     );
-    const known = read.flatMap(({ id }, place) => (logits[place] === undefined ? [] : [{ id, logit: logits[place] }]));
-    const leads = leadsOf(known.map(({ logit }) => logit));
+    const known = read.flatMap(({ id }, place) => {
+      const logit = logits[place];
+      return logit === undefined ? [] : [{ id, logit, isReplaced: replacements?.replacedBy.has(id) ?? false }];
+    });
+    const leads = leadsOf(known);
     return {
       state,
       logits: new Map(known.map(({ id, logit }) => [id, logit])),

@@ -60,10 +60,20 @@ test('of a long text some part is near to any question: it is weak where a short
   assert.equal(isWeak(0.7, 100), isWeak(0.7, 2), 'what is shorter than anything that was judged');
 });
 
+const leads = (...logits: number[]) => leadsOf(logits.map((logit) => ({ logit })));
+
 test('among unlike texts the one that stands out leads, and one that is alone', () => {
-  const [right = 0, ...wrong] = leadsOf([-1, -6, -7, -6.5]);
+  const [right = 0, ...wrong] = leads(-1, -6, -7, -6.5);
   assert.ok(right > 3.5 && right < 5);
   assert.ok(wrong.every((lead) => lead < -4));
-  assert.deepEqual(leadsOf([2, 2]), [0, 0]);
-  assert.deepEqual([leadsOf([-4]), leadsOf([])], [[5], []]);
+  assert.deepEqual([leads(-4), leads()], [[5], []]);
+});
+
+test('hits that are as high do not lower one another, and a replaced one lowers none', () => {
+  const [alone = 0] = leads(2, -2, -3);
+  for (const lead of leads(2, 2, -2, -3).slice(0, 2)) assert.equal(lead, alone);
+  const [near = 0] = leads(2, 1.8, -2, -3);
+  assert.ok(near > 1 && near < alone, `${near}`);
+  assert.ok((leads(6, 5)[1] ?? 0) > 1, 'both are surely right');
+  assert.equal(leadsOf([{ logit: 2 }, { logit: 3, isReplaced: true }, { logit: -2 }, { logit: -3 }])[0], alone);
 });

@@ -1,7 +1,7 @@
 /** What is known of how well a hit fits a question. Whatever is not known is undefined. */
 export interface Evidence {
   readonly logit?: number | undefined;
-  /** How far its logit is above those of the other hits together; see `leadsOf`. */
+  /** How far its logit is above those of the other hits; see `leadsOf`. */
   readonly lead?: number | undefined;
   /** How much of the question's words it has, each by its rarity: 0 to 1. */
   readonly words?: number | undefined;
@@ -70,13 +70,24 @@ function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): 
 /** A hit that is alone, or far ahead of all others, is surer by no more than this, and one far behind less sure by no more. */
 const leadMax = 5;
 
-/** The log odds of each logit among all of them. An answer stands out among unlike texts, even if the model is unsure of it. */
-export function leadsOf(logits: readonly number[]): number[] {
-  const highest = Math.max(...logits);
-  const total = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
-  return logits.map((logit) => {
-    const others = Math.log(Math.max(0, total - Math.exp(logit - highest))) + highest;
-    return Math.max(-leadMax, Math.min(leadMax, logit - others));
+/** Others count in full from this distance on, and not at all with the same logit: near-duplicates are both right. */
+const peerDistance = 0.5;
+/** The most that another logit counts: several right answers must not lower one another. */
+const otherLogitMax = 3;
+
+/**
+ * The log odds of each logit among the others. An answer stands out among unlike texts, even if the model is unsure of it.
+ * Hits that were replaced don't count.
+ */
+export function leadsOf(hits: readonly { readonly logit: number; readonly isReplaced?: boolean }[]): number[] {
+  const others = hits.filter(({ isReplaced = false }) => !isReplaced);
+  return hits.map(({ logit }) => {
+    const odds = others.map((other) => {
+      const share = Math.min(1, Math.abs(logit - other.logit) / peerDistance);
+      return share * Math.exp(Math.min(otherLogitMax, other.logit) - logit);
+    });
+    const lead = -Math.log(odds.reduce((sum, each) => sum + each, 0));
+    return Math.max(-leadMax, Math.min(leadMax, lead));
   });
 }
 
