@@ -107,8 +107,6 @@ async function storeEntries(
   const vectors = storage.vectors.context;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
   if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
-  const texts = async (ids: readonly number[], signal: AbortSignal) =>
-    (await storage.entries.get({ ids, images: false }, { signal })).map(({ text }) => text);
   return {
     numbers,
     forGroup(group) {
@@ -118,7 +116,7 @@ async function storeEntries(
           search: (request, options) => storage.entries.searchWords({ ...request, filter, explain: false }, options),
           weigh: (request, options) => storage.entries.weighWords(request, options),
         }),
-        meaning: meaning && createMeaningLeg({ meaning, filter, texts }),
+        meaning: meaning && createMeaningLeg({ meaning, filter }),
       };
       return {
         ...legs,
@@ -146,8 +144,6 @@ async function storePassages(
   const vectors = storage.vectors.kb;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
   if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
-  const texts = async (keys: readonly number[], signal: AbortSignal) =>
-    (await kb.get(keys, { signal })).map(({ body }) => body);
   return {
     numbers,
     forGroup: () => {
@@ -162,7 +158,7 @@ async function storePassages(
       return {
         corpus,
         words,
-        meaning: meaning && createMeaningLeg({ meaning, filter: undefined, texts }),
+        meaning: meaning && createMeaningLeg({ meaning, filter: undefined }),
         judging: corpus.judging(reranker),
       };
     },

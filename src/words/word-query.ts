@@ -109,8 +109,15 @@ function anyWord(text: string, alone: boolean): WordQuery {
   return anyOf([...terms, ...prefixes]);
 }
 
+/** Words of a query that is a keyword, not a question. */
+const keywordsMax = 2;
+
+export function isKeywords(text: string): boolean {
+  return significantWords(text) <= keywordsMax || quotedIn(text).phrases.length > 0;
+}
+
 /** Number of significant words; `multi-agent` is one. Scripts without spaces count pairs. */
-export function tellingWords(text: string): number {
+function significantWords(text: string): number {
   const words = text
     .slice(0, queryUnitsMax)
     .split(/\s+/)

@@ -4,7 +4,7 @@ import { cosineSpanOf } from '../../search/models/bundled-model.ts';
 import { type CompletedMeaning, failureOf, missing, type SearchCorpus } from '../../search/rank/corpus.ts';
 import { legCandidates, type WordMatch } from '../../search/rank/fusion.ts';
 import type { JudgeDeps } from '../../search/rank/judging.ts';
-import { codeSample, codeShareOf, matchesOf, type WordLeg, wordMatches } from '../../search/rank/legs.ts';
+import { matchesOf, type WordLeg, wordMatches } from '../../search/rank/legs.ts';
 import type { Reranker } from '../../search/rerank/reranker.ts';
 import type { CompletePassages, FoundPassages, PassageFilter, StoredPassage } from '../../storage/passages/passage.ts';
 import type { PassageStore } from '../../storage/passages/passage-store.ts';
@@ -127,8 +127,7 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
       scored.filter(({ owner }) => wanted.has(owner)),
       Math.max(1, wanted.size),
     );
-    const sample = codeSample(listed).flatMap((id) => known.get(id)?.body ?? []);
-    return { listed, more, codeShare: codeShareOf(sample), pending, span: cosineSpanOf(model) };
+    return { listed, more, pending, span: cosineSpanOf(model) };
   }
 }
 

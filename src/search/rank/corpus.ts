@@ -28,8 +28,6 @@ export interface CompletedMeaning {
   readonly listed: readonly MeaningMatch[];
   /** Scores of what the words found. Passages without vectors are omitted. */
   readonly more: readonly MeaningMatch[];
-  /** Share of program code among the nearest matches, from 0 to 1. */
-  readonly codeShare: number;
   readonly pending: number;
   readonly span: number | undefined;
 }

@@ -38,8 +38,8 @@ export interface FusionSettings {
   rrfK: number;
   /** Cosines this far below the best count nothing. Undefined if unknown for the model; see `spanOf`. */
   span: number | undefined;
-  /** Share of program code among the nearest matches, from 0 to 1. */
-  codeShare: number;
+  /** The query is a word or two rather than a question. */
+  isKeywords: boolean;
 }
 
 export interface FusedMatch {
@@ -68,31 +68,27 @@ export interface RankExplanation {
   copyOf?: number;
 }
 
-/** Candidates from each leg. The weights need at least 50. */
+/** Candidates from each leg. */
 export const legCandidates = 100;
 
-/** Tuned on the dev splits of four sets; see docs/decisions/0016-ranking-settings.md. */
-const meaningWeightBase = 0.3;
-const meaningWeightPerFlatness = 0.6;
-const meaningWeightForCode = 0.35;
-const meaningWeightPerMissingShare = 0.8;
-const shareExpected = 0.4;
-const meaningWeightForFewMatches = 0.2;
-const meaningWeightMin = 0.05;
-const meaningWeightMax = 0.95;
-const flatnessRank = 50;
+/** Weight of the meaning; the words have the rest. Chosen on dev splits, see docs/decisions/0016-ranking-settings.md. */
+const meaningWeights = { question: 0.7, keywords: 0.3 } as const;
+
+/** The span of an unmeasured model is estimated from the cosines up to this rank. */
+const spanRank = 50;
 
 /** Factor on the score of a repeated passage: versions of a document must not fill the page. */
 const copyShare = 0.5;
 
 /**
- * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank (RRF), which ranks worse. Meaning weighs
- * more if the words hardly separate passages, if few passages have them, and for code.
+ * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank (RRF), which ranks worse. Meaning decides
+ * for questions, the words for keywords.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
   const cosines = sortedDown(candidates.flatMap((each) => (each.meaning ? [each.meaning.cosine] : [])));
-  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight(shares, settings.codeShare) : 1;
+  const meaningWeight = meaningWeights[settings.isKeywords ? 'keywords' : 'question'];
+  const weight = cosines.length === 0 ? 0 : shares[0] ? meaningWeight : 1;
   const span = settings.span ?? spanOf(cosines);
   const best = cosines[0] ?? 0;
 
@@ -149,23 +145,9 @@ function cosineOf({ explanation }: FusedMatch): number {
   return explanation.meaning?.cosine ?? -1;
 }
 
-/** Lowest if one passage clearly matches the words best, highest if many match about equally or hardly any does. */
-function meaningWeight(sharesDown: readonly number[], codeShare: number): number {
-  const best = sharesDown[0] ?? 1;
-  const flatness = (sharesDown[flatnessRank - 1] ?? 0) / best;
-  const matches = sharesDown.filter((share) => share > 0).length;
-  const weight =
-    meaningWeightBase +
-    meaningWeightPerFlatness * flatness +
-    meaningWeightForCode * codeShare +
-    meaningWeightPerMissingShare * Math.max(0, shareExpected - best) +
-    meaningWeightForFewMatches * Math.max(0, 1 - matches / legCandidates);
-  return Math.min(meaningWeightMax, Math.max(meaningWeightMin, weight));
-}
-
 /** The span for unmeasured models, estimated from the query's own cosines. */
 function spanOf(cosinesDown: readonly number[]): number {
-  const last = cosinesDown[Math.min(cosinesDown.length, flatnessRank) - 1] ?? 0;
+  const last = cosinesDown[Math.min(cosinesDown.length, spanRank) - 1] ?? 0;
   return Math.max(3.6 * ((cosinesDown[0] ?? 0) - last), 1e-6);
 }
 

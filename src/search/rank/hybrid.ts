@@ -1,7 +1,7 @@
 import type { CarrelError } from '../../base/errors.ts';
 import { analyse } from '../../words/analyse.ts';
 import type { CorrectedWord } from '../../words/ranking/word-index.ts';
-import { quotedIn } from '../../words/word-query.ts';
+import { isKeywords, quotedIn } from '../../words/word-query.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { RerankingState } from '../rerank/reranker.ts';
 import { type CompletedMeaning, missing, type SearchCorpus } from './corpus.ts';
@@ -84,7 +84,7 @@ export async function searchHybrid(
     { listed: withTerms(byWords, weighed), more: moreWords },
     { listed: near, more: meaning?.more ?? [] },
   );
-  const fused = fuse(candidates, { ...settings, span: meaning?.span, codeShare: meaning?.codeShare ?? 0 });
+  const fused = fuse(candidates, { ...settings, span: meaning?.span, isKeywords: isKeywords(text) });
 
   const coverage = new Map(weighed ? [...unscored].map((id) => [id, 0]) : []);
   for (const { id, coverage: told } of [...scored, ...moreWords]) if (told !== undefined) coverage.set(id, told);

@@ -1,4 +1,4 @@
-import { quotedIn, tellingWords } from '../../words/word-query.ts';
+import { isKeywords as areKeywords } from '../../words/word-query.ts';
 import { crowdChars, uncrowded } from '../meaning/passage-vectors.ts';
 import { bestPart, type TextPart, type Windowed } from '../rerank/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from '../rerank/reranker.ts';
@@ -95,9 +95,6 @@ export function reachOf({ limit, offset }: { limit: number; offset: number }): {
 /** Few enough for one word query. */
 const unrerankedBlock = 400;
 
-/** Up to this many words, a query is keywords, not a question. */
-const keywordsMax = 2;
-
 /** With every word, allowing for rounding. */
 const everyWord = 1 - 1e-9;
 
@@ -114,7 +111,7 @@ export async function judgePage<Hit extends RankedHit>(
   const { text, limit, offset, cut, before = 0, signal } = request;
   const { reranker } = deps;
   // The model can't judge a bare keyword: it is not a question.
-  const isKeywords = tellingWords(text) <= keywordsMax || quotedIn(text).phrases.length > 0;
+  const isKeywords = areKeywords(text);
   const compared = before === 0 ? given.slice(0, comparedMax).map(({ id }) => id) : [];
   const replacements = compared.length === 0 ? undefined : await deps.replacements?.(compared, signal);
   const ranked = replacements ? newerFirst(given, ({ id }) => id, replacements.newer, ranksAs) : given;

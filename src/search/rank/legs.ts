@@ -2,7 +2,6 @@ import type { ReadOptions } from '../../storage/read-options.ts';
 import { coverageOf } from '../../words/ranking/rank-pool.ts';
 import type { CorrectedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
 import { plainQuery, type WordQuery } from '../../words/word-query.ts';
-import { looksLikeCode } from '../chunking/code-shape.ts';
 import type { Meaning, MeaningAnswer } from '../meaning/meaning.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import { cosineSpanOf } from '../models/bundled-model.ts';
@@ -21,8 +20,6 @@ export interface MeaningLeg {
   search(text: string, limit: number, signal?: AbortSignal): Promise<MeaningFound>;
   /** Scores passages that the other leg found. Passages without vectors are omitted. */
   score(found: MeaningFound, ids: readonly number[], signal?: AbortSignal): Promise<readonly MeaningMatch[]>;
-  /** Share of program code among the nearest matches, from 0 to 1. */
-  codeShare(found: MeaningFound, signal?: AbortSignal): Promise<number>;
 }
 
 /** The answer for `text`, nearest first. */
@@ -55,13 +52,12 @@ export function createLegCorpus(legs: {
         async complete() {
           const scored = words.filter(({ share }) => share > 0);
           const unweighed = found ? missing([...found.matches, ...words], scored) : [];
-          const [weighed, more = [], codeShare = 0] = await Promise.all([
+          const [weighed, more = []] = await Promise.all([
             wordLeg?.score(text, unweighed, signal),
             found && meaningLeg?.score(found, missing(words, found.matches), signal),
-            found && meaningLeg?.codeShare(found, signal),
           ]);
           const { matches: listed = [], pending = 0, span } = found ?? {};
-          return { words: weighed, meaning: found && { listed, more, codeShare, pending, span } };
+          return { words: weighed, meaning: found && { listed, more, pending, span } };
         },
       };
     },
@@ -133,14 +129,12 @@ interface MeaningSource<Filter> {
   readonly filter: Filter | undefined;
   /** See `MeaningRequest`. */
   readonly waitMs?: number | undefined;
-  /** The texts of these passages, in any order, without deleted ones. */
-  texts(ids: readonly number[], signal: AbortSignal): Promise<readonly string[]>;
 }
 
 const never = new AbortController().signal;
 
 /** Search by meaning over one corpus, for passages that pass the caller's filter. */
-export function createMeaningLeg<Filter>({ meaning, filter, waitMs, texts }: MeaningSource<Filter>): MeaningLeg {
+export function createMeaningLeg<Filter>({ meaning, filter, waitMs }: MeaningSource<Filter>): MeaningLeg {
   return {
     async search(text, limit, signal = never) {
       const { matches, vector, pending, model } = await meaning.search({ text, limit, filter, waitMs, signal });
@@ -150,18 +144,5 @@ export function createMeaningLeg<Filter>({ meaning, filter, waitMs, texts }: Mea
       if (ids.length === 0) return [];
       return (await meaning.search({ text, vector, limit: ids.length, allowed: [...ids], signal })).matches;
     },
-    async codeShare({ matches }, signal = never) {
-      const sample = codeSample(matches);
-      return codeShareOf(sample.length === 0 ? [] : await texts(sample, signal));
-    },
   };
-}
-
-/** The nearest passages, a sample for detecting code. */
-export function codeSample(matches: readonly MeaningMatch[]): number[] {
-  return matches.slice(0, 10).map(({ id }) => id);
-}
-
-export function codeShareOf(texts: readonly string[]): number {
-  return texts.filter(looksLikeCode).length / Math.max(1, texts.length);
 }

@@ -39,9 +39,6 @@ export interface EntryLegs extends HybridDeps {
   };
 }
 
-/** More of a text does not tell whether it is code. */
-const textChars = 4_000;
-
 type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
 
 export function createEntryLegs(request: LegsRequest, { words }: { words: boolean }, parts: LegParts): EntryLegs {
@@ -91,7 +88,6 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
       meaning: known,
       filter: neededFilter(filter),
       waitMs: request.waitMs,
-      texts: async (ids) => (await entries.get({ ids, images: false, textChars }, { signal })).map(({ text }) => text),
     });
     return {
       ...leg,
