@@ -22,7 +22,7 @@ export const errorCodes = {
     'input',
     "The arguments don't match the tool's schema. The message names the field and the bound.",
   ],
-  validation_error: ['input', 'The same, under the name that the research tools promise.'],
+  validation_error: ['input', "The research tools' name for `invalid_arguments`."],
   unknown_tool: [
     'input',
     'No tool, resource or method has this name. A missing record has its own code, such as `note_not_found`.',
@@ -110,13 +110,10 @@ export const errorCodes = {
   ],
   storage_foreign: ['config', 'The database belongs to another program.'],
   storage_newer: ['config', 'A later version of Carrel wrote the database. Upgrade Carrel.'],
-  storage_older: [
-    'config',
-    'A development version before 0.1.0 wrote the database. Export with that version, then import.',
-  ],
+  storage_older: ['config', 'An early development version wrote the database. Export with that version, then import.'],
   storage_not_empty: ['input', 'The database to restore into is not empty. `--force` replaces its content.'],
   invalid_backup: ['input', 'The file is not a backup, or is damaged or truncated.'],
-  query_timeout: ['timeout', 'One of our own queries took too long and was stopped.'],
+  query_timeout: ['timeout', 'A database query took too long and was stopped.'],
   entry_not_found: ['not_found', 'No context entry has this id, or it was deleted.'],
   idempotency_conflict: ['input', 'An earlier write used this `idempotency_key` with other arguments.'],
   invalid_import: ['input', 'The file to import is damaged or in an unknown format.'],
@@ -162,7 +159,10 @@ export const errorCodes = {
   ],
   upload_too_large: ['limit', 'The upload has more bytes than allowed, or than its `total_size`.'],
   upload_quota: ['limit', 'Too many uploads or staged bytes, of this caller or of all callers.'],
-  path_not_allowed: ['forbidden', 'The path is outside `KB_ALLOWED_ROOTS`, or not a regular file.'],
+  path_not_allowed: [
+    'forbidden',
+    "The path is outside the client's roots and `KB_ALLOWED_ROOTS`, or not a regular file.",
+  ],
   internal: ['internal', 'A bug in Carrel. The message has an incident id; the log has the details.'],
 } as const satisfies Record<string, readonly [kind: ErrorKind, when: string]>;
 
