@@ -45,3 +45,10 @@ export function createPhaseLines(output: Pick<Terminal, 'write'>): ProgressLine 
     clear() {},
   };
 }
+
+const barWidth = 24;
+
+export function barOf(share: number): string {
+  const filled = Math.round(Math.min(1, share) * barWidth);
+  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
+}

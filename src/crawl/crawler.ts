@@ -9,7 +9,8 @@ import type { SafeFetch } from '../web/safe-fetch.ts';
 import { parseTargetList } from '../web/target-list.ts';
 import type { CrawlSettings } from './crawl-slice.ts';
 import { createHosts } from './hosts.ts';
-import { createRun, type Run, RunLost } from './run.ts';
+import { createRun, type Run } from './run.ts';
+import { RunLost } from './save-pages.ts';
 import type { PageEngine } from './store-page.ts';
 
 export interface Crawler {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, it } from 'node:test';
+import { join } from 'node:path';
+import { after, it, test } from 'node:test';
 import { silentLogger } from '../../src/base/log.ts';
 import { crawlSlice } from '../../src/crawl/crawl-slice.ts';
 import { createCrawler } from '../../src/crawl/crawler.ts';
@@ -13,6 +14,7 @@ import { createSafeFetch } from '../../src/web/safe-fetch.ts';
 import { parseTargetList } from '../../src/web/target-list.ts';
 import { startTrapSite } from '../fakes/trap-site.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { makeFolder } from '../support/child-program.ts';
 import { size } from '../support/sizes.ts';
 
 const pages = size({ quick: 14, full: 500 });
@@ -26,7 +28,7 @@ function defaultsOf<Values>(fields: Readonly<Record<string, { default: unknown }
 }
 
 /** What one process has: an engine, a crawler and its sources. */
-async function startProcess(place: StoragePlace, timeoutMs = 15_000) {
+async function startProcess(place: StoragePlace, timeoutMs = 15_000, limits: object = {}) {
   const storage = await openStorage(place, {});
   const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 });
   const engine = createEngine(defaultsOf(engineSlice.fields, {}), {
@@ -35,6 +37,7 @@ async function startProcess(place: StoragePlace, timeoutMs = 15_000) {
   const allowed = parseTargetList(['127.0.0.1']);
   const crawling = defaultsOf<Parameters<typeof createCrawler>[0]>(crawlSlice.fields, {
     ownHosts: ['127.0.0.1'],
+    ...limits,
   });
   const fetch = createSafeFetch({
     userAgent: crawling.userAgent,
@@ -64,7 +67,7 @@ async function startProcess(place: StoragePlace, timeoutMs = 15_000) {
     engine,
     sources,
     close,
-    add: async (request: Omit<SourceRequest, 'tags'>) => {
+    add: async (request: Omit<SourceRequest, 'tags'> & { tags?: string[] }) => {
       const { source_id: source, job_id: job } = await sources.add({ tags, ...request });
       return { source, ...(await ended(job)) };
     },
@@ -218,4 +221,18 @@ onEachBackend('crawling', (backend) => {
     assert.ok(Math.max(...counts.filter((count) => count < 10)) <= 3);
     await second.close();
   });
+});
+
+test('a run stops at the bytes, or the CPU time, that a source may take, and says so', async (t) => {
+  const site = await startTrapSite(t, { pages: 6 });
+  const place = { backend: 'sqlite', path: join(makeFolder(t), 'carrel.db') } as const;
+  for (const [limit, limits] of Object.entries({ bytes: { sourceBytesMax: 1 }, cpu: { sourceCpuMinutes: 0 } })) {
+    const program = await startProcess(place, undefined, limits);
+    const url = `${site.origin}/docs/p/1.html`;
+    const { status, summary } = await program.add({ url, site: true, depth: 20, tags: [`collection:${limit}`] });
+    assert.deepEqual([status, summary['limits']], ['done', [limit]]);
+    const read = Number(summary['new']);
+    assert.ok(read > 0 && read < 6, `${read} pages`);
+    await program.close();
+  }
 });

@@ -10,6 +10,7 @@ import { defaultCollection, readTags, tagsToStore } from '../../toolsets/kb/inpu
 import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 import type { CommandLine } from '../command-line.ts';
 import { logOf } from '../debug-log.ts';
+import { stopOnSignal } from '../stop-on-signal.ts';
 import { addWeb, isAddress, webFlags } from '../web/add-web.ts';
 import { addAll } from './add-all.ts';
 import { findFiles, resolveRoot } from './find-files.ts';
@@ -75,21 +76,6 @@ function readPlan({ words, flags, lists }: CommandLine) {
   };
   const { collection = defaultCollection } = readTags(given);
   return { tags, folders, selection, collectionTag: collectionTag(collection) };
-}
-
-/** The first signal ends the work cleanly; accepted files are not lost. */
-function stopOnSignal() {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort();
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
-  return {
-    signal: controller.signal,
-    release() {
-      process.off('SIGINT', stop);
-      process.off('SIGTERM', stop);
-    },
-  };
 }
 
 function interrupted(): CarrelError {

@@ -1,5 +1,5 @@
 import type { JobId } from '../../engine/engine.ts';
-import { createProgressLine, type Terminal } from '../progress-line.ts';
+import { barOf, createProgressLine, type Terminal } from '../progress-line.ts';
 import { printableText } from '../terminal/printable.ts';
 import type { AddEvent, Stored } from './add-event.ts';
 import { createReasons } from './failure-reasons.ts';
@@ -63,8 +63,6 @@ function isQuiet(event: AddEvent): boolean {
   return event.event === 'added' && event.truncated === undefined;
 }
 
-const barWidth = 24;
-
 /** The estimate goes by bytes, because files differ in size. It excludes embedding, which comes later. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
@@ -93,11 +91,6 @@ function remaining(share: number, seconds: number): string[] {
   if (left < 60) return ['less than a minute'];
   const minutes = Math.round(left / 60);
   return [minutes < 90 ? `about ${counted(minutes, 'minute')}` : `about ${counted(Math.round(minutes / 60), 'hour')}`];
-}
-
-function barOf(share: number): string {
-  const filled = Math.round(share * barWidth);
-  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
 }
 
 function describe(event: AddEvent): string | undefined {

@@ -7,7 +7,8 @@ import { waitForVectors } from '../add/add-all.ts';
 import { createReporter } from '../add/report.ts';
 import { printJson } from '../ask/show.ts';
 import type { CommandLine } from '../command-line.ts';
-import { createProgressLine } from '../progress-line.ts';
+import { barOf, createProgressLine } from '../progress-line.ts';
+import { stopOnSignal } from '../stop-on-signal.ts';
 import { printableLine } from '../terminal/printable.ts';
 
 export interface StartedRun {
@@ -17,7 +18,7 @@ export interface StartedRun {
 
 /** Shows the progress of runs until all have ended, then each outcome. */
 export async function followRuns(line: CommandLine, engine: LocalEngine, runs: readonly StartedRun[]): Promise<void> {
-  const { signal, release } = untilInterrupted();
+  const { signal, release } = stopOnSignal();
   const isJson = line.flags['json'] === true;
   const bar = createProgressLine(process.stderr);
   const outcomes: object[] = [];
@@ -76,25 +77,4 @@ function describe(
     parts.push(`${each.pages} × ${each.reason}, such as ${each.example}`);
   if (Array.isArray(limits) && limits.length > 0) parts.push(`limits reached: ${limits.join(', ')}`);
   return parts.join('; ');
-}
-
-const barWidth = 24;
-
-function barOf(share: number): string {
-  const filled = Math.round(Math.min(1, share) * barWidth);
-  return `[${'#'.repeat(filled)}${'-'.repeat(barWidth - filled)}]`;
-}
-
-function untilInterrupted() {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort();
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
-  return {
-    signal: controller.signal,
-    release() {
-      process.off('SIGINT', stop);
-      process.off('SIGTERM', stop);
-    },
-  };
 }

@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isCarrelError } from '../base/errors.ts';
+import type { ExtractedDocument } from '../documents/document.ts';
+import type { FetchResponse } from '../web/safe-fetch.ts';
+import { folderOf } from './address.ts';
+import { fetchPage } from './fetch-page.ts';
+import { isNear, type Sketch, sketchOf } from './near-duplicates.ts';
+import type { RunContext } from './run-context.ts';
+
+/** Returns the document, or the code of why there is none. Counts the CPU time. */
+export async function extractPage(
+  { extractor, signal, state }: RunContext,
+  { body, url, contentType }: FetchResponse,
+): Promise<ExtractedDocument | string> {
+  const addCpu = (ms: number): void => {
+    state.cpuMs += ms;
+    state.summary.cpu_seconds = Math.round(state.cpuMs / 100) / 10;
+  };
+  const type = contentType === undefined ? {} : { contentType };
+  // The same extent as the engine's, so that an unchanged text is an unchanged document.
+  const page = { bytes: body, url, mode: 'markdown', extent: 'page', links: true, ...type } as const;
+  for (;;) {
+    try {
+      const document = await extractor.extract(page, { signal });
+      addCpu(document.cpuMs ?? 0);
+      return document;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isCarrelError(error) || error.code === 'unavailable') throw error;
+      if (error.code !== 'too_many_in_flight') {
+        const { cpuMsMax } = error.data;
+        addCpu(typeof cpuMsMax === 'number' ? cpuMsMax : 0);
+        return error.code;
+      }
+      await delay(200, undefined, { signal });
+    }
+  }
+}
+
+/** Without the addresses of links: some sites write another session id into them each time. */
+export function visibleText(markdown: string): string {
+  return markdown.replaceAll(/\]\((?:[^()\s]|\([^()\s]*\))*\)/g, ']');
+}
+
+/** Whether a host shows this text for an address that cannot exist, too. */
+export type NotFoundCheck = (url: string, sketch: Sketch) => Promise<boolean>;
+
+/** Asks each folder once, and only where links are followed. */
+export function createNotFoundCheck(context: RunContext): NotFoundCheck {
+  const { run, signal, state, fetch } = context;
+  const { follows, listing } = run.source.settings;
+  const shownIn = new Map<string, Promise<Sketch | undefined>>();
+  const probe = async (url: string): Promise<Sketch | undefined> => {
+    const host = await context.hostOf(url);
+    if (!(await host.robots(signal)).allows(url)) return undefined;
+    const fetched = await host.request(signal, () => fetchPage(fetch, url, { validators: {}, signal }));
+    const document = fetched.outcome === 'page' ? await extractPage(context, fetched.response) : undefined;
+    return typeof document === 'object' ? sketchOf(visibleText(document.text)) : undefined;
+  };
+  return async (url, sketch) => {
+    if (!follows && listing !== 'sitemap') return false;
+    const folder = folderOf(state.root);
+    if (!url.startsWith(folder)) return false;
+    const asking = shownIn.get(folder) ?? probe(`${folder}carrel-${randomBytes(8).toString('hex')}`);
+    shownIn.set(folder, asking);
+    const shown = await asking;
+    return shown !== undefined && isNear(shown, sketch);
+  };
+}

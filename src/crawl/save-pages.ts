@@ -1,0 +1,54 @@
+import type { PageChange, StoredPage } from '../storage/web/pages.ts';
+import type { RunContext } from './run-context.ts';
+import { noteLimit } from './run-state.ts';
+
+/** The run was cancelled, or belongs to another process. */
+export class RunLost extends Error {
+  override readonly name = 'RunLost';
+}
+
+export interface FoundLinks {
+  readonly urls: readonly string[];
+  readonly depth: number;
+}
+
+interface More extends Partial<FoundLinks> {
+  /** Keys of pages that are no longer part of the source. */
+  readonly removed?: readonly number[];
+}
+
+/** Saves what became of a page, with the links that it has. A page that is as it was needs no write. */
+export async function savePage(
+  context: RunContext,
+  page: StoredPage,
+  changes: readonly PageChange[],
+  { urls = [], depth = 0, removed }: More = {},
+): Promise<void> {
+  const isSame = changes.every((change) => change.url === page.url && isUnchanged(page, change));
+  if (isSame && urls.length === 0 && removed === undefined) return;
+  await savePages(context, changes, urls.length === 0 ? undefined : { urls, depth }, removed);
+}
+
+/** Throws `RunLost` if the run is no longer this process's. */
+export async function savePages(
+  context: RunContext,
+  pages: readonly PageChange[],
+  found?: FoundLinks,
+  removed?: readonly number[],
+): Promise<void> {
+  const { web, owner, run, state } = context;
+  const { id, source } = run;
+  const pagesMax = source.settings.listing === 'feed' ? Number.MAX_SAFE_INTEGER : source.settings.pages;
+  const saved = await web.save({
+    ...{ id, owner, source: source.id, pages, removed, progress: context.progress() },
+    links: found && { ...found, pagesMax },
+  });
+  if (saved === undefined) throw new RunLost();
+  if (saved.dropped > 0) noteLimit(state, 'pages');
+}
+
+const comparedFacts = ['state', 'document', 'etag', 'lastModified', 'textHash', 'target', 'failures'] as const;
+
+function isUnchanged(page: StoredPage, change: PageChange): boolean {
+  return !page.isRetried && change.retryMs === undefined && comparedFacts.every((fact) => page[fact] === change[fact]);
+}
