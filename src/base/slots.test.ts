@@ -28,6 +28,14 @@ test('a cancelled call leaves the queue', async () => {
   (await next)();
 });
 
+test('a call that has waited too long is refused and leaves the queue', async () => {
+  const slots = createSlots({ runningMax: 1, waitingMax: 1, waitMsMax: 1 });
+  const release = await slots.acquire(never);
+  await assert.rejects(slots.acquire(never), { code: 'too_many_in_flight' });
+  release();
+  (await slots.acquire(never))();
+});
+
 test('releasing a slot twice frees it once', async () => {
   const slots = createSlots({ runningMax: 1, waitingMax: 0 });
   const release = await slots.acquire(never);

@@ -8,6 +8,8 @@ export interface SlotsOptions {
   waitingMax: number;
   /** Max running calls of one caller. */
   perCallerMax?: number;
+  /** Calls that have waited this long are refused. */
+  waitMsMax?: number;
 }
 
 export interface Slots {
@@ -25,7 +27,7 @@ interface Waiting {
  * calls one has waiting.
  */
 export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
-  const { runningMax, waitingMax, perCallerMax = runningMax } = options;
+  const { runningMax, waitingMax, perCallerMax = runningMax, waitMsMax } = options;
   const running = new Map<string, number>();
   let runningCount = 0;
   const queue = new FairQueue<Waiting>();
@@ -54,22 +56,29 @@ export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
         displaced.refuse(refusal(runningMax, waitingMax));
       }
       return new Promise((resolve, reject) => {
-        const giveUp = (): void => {
+        let timer: NodeJS.Timeout | undefined;
+        const giveUp = (): void => leave(cancelled());
+        const leave = (error: CarrelError): void => {
           queue.delete(caller, waiting);
-          reject(cancelled());
+          waiting.refuse(error);
+        };
+        const settle = (): void => {
+          clearTimeout(timer);
+          signal?.removeEventListener('abort', giveUp);
         };
         const waiting: Waiting = {
           enter() {
-            signal?.removeEventListener('abort', giveUp);
+            settle();
             resolve(begin(caller));
           },
           refuse(error) {
-            signal?.removeEventListener('abort', giveUp);
+            settle();
             reject(error);
           },
         };
         queue.add(caller, waiting);
         signal?.addEventListener('abort', giveUp, { once: true });
+        if (waitMsMax !== undefined) timer = setTimeout(() => leave(refusal(runningMax, waitingMax)), waitMsMax);
       });
     },
   };

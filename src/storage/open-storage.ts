@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { PostgresConfig } from './postgres/connections/connections.ts';
+import type { Connection } from './postgres/connections/transaction.ts';
 import { checkSchema, newestSchema } from './schema/schema-version.ts';
 import type { DatabasePlace } from './sqlite/database-file.ts';
 import { createSqliteStorage, type SqliteStorageConfig } from './sqlite/sqlite-storage.ts';
@@ -51,9 +52,12 @@ async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
   }
 }
 
-/** Objects in a SQLite file that are not in Carrel's schema, by type and name. Reads only the schema. */
+/** Objects that are not in Carrel's schema, by type and name. Reads only the schema. */
 export async function findForeignObjects(config: StoragePlace): Promise<string[]> {
-  if (config.backend !== 'sqlite') return [];
+  if (config.backend === 'postgres') {
+    const { foreignObjects } = await import('./postgres/foreign-objects.ts');
+    return onServer(config, foreignObjects);
+  }
   const [{ openDatabase }, { foreignObjects }] = await Promise.all([
     import('./sqlite/database.ts'),
     import('./sqlite/foreign-objects.ts'),
@@ -67,15 +71,23 @@ export async function findForeignObjects(config: StoragePlace): Promise<string[]
 }
 
 async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Promise<SchemaState> {
-  const [{ connectAlone, statementsOf }, { knownSchema }, { storageError }] = await Promise.all([
+  const { knownSchema } = await import('./postgres/migrate.ts');
+  const schema = await onServer(config, knownSchema);
+  return { schema: schema === undefined ? undefined : checkSchema(schema, newestSchema), newest: newestSchema };
+}
+
+/** Looks at a server without preparing anything on it. */
+async function onServer<Found>(
+  config: StoragePlace & { backend: 'postgres' },
+  look: (statements: Connection) => Promise<Found>,
+): Promise<Found> {
+  const [{ connectAlone, statementsOf }, { storageError }] = await Promise.all([
     import('./postgres/connections/single-connection.ts'),
-    import('./postgres/migrate.ts'),
     import('./postgres/connections/storage-error.ts'),
   ]);
   const client = await connectAlone(config);
   try {
-    const schema = await knownSchema(statementsOf(client));
-    return { schema: schema === undefined ? undefined : checkSchema(schema, newestSchema), newest: newestSchema };
+    return await look(statementsOf(client));
   } catch (error) {
     throw storageError(error);
   } finally {

@@ -66,7 +66,7 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
     );
 
     // As the user of a server that lacks a right.
-    await holder.query('CREATE TABLE carrel.foreign_table (x integer)');
+    await holder.query('CREATE TABLE public.foreign_table (x integer)');
     await holder.query(
       'CREATE ROLE background_tester LOGIN PASSWORD $$tester$$; GRANT USAGE ON SCHEMA carrel TO background_tester',
     );
@@ -74,16 +74,16 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
     [limited.username, limited.password] = ['background_tester', 'tester'];
     const unprivileged = createConnections({ url: limited.href });
     const forbidden = work.run('read what is forbidden', () =>
-      unprivileged.read((statements) => statements.query('SELECT x FROM carrel.foreign_table')),
+      unprivileged.read((statements) => statements.query('SELECT x FROM public.foreign_table')),
     );
     while ((await work.failures()).length === 0) await pause(10);
     assert.match(doctor(), /read what is forbidden.*failed \d+ times.*invalid_config/);
-    await holder.query('GRANT SELECT ON carrel.foreign_table TO background_tester');
+    await holder.query('GRANT SELECT ON public.foreign_table TO background_tester');
     await forbidden;
     assert.deepEqual(await work.failures(), []);
     work.close();
     await unprivileged.close();
-    await holder.query('DROP TABLE carrel.foreign_table; DROP OWNED BY background_tester; DROP ROLE background_tester');
+    await holder.query('DROP TABLE public.foreign_table; DROP OWNED BY background_tester; DROP ROLE background_tester');
     await holder.end();
     await Promise.all([connections.close(), storage.close()]);
   });

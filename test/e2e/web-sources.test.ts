@@ -58,7 +58,7 @@ test('contract §9: a crawl that was killed goes on, and sources are listed, ref
   assert.equal((await run('sources', '--json')).json().sources[0].status, 'paused');
   const unclear = await run('sources', 'remove', '1');
   assert.deepEqual([unclear.status, /--with-documents/.test(unclear.stderr)], [2, true]);
-  assert.match((await run('sources', 'remove', '1', '--with-documents')).stderr, /12 documents are in the trash/);
+  assert.match((await run('sources', 'remove', '1', '--with-documents')).stderr, /12 documents moved to the trash/);
   assert.equal((await run('list', '--json')).json().total, 0);
 
   assert.equal((await run('add', `${site.origin}/docs/gone`)).status, 1);

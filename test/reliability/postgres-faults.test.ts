@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
+import { asCaller } from '../../src/base/current-caller.ts';
 import { type ErrorCode, isCarrelError } from '../../src/base/errors.ts';
 import { textHash } from '../../src/base/text-hash.ts';
 import type { NewEntry } from '../../src/storage/entries/entry.ts';
+import { findForeignObjects } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import { connectAlone, unbounded } from '../../src/storage/postgres/connections/single-connection.ts';
 import type { Connection } from '../../src/storage/postgres/connections/transaction.ts';
@@ -75,6 +77,44 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.equal(await connections.read(schemaVersion), 9);
     await connections.close();
     await other.drop();
+  });
+
+  test('the objects of a new database are all ours; those that others add or change are named', async () => {
+    const other = await createTestDatabase(server);
+    const place = { backend: 'postgres', url: other.url } as const;
+    await (await createPostgresStorage(place)).close();
+    assert.deepEqual(await findForeignObjects(place), []);
+    await run(
+      other.url,
+      `CREATE FUNCTION carrel.on_token() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.rights = '{}'; RETURN NEW; END $$;
+       CREATE TRIGGER on_token BEFORE INSERT ON carrel.access_tokens FOR EACH ROW EXECUTE FUNCTION carrel.on_token();
+       CREATE OR REPLACE FUNCTION carrel.kb_vectors_labelled() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+       CREATE VIEW carrel.extra AS SELECT 1;
+       CREATE RULE nothing AS ON DELETE TO carrel.notes DO INSTEAD NOTHING`,
+    );
+    assert.deepEqual(await findForeignObjects(place), [
+      ...['function kb_vectors_labelled', 'function on_token', 'rule nothing', 'trigger on_token', 'view extra'],
+    ]);
+    await other.drop();
+  });
+
+  test('long calls of one caller leave connections to others', async () => {
+    const connections = createConnections({ url });
+    const ending = new AbortController();
+    const isLong = (on: Connection) => on.query('SELECT pg_sleep(4)');
+    const flood = Array.from({ length: 100 }, () =>
+      asCaller('a', () => connections.read(isLong, { signal: ending.signal })),
+    );
+    let isFloodOver = false;
+    const first = Promise.race(flood).finally(() => {
+      isFloodOver = true;
+    });
+    const ended = Promise.allSettled([...flood, first]);
+    await asCaller('b', () => connections.read((on) => on.query('SELECT 1')));
+    assert.equal(isFloodOver, false, 'it waited for a call of the other');
+    ending.abort();
+    await ended;
+    await connections.close();
   });
 
   test('a wrong password is a matter of configuration, and is not repeated in the message', async () => {

@@ -13,6 +13,9 @@ const prepare = `
   CREATE TABLE carrel.schema_version (version integer NOT NULL);
   INSERT INTO carrel.schema_version VALUES (0)`;
 
+/** Everything that Carrel ever creates in the database, but for indexes of vectors. */
+export const postgresMigrations: readonly string[] = [prepare, ...migrations];
+
 /**
  * Migrates the database to the newest schema, one transaction per step. Servers that start concurrently wait for the lock, then
  * find the step done.

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
+import { createSlots } from '../../../base/slots.ts';
 import type { Language } from '../../../words/language.ts';
 import { givenUp, type ReadOptions } from '../../read-options.ts';
 import { createServers, type Servers } from './servers.ts';
@@ -65,6 +66,14 @@ const endlessMs = 2 ** 31 - 1;
 const heldQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
   AND state_change < clock_timestamp() - interval '1 second' LIMIT 1`;
 
+/** Transactions of one caller that may run at the same time: others find a connection free. */
+const callerShare = 0.7;
+/** Transactions that wait for a connection; more are refused. */
+const waitingMax = 10_000;
+
+const crowdedError = () =>
+  new CarrelError('storage_busy', 'Too many calls are waiting for the database. Try again.', { retryAfterSeconds: 1 });
+
 const closedError = () => new CarrelError('unavailable', 'The storage is closed.');
 
 export interface ConnectionDeps {
@@ -84,9 +93,12 @@ export function createConnections(
   const writeMs = lockTimeoutMs + readMs;
   const silenceMs = config.silenceMs ?? 10_000;
   const connectMs = config.connectTimeoutMs ?? 5_000;
+  const max = config.connectionsMax ?? 10;
+  const perCallerMax = Math.max(1, Math.floor(max * callerShare));
+  const slots = createSlots({ runningMax: max, perCallerMax, waitingMax, waitMsMax: connectMs }, crowdedError);
   const pool = new Pool({
     Client: servers.Client,
-    max: config.connectionsMax ?? 10,
+    max,
     connectionTimeoutMillis: connectMs,
     query_timeout: writeMs + silenceMs,
     allowExitOnIdle: true,
@@ -175,11 +187,24 @@ export function createConnections(
     return true;
   }
 
-  async function connect(): Promise<PoolClient> {
-    for (;;) {
-      const client = await servers.connect(() => pool.connect());
-      if (generations.get(client) === generation) return client;
-      client.release(true);
+  /** A connection, when it is the current caller's turn. */
+  async function connect(signal?: AbortSignal): Promise<{ client: PoolClient; release(broken?: Error): void }> {
+    const leave = await slots.acquire(signal);
+    try {
+      for (;;) {
+        const client = await servers.connect(() => pool.connect());
+        if (generations.get(client) === generation) {
+          const release = (broken?: Error): void => {
+            client.release(broken);
+            leave();
+          };
+          return { client, release };
+        }
+        client.release(true);
+      }
+    } catch (error) {
+      leave();
+      throw error;
     }
   }
 
@@ -189,7 +214,7 @@ export function createConnections(
     { signal }: ReadOptions = {},
   ): Promise<T> {
     if (signal?.aborted) throw givenUp(signal);
-    const client = await connect();
+    const { client, release } = await connect(signal);
     let broken: Error | undefined;
     const onBroken = (error: Error) => {
       broken ??= error;
@@ -206,12 +231,12 @@ export function createConnections(
       throw error;
     } finally {
       client.off('error', onBroken);
-      client.release(broken);
+      release(broken);
     }
   }
 
   async function withoutTransaction<T>(work: Work<T>, attempt: Attempt): Promise<T> {
-    const client = await connect();
+    const { client, release } = await connect();
     attempt.isCommitted = true;
     const { promise: cancelled, reject: cancel } = Promise.withResolvers<never>();
     cancelled.catch(() => {});
@@ -231,7 +256,7 @@ export function createConnections(
     } finally {
       cancelAlone.delete(cancel);
       client.off('error', cancel);
-      client.release(broken);
+      release(broken);
     }
   }
 }

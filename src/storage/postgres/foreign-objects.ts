@@ -1,0 +1,44 @@
+import type { Connection } from './connections/transaction.ts';
+import { postgresMigrations } from './migrate.ts';
+
+/** Functions and relations of extensions, such as pgvector, may be in any schema. */
+const ofNoExtension = (oid: string): string =>
+  `NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = ${oid} AND d.deptype = 'e')`;
+
+/** Type, name and what it does: the body of a function, the function of a trigger. Indexes run nothing of others. */
+const objectsQuery = `
+  SELECT 'trigger' AS type, t.tgname AS name, p.pronamespace::regnamespace || '.' || p.proname AS body
+    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
+    WHERE c.relnamespace = to_regnamespace('carrel') AND NOT t.tgisinternal
+  UNION ALL SELECT 'function', p.proname, p.prosrc FROM pg_proc p
+    WHERE p.pronamespace = to_regnamespace('carrel') AND ${ofNoExtension('p.oid')}
+  UNION ALL SELECT CASE c.relkind WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view' WHEN 'f' THEN 'foreign table' ELSE 'table' END,
+    c.relname, '' FROM pg_class c
+    WHERE c.relnamespace = to_regnamespace('carrel') AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND ${ofNoExtension('c.oid')}
+  UNION ALL SELECT 'rule', r.rulename, '' FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+    WHERE c.relnamespace = to_regnamespace('carrel') AND c.relkind IN ('r', 'p')
+  ORDER BY 1, 2`;
+
+/** Triggers, functions, views, tables and rules in our schema that Carrel did not make, such as `trigger on_note`. */
+export async function foreignObjects(statements: Pick<Connection, 'query'>): Promise<string[]> {
+  const own = ownObjects(postgresMigrations.join('\n'));
+  const found = await statements.query(objectsQuery);
+  return found
+    .filter(({ type, name, body }) => own.get(`${type} ${name}`) !== body)
+    .map(({ type, name }) => `${type} ${name}`);
+}
+
+/** From the text of the schema, which is ours: each with its body, as the query gives it. */
+function ownObjects(schema: string): Map<string, string> {
+  const all = (pattern: RegExp): RegExpExecArray[] => [...schema.matchAll(pattern)];
+  return new Map([
+    ...all(/CREATE TABLE carrel\.(\w+)/g).map(([, name]): [string, string] => [`table ${name}`, '']),
+    ...all(/CREATE FUNCTION carrel\.(\w+)\(\) [^$]*\$\$(.*?)\$\$/gs).map(([, name, body = '']): [string, string] => [
+      `function ${name}`,
+      body,
+    ]),
+    ...all(/CREATE TRIGGER (\w+) .*?EXECUTE FUNCTION (carrel\.\w+)\(\)/gs).map(
+      ([, name, called = '']): [string, string] => [`trigger ${name}`, called],
+    ),
+  ]);
+}
