@@ -51,7 +51,7 @@ interface Place {
   /** Other processes that work for the server. */
   readonly helpers: readonly number[];
   /** Makes a filled database do its background work now. */
-  readonly settle?: (() => Promise<void>) | undefined;
+  readonly finishWork?: (() => Promise<void>) | undefined;
 }
 
 /** A measured server. */
@@ -134,13 +134,13 @@ async function withDatabase(postgres: PostgresServer, use: (place: Place) => Pro
   const [row] = (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows;
   const server = row && parentOf(row.pid);
   const helpers = server === undefined ? [] : [server];
-  const settle = async () => {
+  const finishWork = async () => {
     await client.query('VACUUM (ANALYZE)');
     await client.query('CHECKPOINT');
   };
   try {
     const settings = { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: database.url };
-    await use({ settings, helpers, settle });
+    await use({ settings, helpers, finishWork });
   } finally {
     await client.end();
     await database.drop();
@@ -149,7 +149,7 @@ async function withDatabase(postgres: PostgresServer, use: (place: Place) => Pro
 
 async function withServer(
   commandLine: string,
-  { settings, helpers, settle }: Place,
+  { settings, helpers, finishWork }: Place,
   use: (subject: Subject) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
@@ -169,7 +169,7 @@ async function withServer(
   try {
     await client.connect(transport);
     const offered = new Set((await client.listTools()).tools.map((tool) => tool.name));
-    await use({ command, client, offered, own: [transport.pid ?? 0], helpers, settle });
+    await use({ command, client, offered, own: [transport.pid ?? 0], helpers, finishWork });
   } finally {
     await client.close();
     rmSync(folder, { recursive: true, force: true });
@@ -208,7 +208,7 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
       measured[at]?.set(name, times);
       // The table may take long to appear.
       console.error(`${subject.command}: ${name}: ${shown(times)}`);
-      if (isFilling) await subject.settle?.();
+      if (isFilling) await subject.finishWork?.();
     }
   }
   return measured;

@@ -106,7 +106,7 @@ async function storeEntries(
   }
   const vectors = storage.vectors.context;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
-  if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
+  if (meaning) await whenEmbedded(meaning, () => vectors.state({ model: meaning.model }));
   return {
     numbers,
     forGroup(group) {
@@ -114,7 +114,7 @@ async function storeEntries(
       const legs = {
         words: createWordLeg({
           search: (request, options) => storage.entries.searchWords({ ...request, filter, explain: false }, options),
-          weigh: (request, options) => storage.entries.weighWords(request, options),
+          scoreWords: (request, options) => storage.entries.scoreWords(request, options),
         }),
         meaning: meaning && createMeaningLeg({ meaning, filter }),
       };
@@ -143,7 +143,7 @@ async function storePassages(
   }
   const vectors = storage.vectors.kb;
   const meaning = provider && createMeaning({ vectors, provider, log: silentLogger });
-  if (meaning) await settled(meaning, () => vectors.state({ model: meaning.model }));
+  if (meaning) await whenEmbedded(meaning, () => vectors.state({ model: meaning.model }));
   return {
     numbers,
     forGroup: () => {
@@ -152,7 +152,7 @@ async function storePassages(
           const { hits, scoreMax } = await kb.search(request, options);
           return { hits: hits.map(({ key, score, coverage }) => ({ id: key, score, coverage })), scoreMax };
         },
-        weigh: (request, options) => kb.weigh(request, options),
+        scoreWords: (request, options) => kb.scoreWords(request, options),
       });
       const corpus = createPassageCorpus({ passages: kb, meaning, hasWords: true, filter: {}, countsAll: false });
       return {
@@ -182,7 +182,7 @@ async function storeDocument({ documents, ingestion }: Storage, hash: string, ti
   return documents.chunks({ document: finished.documentId });
 }
 
-async function settled(meaning: { wake(): void }, state: () => Promise<{ chosen: boolean; pending: number }>) {
+async function whenEmbedded(meaning: { wake(): void }, state: () => Promise<{ chosen: boolean; pending: number }>) {
   meaning.wake();
   for (;;) {
     const { chosen, pending } = await state();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom, type Random } from '../../test/fuzz/random.ts';
 import type { Caller } from './caller.ts';
-import type { Told } from './history.ts';
+import type { Observed } from './history.ts';
 import { createDocuments, createEntries, createNotes, type Kind, type KindName, lettersOf, nameOf } from './things.ts';
 
 /** Written by one client and read by all. */
@@ -31,7 +31,7 @@ const sentTwice = 0.2;
 
 /** What all clients do, and the answers they got. */
 export function createRun(caller: Caller) {
-  const history: Told[] = [];
+  const history: Observed[] = [];
   const failures: string[] = [];
   const written: Record<KindName, number> = { entry: 0, note: 0, document: 0 };
   const things: Record<KindName, Thing[]> = { entry: [], note: [], document: [] };
@@ -46,8 +46,8 @@ export function createRun(caller: Caller) {
 
   async function tell(
     thing: Pick<Thing, 'kind' | 'word'>,
-    { kind, by }: Pick<Told, 'kind' | 'by'>,
-    call: () => Promise<Pick<Told, 'ids' | 'version'>>,
+    { kind, by }: Pick<Observed, 'kind' | 'by'>,
+    call: () => Promise<Pick<Observed, 'ids' | 'version'>>,
   ): Promise<void> {
     const startMs = performance.now();
     const told = await call();

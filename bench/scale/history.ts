@@ -2,7 +2,7 @@
  * The answers that clients got, in order, and what is wrong with them. A thing is an entry, note or document that one client
  * writes, several times, and anybody reads. Every write is repeated until it is acknowledged.
  */
-export interface Told {
+export interface Observed {
   readonly thing: string;
   readonly kind: 'write' | 'read';
   /** How it was written or read. */
@@ -27,26 +27,26 @@ export interface Kept {
  * Answers must be linearizable: what was acknowledged, or seen by anybody, before a call was sent is in its answer, once, at
  * least in that version; and nothing unwritten is.
  */
-export function faultsIn(history: readonly Told[], kept: readonly Kept[]): string[] {
+export function faultsIn(history: readonly Observed[], kept: readonly Kept[]): string[] {
   const things = Map.groupBy(history, ({ thing }) => thing);
   const left = Map.groupBy(kept, ({ thing }) => thing);
-  const faults = [...things].flatMap(([thing, told]) => [
-    ...faultsOf(told),
-    ...faultsAtEnd(told, left.get(thing) ?? []),
+  const faults = [...things].flatMap(([thing, observed]) => [
+    ...faultsOf(observed),
+    ...faultsAtEnd(observed, left.get(thing) ?? []),
   ]);
   for (const thing of left.keys())
     if (!things.has(thing)) faults.push(`${thing} exists, but no write was acknowledged`);
   return faults;
 }
 
-function faultsOf(told: readonly Told[]): string[] {
-  const writes = told.filter(({ kind }) => kind === 'write');
+function faultsOf(observed: readonly Observed[]): string[] {
+  const writes = observed.filter(({ kind }) => kind === 'write');
   const id = writes[0]?.ids[0];
   const faults = writes
     .filter(({ ids }) => ids[0] !== id)
     .map(({ thing, ids }) => `${thing} is doubled: ${id} and ${ids}`);
-  for (const read of told.filter(({ kind }) => kind === 'read')) {
-    const before = told.filter(({ endMs }) => endMs <= read.startMs);
+  for (const read of observed.filter(({ kind }) => kind === 'read')) {
+    const before = observed.filter(({ endMs }) => endMs <= read.startMs);
     if (read.ids.length > 1) faults.push(`${read.thing} is found ${read.ids.length} times: ${read.ids} (${read.by})`);
     if (read.ids.length === 0) {
       const during = writes.some(({ startMs, endMs }) => startMs < read.endMs && endMs > read.startMs);
@@ -65,8 +65,8 @@ function faultsOf(told: readonly Told[]): string[] {
   return faults;
 }
 
-function faultsAtEnd(told: readonly Told[], kept: readonly Kept[]): string[] {
-  const writes = told.filter(({ kind }) => kind === 'write');
+function faultsAtEnd(observed: readonly Observed[], kept: readonly Kept[]): string[] {
+  const writes = observed.filter(({ kind }) => kind === 'write');
   const [first] = writes;
   if (first === undefined) return [];
   const { thing } = first;

@@ -16,7 +16,7 @@ import { type Client, startClient } from './client.ts';
 const { values: options } = parseArgs({ options: { clients: { type: 'string', default: '10' } } });
 const clientsMax = Number(options.clients);
 /** Time for deferred start-up work. */
-const settleMs = 2_500;
+const startUpMs = 2_500;
 
 for (const args of [[], ['--alone']]) await measure(args);
 
@@ -26,7 +26,7 @@ async function measure(args: readonly string[]): Promise<void> {
   try {
     // The second start is the first with compiled code.
     const first = await startClient(folder, args);
-    await delay(settleMs);
+    await delay(startUpMs);
     await first.end();
     console.log(`\n${args.length === 0 ? 'sharing one process' : 'each alone'}\n`);
     console.log('| client | initialize answered after, ms | PSS of all, MB | its own process: PSS, RSS, MB |');
@@ -34,7 +34,7 @@ async function measure(args: readonly string[]): Promise<void> {
     for (let number = 1; number <= clientsMax; number += 1) {
       const client = await startClient(folder, args);
       clients.push(client);
-      await delay(settleMs);
+      await delay(startUpMs);
       const own = memoryOf(client.pid);
       const all = processesOf(folder).reduce((sum, pid) => sum + memoryOf(pid).pss, 0);
       console.log(`| ${number} | ${client.startMs.toFixed(0)} | ${mb(all)} | ${mb(own.pss)}, ${mb(own.rss)} |`);
@@ -42,7 +42,7 @@ async function measure(args: readonly string[]): Promise<void> {
     for (const { ask } of clients) {
       await ask('tools/call', { name: 'find', arguments: { query: 'what is the answer?' } });
     }
-    await delay(settleMs);
+    await delay(startUpMs);
     const all = processesOf(folder).reduce((sum, pid) => sum + memoryOf(pid).pss, 0);
     console.log(`\nafter a search by each: ${mb(all)} MB`);
   } finally {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type BothDatabases, openBoth } from './both-databases.ts';
 import { type ExactAnswers, exactAnswers, type Filter, filtersOf } from './filters.ts';
 import type { SearchedProduct } from './product.ts';
-import { countCpuTime, isCpuTime, type Timings, takeTurns } from './timings.ts';
+import { alternate, countCpuTime, isCpuTime, type Timings } from './timings.ts';
 
 export interface PostgresFigures extends Pick<BothDatabases, 'loaded' | 'bytes'> {
   readonly searches: readonly { readonly name: string; readonly sqlite: Timings; readonly postgres: Timings }[];
@@ -57,7 +57,7 @@ async function measureBeside({ sqlite, postgres }: BothDatabases, filters: reado
       [`postgres ${name}`, (number: number) => search(postgres, number)],
     ]),
   );
-  const timings = await takeTurns(calls, searches);
+  const timings = await alternate(calls, searches);
   const of = (name: string): Timings => timings[name] ?? { p50: 0, p99: 0 };
   return kinds.map(({ name }) => ({ name, sqlite: of(`sqlite ${name}`), postgres: of(`postgres ${name}`) }));
 }
@@ -69,7 +69,7 @@ async function measureFilters(
   searches: number,
 ): Promise<FilterFigures[]> {
   const timingsFor = (results: number) =>
-    takeTurns(
+    alternate(
       Object.fromEntries(
         filters.map(({ name, filter }) => [name, (number: number) => product.meaning(number, results, filter)]),
       ),

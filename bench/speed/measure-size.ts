@@ -4,7 +4,7 @@ import type { PassageFilter } from '../../src/storage/passages/passage.ts';
 import { createProduct, type Product } from './product.ts';
 import { createRawPeer, type RawPeer } from './raw-peer.ts';
 import { documentsOf, passagesOfDocument, queryOf, rowOf } from './rows.ts';
-import { isCpuTime, type Timings, takeTurns, timed, timingsOf } from './timings.ts';
+import { alternate, isCpuTime, type Timings, timed, timingsOf } from './timings.ts';
 import { queryVectorOf, vectorOf } from './vectors.ts';
 
 export interface SizeFigures {
@@ -53,7 +53,7 @@ export async function measureSize(passages: number, repetitions: number, folder:
   triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
   tellProgress(`${passages} vectors are stored`);
-  const figures = await takeTurns(searchCalls(product, raw), searches);
+  const figures = await alternate(searchCalls(product, raw), searches);
   tellProgress('searched');
   const worst = await worstOf(product);
   const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);

@@ -66,7 +66,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
           top: limit,
           tags,
           docType: undefined,
-          within: undefined,
+          scopedTo: undefined,
           mode: 'hybrid',
           threshold: undefined,
           includesWeak: true,

@@ -10,7 +10,7 @@ export interface Timings {
  * Alternates between several kinds of calls, so that a busy moment affects all of them, and in a different order each time: one
  * that always followed a full scan would always find its caches empty. The first calls of each do not count.
  */
-export async function takeTurns<Name extends string>(
+export async function alternate<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,
   count: number,
 ): Promise<Record<Name, Timings>> {

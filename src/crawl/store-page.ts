@@ -30,7 +30,7 @@ export type StoreOutcome =
 export async function storePage(engine: PageEngine, page: PageToStore, signal: AbortSignal): Promise<StoreOutcome> {
   const { url, bytes, contentType, tags, title } = page;
   // The same bytes in another collection are another document: callers may not know of one another's.
-  const call = { signal, within: tags.slice(0, 1) };
+  const call = { signal, scopedTo: tags.slice(0, 1) };
   const replaces = page.document ?? (await documentAt(engine, url, call));
   const submitted = await engine.submit(
     {

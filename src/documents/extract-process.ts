@@ -2,7 +2,7 @@ import { CarrelError, isCarrelError } from '../base/errors.ts';
 import { fileBeside } from '../base/program-files.ts';
 import { createProcessCalls, type ProcessEnded } from '../base/workers/process-calls.ts';
 import { fromWire } from '../base/workers/wire-error.ts';
-import { withinTime } from '../base/workers/within-time.ts';
+import { withTimeout } from '../base/workers/with-timeout.ts';
 import type { DocumentSource, ExtractedDocument, ExtractLimits } from './document.ts';
 import type { ExtractAnswer, ExtractRequest } from './extract-worker.ts';
 import { cpuSignal, memorySignal } from './reader-limits.ts';
@@ -71,12 +71,12 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     async run(source, limits, { signal, cpuMsMax = cpuMsDefault } = {}) {
       allowedMs = cpuMsMax;
       const bounds = { signal, abandoned: cancelled };
-      await withinTime(calls, calls.ready(), { ...bounds, timeoutMs: startTimeoutMs, overdue: unavailable }).catch(
+      await withTimeout(calls, calls.ready(), { ...bounds, timeoutMs: startTimeoutMs, overdue: unavailable }).catch(
         (error) => {
           throw isCarrelError(error) && error.code === 'cancelled' ? error : unavailable(error);
         },
       );
-      const answer = await withinTime(calls, calls.call({ source, limits, cpuMsMax }), {
+      const answer = await withTimeout(calls, calls.call({ source, limits, cpuMsMax }), {
         ...bounds,
         timeoutMs: cpuMsMax * waitFactor,
         overdue: tooLong,

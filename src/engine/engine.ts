@@ -53,7 +53,7 @@ export interface Engine {
   /** Absent for a remote engine. */
   upkeep?: EngineUpkeep;
   /** The same engine restricted to these collections; must not be closed. Absent for a remote engine. */
-  within?(collections: readonly string[]): Engine;
+  scopedTo?(collections: readonly string[]): Engine;
   close(): Promise<void>;
 }
 
@@ -75,7 +75,7 @@ export interface EngineUpkeep {
 export interface EngineCall {
   signal?: AbortSignal | undefined;
   /** Only documents with one of these tags exist for this call. Local engines only. */
-  within?: readonly string[] | undefined;
+  scopedTo?: readonly string[] | undefined;
 }
 
 export interface DocumentCall extends EngineCall {

@@ -15,11 +15,11 @@ test('works until nothing is left, and again when woken', async () => {
     onFailure: () => assert.fail(),
   });
   backlog.wake();
-  await backlog.settled(60_000);
+  await backlog.whenIdle(60_000);
   assert.equal(done, 3);
   left = 1;
   backlog.wake();
-  await backlog.settled(60_000);
+  await backlog.whenIdle(60_000);
   assert.equal(done, 4);
   await backlog.close();
   left = 1;
@@ -44,9 +44,9 @@ test('notices work that arrives during the last step', async () => {
   backlog.wake();
   backlog.wake();
   gate.resolve();
-  await backlog.settled(60_000);
+  await backlog.whenIdle(60_000);
   await new Promise(setImmediate);
-  await backlog.settled(60_000);
+  await backlog.whenIdle(60_000);
   assert.equal(left, 0);
   assert.ok(calls >= 3);
   await backlog.close();
@@ -70,7 +70,7 @@ test('logs a failure once and retries it, and close does not wait for it', async
   await failed.promise;
   await new Promise(setImmediate);
   assert.equal(backlog.available, false);
-  await backlog.settled(60_000);
+  await backlog.whenIdle(60_000);
   broken = false;
   await backlog.close();
   assert.equal(failures.length, 1);

@@ -6,7 +6,7 @@ export interface Backlog {
   readonly available: boolean;
   wake(): void;
   /** Resolves when nothing is left or `waitMs` have passed; at once while the work fails. */
-  settled(waitMs: number): Promise<void>;
+  whenIdle(waitMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps): Backlog {
       return available;
     },
     wake,
-    async settled(waitMs) {
+    async whenIdle(waitMs) {
       if (available) await Promise.race([running, delay(waitMs, undefined, { ref: false })]);
     },
     async close() {

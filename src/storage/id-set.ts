@@ -43,7 +43,7 @@ export function idSetOf(pages: IdPages): IdSet {
   let first = 0;
   let page = pages.get(0) ?? none;
 
-  function turnTo(id: number): void {
+  function selectPage(id: number): void {
     const number = Math.floor(id / pageIds);
     first = number * pageIds;
     page = pages.get(number) ?? none;
@@ -52,7 +52,7 @@ export function idSetOf(pages: IdPages): IdSet {
   return {
     pages,
     has(id) {
-      turnTo(id);
+      selectPage(id);
       const at = id - first;
       return ((page[at >>> 5] ?? 0) & (1 << (at & 31))) !== 0;
     },
@@ -75,7 +75,7 @@ export function idSetOf(pages: IdPages): IdSet {
         const end = Math.min(start + 32, ids.length);
         for (let place = start; place < end; place++) {
           const id = ids[place] ?? 0;
-          if (id < first || id >= first + pageIds) turnTo(id);
+          if (id < first || id >= first + pageIds) selectPage(id);
           const at = id - first;
           bits |= (((page[at >>> 5] ?? 0) >>> (at & 31)) & 1) << (place & 31);
         }

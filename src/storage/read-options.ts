@@ -6,6 +6,6 @@ export interface ReadOptions {
 }
 
 /** The error of a read whose caller has gone. The signal's own reason is not one of our errors and would be logged as a bug. */
-export function givenUp(signal: AbortSignal): CarrelError {
+export function cancelledRead(signal: AbortSignal): CarrelError {
   return new CarrelError('cancelled', 'The call was cancelled.', { cause: signal.reason });
 }

@@ -97,7 +97,7 @@ function anyWord(text: string, alone: boolean): WordQuery {
   words.main.forEach((word, index) => {
     if (isTail(words.main, index)) return;
     const weight = weights.get(word.term);
-    const leaf = weighed(wordLeaf(word), weight);
+    const leaf = withWeight(wordLeaf(word), weight);
     (questionWords.has(word.term) || weight === 0 ? idle : leaves).set(leafKey(leaf), leaf);
   });
   for (const term of words.extra) {
@@ -247,7 +247,7 @@ function startsPaired(term: string): boolean {
   return isPairedCharacter(String.fromCodePoint(term.codePointAt(0) ?? 0));
 }
 
-function weighed(leaf: WordLeaf, weight: number | undefined): WordLeaf {
+function withWeight(leaf: WordLeaf, weight: number | undefined): WordLeaf {
   return leaf.kind === 'term' && weight ? { ...leaf, weight } : leaf;
 }
 

@@ -218,7 +218,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
       };
       const breaking: EntryStore = {
         ...entries,
-        takeOver: async (request) => failing().then(() => entries.takeOver(request)),
+        import: async (request) => failing().then(() => entries.import(request)),
         changeReferences: async (request) => failing().then(() => entries.changeReferences(request)),
       };
       await assert.rejects(importEntries(breaking, file, now), /broken off/);

@@ -44,9 +44,9 @@ onEachBackend('misspelt words', (backend) => {
     const right = await search(plainQuery('when was the invoice paid'));
     assert.deepEqual([right.corrected, right.hits[0]?.id], [[], hits[0]?.id]);
     assert.ok((hits[0]?.score ?? 0) < (right.hits[0]?.score ?? 0) && scoreMax < right.scoreMax);
-    const { weighed } = await entries.weighWords({ query: plainQuery('invioce'), keys: [1, 2] });
+    const { documents } = await entries.scoreWords({ query: plainQuery('invioce'), keys: [1, 2] });
     assert.deepEqual(
-      weighed.map(({ key, terms }) => [key, terms.map(({ near }) => near)]),
+      documents.map(({ key, terms }) => [key, terms.map(({ near }) => near)]),
       [[1, [['invoice']]]],
     );
   });

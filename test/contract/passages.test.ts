@@ -101,19 +101,25 @@ onEachBackend('passages', (backend) => {
   test('a rank can be explained: each term with its share of the score that the search gave', async () => {
     const query = plainQuery('failed machine updates');
     const { hits, scoreMax } = await kb.search({ query, limit: 10, offset: 0 });
-    const { weighed, scoreMax: again } = await kb.weigh({ query, keys: [...hits.map(({ key }) => key), 1_000_000] });
+    const { documents, scoreMax: again } = await kb.scoreWords({
+      query,
+      keys: [...hits.map(({ key }) => key), 1_000_000],
+    });
     assert.equal(again, scoreMax);
-    assert.equal(weighed.length, hits.length);
+    assert.equal(documents.length, hits.length);
     for (const { key, score } of hits) {
-      const found = weighed.find((each) => each.key === key);
+      const found = documents.find((each) => each.key === key);
       assert.ok(found && Math.abs(found.score - score) < 1e-9 && score < scoreMax);
     }
-    const rollback = weighed.find(({ key }) => key === hits.find((hit) => writer.idsOf([hit])[0] === 'guide-2')?.key);
+    const rollback = documents.find(({ key }) => key === hits.find((hit) => writer.idsOf([hit])[0] === 'guide-2')?.key);
     assert.deepEqual(
       rollback?.terms.map(({ term }) => term),
       ['fail', 'updat'],
     );
-    assert.deepEqual((await kb.weigh({ query: plainQuery('zebra'), keys: hits.map(({ key }) => key) })).weighed, []);
+    assert.deepEqual(
+      (await kb.scoreWords({ query: plainQuery('zebra'), keys: hits.map(({ key }) => key) })).documents,
+      [],
+    );
   });
 
   test('a document is replaced and removed as a whole', async () => {

@@ -53,7 +53,14 @@ onEachBackend('a phrase in quotes is exact', (backend) => {
     const storage = await backend.open();
     const passage = (body: string, at: number) => ({ id: `a-${at}`, title: '', headings: [], body, labels: [] });
     await passageWriter(storage).replace([{ parent: 'a', passages: texts.map(passage) }]);
-    const asked = { top: 5, tags: [], within: undefined, docType: undefined, threshold: undefined, includesWeak: true };
+    const asked = {
+      top: 5,
+      tags: [],
+      scopedTo: undefined,
+      docType: undefined,
+      threshold: undefined,
+      includesWeak: true,
+    };
     const search = async (query: string) => {
       const request = { ...asked, query, mode: 'hybrid', neighbours: 0, offset: 0, signal } as const;
       const deps = { storage, meaning: undefined, reranker: unrankedReranker() };

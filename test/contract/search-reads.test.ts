@@ -29,7 +29,7 @@ onEachBackend('the reads of a search', (backend) => {
     const search = (more: Partial<DocumentSearch>) =>
       searchDocuments(
         {
-          ...{ query: 'animals of the forest', top: 3, tags: [], within: undefined, docType: undefined },
+          ...{ query: 'animals of the forest', top: 3, tags: [], scopedTo: undefined, docType: undefined },
           ...{ mode: 'hybrid', threshold: undefined, includesWeak: true, neighbours: 0, offset: 0, signal },
           ...more,
         },

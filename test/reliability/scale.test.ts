@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { faultsIn, type Kept, type Told } from '../../bench/scale/history.ts';
+import { faultsIn, type Kept, type Observed } from '../../bench/scale/history.ts';
 import { measureScale } from '../../bench/scale/scale.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
-const told = (kind: Told['kind'], startMs: number, version: number, ids: readonly string[] = ['7']): Told => ({
+const told = (kind: Observed['kind'], startMs: number, version: number, ids: readonly string[] = ['7']): Observed => ({
   ...{ thing: 'entry heron', by: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
 });
 const kept: Kept = { thing: 'entry heron', id: '7', version: 2 };
@@ -13,7 +13,7 @@ const history = [told('write', 0, 1), told('read', 20, 1), told('write', 40, 2),
 describe('the check of what clients were told', () => {
   const wrong: Record<
     string,
-    { readonly of: readonly Told[]; readonly left?: readonly Kept[]; readonly says: RegExp }
+    { readonly of: readonly Observed[]; readonly left?: readonly Kept[]; readonly says: RegExp }
   > = {
     'lost to a read': { of: [...history, told('read', 80, 0, [])], says: /is lost/ },
     'lost in the end': { of: history, left: [], says: /there 0 times/ },

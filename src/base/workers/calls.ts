@@ -1,6 +1,6 @@
 import { currentCaller } from '../current-caller.ts';
 import type { WorkerCall, WorkerMessage } from './answer-calls.ts';
-import { inItsTurn } from './large-answers.ts';
+import { deliverFairly } from './large-answers.ts';
 import { type ThreadTime, threadTime } from './thread-time.ts';
 import { fromWire } from './wire-error.ts';
 
@@ -61,7 +61,7 @@ export function createCalls<Request, Answer>(peer: Peer, lost: (cause: unknown) 
       const call = waiting.get(id);
       // Answered, even if the worker dies meanwhile.
       waiting.delete(id);
-      if (isLarge && call) inItsTurn(call.caller, () => call.resolve(value));
+      if (isLarge && call) deliverFairly(call.caller, () => call.resolve(value));
       else call?.resolve(value);
     } else waiting.get(message.id)?.reject(fromWire(message.error));
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inItsTurn, isLarge } from './large-answers.ts';
+import { deliverFairly, isLarge } from './large-answers.ts';
 
 test('counts long texts as large, and transferred bytes not at all', () => {
   const long = 'x'.repeat(70_000);
@@ -32,7 +32,7 @@ test('delivers large answers one per event loop turn, alternating between caller
   setImmediate(count);
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const caller of ['a', 'a', 'a', 'b']) {
-    inItsTurn(caller, () => {
+    deliverFairly(caller, () => {
       if (taken.push([caller, turn]) === 4) resolve();
     });
   }

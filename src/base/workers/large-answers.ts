@@ -22,7 +22,7 @@ let isTaking = false;
  * Delivers large answers one per event loop turn, round-robin by caller. Thread messages are drained until none is left, so a
  * stream of large answers would starve everything else.
  */
-export function inItsTurn(caller: string, take: () => void): void {
+export function deliverFairly(caller: string, take: () => void): void {
   waiting.add(caller, take);
   if (isTaking) return;
   isTaking = true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CarrelError } from '../errors.ts';
 import { createPool, type PoolConfig, type PooledWorker } from './pool.ts';
-import { withinTime } from './within-time.ts';
+import { withTimeout } from './with-timeout.ts';
 
 interface TestWorker extends PooledWorker {
   readonly number: number;
@@ -72,7 +72,7 @@ test('leaves nobody waiting when lingering workers block new ones', { timeout: 6
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, lingeringMax: 8 }, start);
   const overdue = () => new CarrelError('query_timeout', 'Too long.');
-  const call = () => pool.use((worker) => withinTime(worker, never(), { timeoutMs: 1, overdue }));
+  const call = () => pool.use((worker) => withTimeout(worker, never(), { timeoutMs: 1, overdue }));
   const ends = await endings(Array.from({ length: 14 }, call));
   assert.equal(ends.filter((end) => end === 'query_timeout').length, started.length);
   assert.equal(ends.filter((end) => end === 'storage_busy').length, 14 - started.length);
@@ -137,7 +137,7 @@ test('a caller that gives up ends its worker', async () => {
   const pool = createPool(config, start);
   const gone = new AbortController();
   const overdue = () => new Error('overdue');
-  const call = pool.use((worker) => withinTime(worker, never(), { timeoutMs: 60_000, signal: gone.signal, overdue }));
+  const call = pool.use((worker) => withTimeout(worker, never(), { timeoutMs: 60_000, signal: gone.signal, overdue }));
   await new Promise((resolve) => setImmediate(resolve));
   gone.abort(new CarrelError('cancelled', 'Gone.'));
   await assert.rejects(call, { code: 'cancelled' });

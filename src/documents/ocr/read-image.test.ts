@@ -72,7 +72,7 @@ test('finds every page of a TIFF and ends a cycle of pages', () => {
   const pages = tiffPages(tiff);
   assert.equal(pages?.count, 2);
   assert.deepEqual(
-    [0, 1].map((page) => Buffer.from(pages?.turnTo(page) ?? []).readUInt32LE(4)),
+    [0, 1].map((page) => Buffer.from(pages?.withPageFirst(page) ?? []).readUInt32LE(4)),
     [8, 16],
   );
   assert.equal(tiffPages(Buffer.from('II*\0')), undefined);

@@ -20,7 +20,7 @@ export async function readImage(
   let read = 0;
   for (let page = 0; page < pageCount; page += 1) {
     if (read > 0 && (cpuMs() >= stopAt || length > charsMax)) break;
-    const found = recogniser.recognise(pages?.turnTo(page) ?? bytes);
+    const found = recogniser.recognise(pages?.withPageFirst(page) ?? bytes);
     read += 1;
     if (found === undefined) continue;
     const text = collapseLines(found.text);
@@ -52,7 +52,7 @@ const pagesMax = 2000;
 export interface TiffPages {
   readonly count: number;
   /** The file with this page, from 0, as its first. Reuses the same bytes: a copy per page would take too much memory. */
-  turnTo(page: number): Uint8Array;
+  withPageFirst(page: number): Uint8Array;
 }
 
 /** The pages of a TIFF file (revision 6.0). Undefined for another kind or a single page. */
@@ -76,7 +76,7 @@ export function tiffPages(bytes: Uint8Array): TiffPages | undefined {
   const file = new Uint8Array(bytes);
   return {
     count: offsets.length,
-    turnTo(page) {
+    withPageFirst(page) {
       new DataView(file.buffer).setUint32(4, offsets[page] ?? 0, little);
       return file;
     },

@@ -18,7 +18,7 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const styles = readDocxStyles(document, partOf('styles'), partOf('numbering'));
   const flow = createFlow(options.mode, options.charsMax);
   const body = createBody(flow, styles);
-  document.walk(document.main, skipping(notShown, body.handler));
+  document.walk(document.main, skipping(skippedElements, body.handler));
   for (const kind of ['footnote', 'endnote'] as const) {
     readNotes(document, partOf(`${kind}s`), flow, styles, (id) => body.noteNumber(kind, id));
   }
@@ -35,7 +35,7 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
 }
 
 /** `Fallback` repeats the text of the preceding `Choice` for older programs. */
-const notShown = new Set([
+const skippedElements = new Set([
   'Fallback',
   'del',
   'moveFrom',
@@ -68,7 +68,7 @@ function readNotes(
   let isNote = false;
   document.walk(
     part,
-    skipping(notShown, {
+    skipping(skippedElements, {
       open(name, attributes) {
         if (name === 'footnote' || name === 'endnote') {
           isNote = attributeOf(attributes, 'type') === undefined;

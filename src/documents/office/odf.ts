@@ -37,7 +37,7 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
 }
 
 /** Deleted content, and elements without text. */
-const notShown = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
+const skippedElements = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
 
 const remarksMax = 5000;
 
@@ -70,7 +70,7 @@ function walkBody(zip: Zip, handler: XmlHandler): string[] {
     },
     isDone: () => handler.isDone?.() ?? false,
   };
-  if (!walkMember(zip, 'content.xml', skipping(notShown, aside))) throw damagedZip('no content');
+  if (!walkMember(zip, 'content.xml', skipping(skippedElements, aside))) throw damagedZip('no content');
   return remarks;
 }
 

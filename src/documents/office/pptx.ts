@@ -18,7 +18,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
     if (flow.isFull || cpuMs() > options.stopAt) break;
     read += 1;
     flow.startPage(read);
-    if (!document.walk(slide, skipping(notShown, createSlide(flow)))) continue;
+    if (!document.walk(slide, skipping(skippedElements, createSlide(flow)))) continue;
     flow.endSlide(`Slide ${read}`);
     readSpeakerNotes(document, slide, flow);
     for (const text of readAttached(document, slide, options, readEmbedded)) {
@@ -37,7 +37,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-const notShown = new Set(['Fallback', 'extLst']);
+const skippedElements = new Set(['Fallback', 'extLst']);
 /** Repeated on every slide: its number, the date, the footer. */
 const furniture = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 const titles = new Set(['title', 'ctrTitle']);

@@ -2,11 +2,15 @@ import { attributeOf } from '../xml/walk-xml.ts';
 import type { OoxmlPackage } from './ooxml-package.ts';
 
 /** A number as its cell displays it, as far as readers care: dates as dates, percentages, no binary noise. */
-export type ShowNumber = (value: string, style: number) => string;
+export type FormatNumber = (value: string, style: number) => string;
 
 type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
 
-export function readNumberFormats(document: OoxmlPackage, part: string | undefined, startsIn1904: boolean): ShowNumber {
+export function readNumberFormats(
+  document: OoxmlPackage,
+  part: string | undefined,
+  startsIn1904: boolean,
+): FormatNumber {
   const codes = new Map<number, string>();
   const formats: number[] = [];
   let inCells = false;
@@ -20,15 +24,15 @@ export function readNumberFormats(document: OoxmlPackage, part: string | undefin
       if (name === 'cellXfs') inCells = false;
     },
   });
-  return numbersShown(formats, codes, startsIn1904);
+  return createNumberFormat(formats, codes, startsIn1904);
 }
 
 /** `formats` has the format number of each style, `codes` the workbook's own formats. */
-export function numbersShown(
+export function createNumberFormat(
   formats: readonly number[],
   codes: ReadonlyMap<number, string>,
   startsIn1904: boolean,
-): ShowNumber {
+): FormatNumber {
   const shapes = formats.map((format) => shapeOf(format, codes));
   return (value, style) => show(value, shapes[style] ?? 'number', startsIn1904);
 }

@@ -5,7 +5,7 @@ import { prefixedAttribute } from '../xml/walk-xml.ts';
 import { readAttached } from './attached-text.ts';
 import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
-import { readNumberFormats, type ShowNumber } from './xlsx-numbers.ts';
+import { type FormatNumber, readNumberFormats } from './xlsx-numbers.ts';
 
 /** A workbook: every sheet as tables under its name, with the last calculated values. */
 export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
@@ -14,14 +14,14 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const partOf = (type: string) => relations.find((relation) => relation.type === type)?.target;
   const { sheets, startsIn1904 } = sheetsOf(document, relations);
   const shared = readSharedStrings(document, partOf('sharedStrings'));
-  const showNumber = readNumberFormats(document, partOf('styles'), startsIn1904);
+  const formatNumber = readNumberFormats(document, partOf('styles'), startsIn1904);
   const text = createSheetText(options.mode, options.charsMax);
   let read = 0;
   for (const { name, part } of sheets) {
     if (text.isFull || cpuMs() > options.stopAt) break;
     read += 1;
     text.startSheet(name);
-    readSheet(document, part, { shared, showNumber, text, stopAt: options.stopAt });
+    readSheet(document, part, { shared, formatNumber, text, stopAt: options.stopAt });
     for (const attached of readAttached(document, part, options)) text.addParagraph(attached);
   }
   const printed = text.finish();
@@ -88,13 +88,13 @@ function readSharedStrings(document: OoxmlPackage, part: string | undefined): st
 
 interface SheetContext {
   shared: readonly string[];
-  showNumber: ShowNumber;
+  formatNumber: FormatNumber;
   text: SheetText;
   stopAt: number;
 }
 
 /** Rows in file order. Ignores the declared dimension and skipped rows. */
-function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, text, stopAt }: SheetContext): void {
+function readSheet(document: OoxmlPackage, part: string, { shared, formatNumber, text, stopAt }: SheetContext): void {
   let row: string[] = [];
   let lastRow = 0;
   let column = 0;
@@ -117,7 +117,7 @@ function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, t
       if (name === 'v' || name === 't') inValue = false;
       else if (name === 'row') text.addRow(row);
       else if (name === 'c' && cell) {
-        const value = shown(cell, shared, showNumber);
+        const value = shown(cell, shared, formatNumber);
         if (value !== '' && column <= columnsMax) {
           while (row.length < column - 1) row.push('');
           row[column - 1] = value;
@@ -135,11 +135,11 @@ function readSheet(document: OoxmlPackage, part: string, { shared, showNumber, t
 function shown(
   { type, style, value }: { type: string; style: number; value: string },
   shared: readonly string[],
-  showNumber: ShowNumber,
+  formatNumber: FormatNumber,
 ): string {
   if (type === 's') return shared[Number(value)] ?? '';
   if (type === 'b') return value === '1' ? 'TRUE' : value === '' ? '' : 'FALSE';
-  return type === 'n' ? showNumber(value, style) : value;
+  return type === 'n' ? formatNumber(value, style) : value;
 }
 
 /** `BC12` to 55. */

@@ -1,7 +1,7 @@
 import type { Reading, ReadOptions } from '../document.ts';
 import { needsPassword } from '../document.ts';
 import { columnsMax, createSheetText, type SheetText } from '../office/sheet-text.ts';
-import { numbersShown, type ShowNumber } from '../office/xlsx-numbers.ts';
+import { createNumberFormat, type FormatNumber } from '../office/xlsx-numbers.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { readSummary } from './ole-summary.ts';
@@ -10,7 +10,7 @@ import { characters, createXlsTexts, readXlsStrings, type XlsTexts } from './xls
 interface Workbook {
   readonly sheets: readonly { readonly name: string; readonly at: number }[];
   readonly shared: readonly string[];
-  readonly showNumber: ShowNumber;
+  readonly formatNumber: FormatNumber;
   readonly texts: XlsTexts;
 }
 
@@ -104,14 +104,19 @@ function readWorkbook(stream: Buffer): Workbook {
     }
     if (kind === type.begin || kind === type.codePage) texts = createXlsTexts(isUnicode, page);
   }
-  return { sheets, shared: readXlsStrings(shared), showNumber: numbersShown(formats, codes, startsIn1904), texts };
+  return {
+    sheets,
+    shared: readXlsStrings(shared),
+    formatNumber: createNumberFormat(formats, codes, startsIn1904),
+    texts,
+  };
 }
 
 /** Cells in file order, which is row by row. */
 function readSheet(
   stream: Buffer,
   at: number,
-  { shared, showNumber, texts }: Omit<Workbook, 'sheets'>,
+  { shared, formatNumber, texts }: Omit<Workbook, 'sheets'>,
   text: SheetText,
   stopAt: number,
 ): void {
@@ -153,7 +158,7 @@ function readSheet(
     if (kind === type.result && awaited) put(awaited.row, awaited.column, texts.textAt(data, 0, 2));
     if (data.length < 6) continue;
     const [rowAt, column, style] = [data.readUInt16LE(0), data.readUInt16LE(2), data.readUInt16LE(4)];
-    const number = (value: number) => put(rowAt, column, showNumber(String(value), style));
+    const number = (value: number) => put(rowAt, column, formatNumber(String(value), style));
     if (kind === type.sharedText) put(rowAt, column, shared[data.readUInt32LE(6)] ?? '');
     else if (kind === type.number) number(data.readDoubleLE(6));
     else if (kind === type.short) number(shortNumber(data.readUInt32LE(6)));
@@ -163,7 +168,7 @@ function readSheet(
     else if (kind === type.manyNumbers) {
       for (let place = 0; 4 + place * 6 + 6 <= data.length - 2; place += 1) {
         const value = shortNumber(data.readUInt32LE(6 + place * 6));
-        put(rowAt, column + place, showNumber(String(value), data.readUInt16LE(4 + place * 6)));
+        put(rowAt, column + place, formatNumber(String(value), data.readUInt16LE(4 + place * 6)));
       }
     } else if (kind === type.formula) {
       awaited = undefined;

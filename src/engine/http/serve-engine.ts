@@ -101,7 +101,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     }
     const gone = new AbortController();
     response.once('close', () => gone.abort());
-    const own = collections === undefined ? engine : engine.within(collections);
+    const own = collections === undefined ? engine : engine.scopedTo(collections);
     const caller = access.principal?.identity ?? `address ${clientAddress(request.socket.remoteAddress)}`;
     const asked = {
       request,

@@ -26,7 +26,7 @@ export function createBulkChanges(settings: EngineSettings, { storage }: { stora
   };
 
   async function change(given: BulkSelection, action: BulkAction, options: EngineCall = {}): Promise<BulkOutcome> {
-    const selection = { ...selectionOf(given), anyTags: options.within };
+    const selection = { ...selectionOf(given), anyTags: options.scopedTo };
     const percentMax = given.force ? 100 : settings.bulkSafetyPercent;
     const keeps = settings.deletedBytesMax > 0;
     const changed = await storage.documents.changeMany({ selection, action, percentMax, tagsMax, keeps });

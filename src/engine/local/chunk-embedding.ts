@@ -69,7 +69,7 @@ export function createChunkEmbedding(deps: ChunkEmbeddingDeps): ChunkEmbedding {
     },
     meaning,
     async pending(options = {}) {
-      const { within: anyTags } = options;
+      const { scopedTo: anyTags } = options;
       if (anyTags === undefined) return (await storage.vectors.kb.state({ model }, options)).pending;
       const waiting = await storage.documents.pending({ anyTags, model }, options);
       return waiting.reduce((sum, { chunks }) => sum + chunks, 0);

@@ -102,7 +102,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
 
   const engine: LocalEngine = {
     async status(options = {}) {
-      const { within: anyTags } = options;
+      const { scopedTo: anyTags } = options;
       const [{ bytes: own, ...counts }, jobs, described, unembedded] = await Promise.all([
         documents.counts({ anyTags }, options),
         ingestion.counts({ anyTags }, options),
@@ -134,7 +134,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async jobs(request, options) {
       const wanted = jobsOf(request);
       if (wanted === undefined) return { jobs: [], total: 0 };
-      const { jobs, total } = await ingestion.list({ ...wanted, anyTags: options?.within }, options);
+      const { jobs, total } = await ingestion.list({ ...wanted, anyTags: options?.scopedTo }, options);
       return { jobs: await shownJobs(jobs, options), total };
     },
     async job(id, options) {
@@ -155,7 +155,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       const selection = {
         docType: readDocType(type),
         tags: tags && readTags(tags),
-        anyTags: options?.within,
+        anyTags: options?.scopedTo,
         sourcePath: readSourcePath(sourcePath),
         named: readNames(query),
       };
@@ -177,7 +177,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       return { status: 'deleted', document_id: removed.id, title: removed.title };
     },
     async restoreDocument(id, options) {
-      const restored = await documents.restore({ id, anyTags: options?.within });
+      const restored = await documents.restore({ id, anyTags: options?.scopedTo });
       switch (restored.outcome) {
         case 'accepted':
           queue.wake();
@@ -198,16 +198,16 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     upkeep: {
       async deletedDocuments(request, options) {
-        const found = await documents.deleted({ ...pageOf(request), anyTags: options?.within }, options);
+        const found = await documents.deleted({ ...pageOf(request), anyTags: options?.scopedTo }, options);
         return { documents: found.documents.map(renderDeleted), total: found.total };
       },
       async purgeDocuments(ids, options) {
-        const contents = await documents.purgeDeleted({ ids, anyTags: options?.within });
+        const contents = await documents.purgeDeleted({ ids, anyTags: options?.scopedTo });
         await originals.release(contents);
         return contents.length;
       },
-      clearJobs: (options) => ingestion.clear({ anyTags: options?.within }),
-      documentTypes: async (options) => [...(await documents.types({ anyTags: options?.within }, options))],
+      clearJobs: (options) => ingestion.clear({ anyTags: options?.scopedTo }),
+      documentTypes: async (options) => [...(await documents.types({ anyTags: options?.scopedTo }, options))],
     },
     async changeTags(id, { add = [], remove = [] }) {
       const changed = await documents.changeTags({
@@ -228,13 +228,13 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       return renderDocument(moved);
     },
     updateNote: (id, text, options) => updateNote(id, text, options, { documents, chunker, onEdited: embedding.wake }),
-    async tags({ within: anyTags, after, limit, ...options } = {}) {
+    async tags({ scopedTo: anyTags, after, limit, ...options } = {}) {
       return documents.tags({ anyTags, after, limit }, options);
     },
     tagOverview: ({ collections, others }, options) =>
-      documents.tagOverview({ collections, others, anyTags: options?.within }, options),
+      documents.tagOverview({ collections, others, anyTags: options?.scopedTo }, options),
     ...bulk,
-    within: (collections) => scopedEngine(engine, collections),
+    scopedTo: (collections) => scopedEngine(engine, collections),
     async close() {
       isClosed = true;
       clearTimeout(backlog);

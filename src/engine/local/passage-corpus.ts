@@ -15,7 +15,7 @@ import { plainQuery } from '../../words/word-query.ts';
 export type ChunkMeaning = Pick<Meaning<PassageFilter>, 'find' | 'prefer'>;
 
 export interface PassageCorpusOptions {
-  readonly passages: Pick<PassageStore, 'find' | 'complete' | 'get' | 'weigh'>;
+  readonly passages: Pick<PassageStore, 'find' | 'complete' | 'get' | 'scoreWords'>;
   readonly meaning: ChunkMeaning | undefined;
   readonly hasWords: boolean;
   readonly filter: PassageFilter;
@@ -38,7 +38,7 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
   const { passages, meaning, hasWords, filter, countsAll } = options;
   const counts = { total: 0, found: 0 };
   const known = new Map<number, StoredPassage>();
-  const weighed = new Map<number, WordMatch>();
+  const scoredWords = new Map<number, WordMatch>();
 
   return {
     counts,
@@ -79,8 +79,8 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
           const asked = { keys, query, vectors: near && vectorsOf(near, byWords, depth), ownersMax: 2 * depth };
           const completed = await passages.complete(asked, { signal });
           for (const passage of completed.passages) known.set(passage.key, passage);
-          const matches = completed.weighed ? wordMatches(completed.weighed) : [];
-          for (const match of matches) weighed.set(match.id, match);
+          const matches = completed.words ? wordMatches(completed.words) : [];
+          for (const match of matches) scoredWords.set(match.id, match);
           return {
             words: hasWords ? matches : undefined,
             meaning: near && completedMeaning(near, byWords, depth, completed.scored),
@@ -96,8 +96,8 @@ export function createPassageCorpus(options: PassageCorpusOptions): PassageCorpu
           const more =
             unknown.length === 0
               ? []
-              : wordMatches(await passages.weigh({ query: plainQuery(text), keys: unknown }, { signal }));
-          return [...ids.flatMap((id) => weighed.get(id) ?? []), ...more];
+              : wordMatches(await passages.scoreWords({ query: plainQuery(text), keys: unknown }, { signal }));
+          return [...ids.flatMap((id) => scoredWords.get(id) ?? []), ...more];
         },
       },
       async texts(ids, signal) {

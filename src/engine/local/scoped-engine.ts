@@ -7,7 +7,7 @@ import type { LocalEngine } from './submit.ts';
 export function scopedEngine(engine: LocalEngine, collections: readonly string[]): LocalEngine {
   const own = collections.map(collectionTag);
   const [home = ''] = own;
-  const within = (options?: EngineCall): EngineCall => ({ ...options, within: own });
+  const scoped = (options?: EngineCall): EngineCall => ({ ...options, scopedTo: own });
 
   const isOwn = (tags: readonly string[]): boolean => tags.some((tag) => own.includes(tag));
   const isVisible = (tag: string): boolean => !isCollectionTag(tag) || own.includes(tag);
@@ -55,14 +55,14 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
 
   return {
     ...engine,
-    status: (options) => engine.status(within(options)),
+    status: (options) => engine.status(scoped(options)),
     search: async (request, options) => {
-      const answer = await engine.search(request, within(options));
+      const answer = await engine.search(request, scoped(options));
       return { ...answer, results: answer.results.map((hit) => ({ ...hit, tags: hit.tags.filter(isVisible) })) };
     },
     async submit(submission, options) {
       await checkReplaced(submission);
-      return engine.submit(filed(submission), within(options));
+      return engine.submit(filed(submission), scoped(options));
     },
     async submitReceived(received, filename, fields, options) {
       try {
@@ -72,10 +72,10 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
         await engine.dropReceived(received);
         throw error;
       }
-      return engine.submitReceived(received, filename, filed(fields), within(options));
+      return engine.submitReceived(received, filename, filed(fields), scoped(options));
     },
     async jobs(request, options) {
-      const { jobs, total } = await engine.jobs(request, within(options));
+      const { jobs, total } = await engine.jobs(request, scoped(options));
       return { jobs: jobs.map(visibleJob), total };
     },
     job: async (id, options) => visibleJob(await findJob(id, options)),
@@ -84,7 +84,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
       return visibleJob(await engine.cancelJob(id, options));
     },
     async documents(request, options) {
-      const { documents, total } = await engine.documents(request, within(options));
+      const { documents, total } = await engine.documents(request, scoped(options));
       return { documents: documents.map(visible), total };
     },
     async document(id, options) {
@@ -101,15 +101,15 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
       await find(id, options);
       return engine.deleteDocument(id, options);
     },
-    restoreDocument: (id, options) => engine.restoreDocument(id, within(options)),
+    restoreDocument: (id, options) => engine.restoreDocument(id, scoped(options)),
     upkeep: {
       async deletedDocuments(request, options) {
-        const { documents, total } = await engine.upkeep.deletedDocuments(request, within(options));
+        const { documents, total } = await engine.upkeep.deletedDocuments(request, scoped(options));
         return { documents: documents.map((each) => ({ ...each, tags: each.tags.filter(isVisible) })), total };
       },
-      purgeDocuments: (ids, options) => engine.upkeep.purgeDocuments(ids, within(options)),
-      clearJobs: (options) => engine.upkeep.clearJobs(within(options)),
-      documentTypes: (options) => engine.upkeep.documentTypes(within(options)),
+      purgeDocuments: (ids, options) => engine.upkeep.purgeDocuments(ids, scoped(options)),
+      clearJobs: (options) => engine.upkeep.clearJobs(scoped(options)),
+      documentTypes: (options) => engine.upkeep.documentTypes(scoped(options)),
     },
     async changeTags(id, change, options) {
       const { tags } = await find(id, options);
@@ -122,33 +122,33 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
     },
     async updateNote(id, text, options) {
       await find(id, options);
-      return visible(await engine.updateNote(id, text, within(options)));
+      return visible(await engine.updateNote(id, text, scoped(options)));
     },
     async tags({ after, limit = Number.POSITIVE_INFINITY, ...options } = {}) {
       const some: TagCount[] = [];
       for (let last = after; ; ) {
         const page = { after: last, ...(Number.isFinite(limit) ? { limit } : {}) };
-        const found = await engine.tags({ ...within(options), ...page });
+        const found = await engine.tags({ ...scoped(options), ...page });
         some.push(...found.filter(({ tag }) => isVisible(tag)));
         last = found.at(-1)?.tag;
         if (found.length < limit || some.length >= limit) return some.slice(0, limit);
       }
     },
-    tagOverview: async (most, options) => engine.tagOverview(most, within(options)),
-    bulkDelete: async (selection, options) => engine.bulkDelete(selection, within(options)),
+    tagOverview: async (most, options) => engine.tagOverview(most, scoped(options)),
+    bulkDelete: async (selection, options) => engine.bulkDelete(selection, scoped(options)),
     async bulkTags(selection, change, options) {
       const { add = [], remove = [], replaces } = change;
       checkNames([...add, ...remove]);
       // Which of them each document has is unknown here.
       const mayLeave = replaces === 'collections' || isOwn(readTags(remove));
       if (mayLeave && !isOwn(readTags(add))) throw outsideCollections(collections);
-      return engine.bulkTags(selection, change, within(options));
+      return engine.bulkTags(selection, change, scoped(options));
     },
     async bulkSetTags(selection, tags, options) {
       checkChange(tags, own);
-      return engine.bulkSetTags(selection, tags, within(options));
+      return engine.bulkSetTags(selection, tags, scoped(options));
     },
-    within: () => scopedEngine(engine, collections),
+    scopedTo: () => scopedEngine(engine, collections),
     close: async () => {},
   };
 }

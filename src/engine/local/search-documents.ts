@@ -17,7 +17,7 @@ export interface DocumentSearch {
   readonly top: number;
   readonly tags: readonly string[];
   /** The document must also have at least one of these. */
-  readonly within: readonly string[] | undefined;
+  readonly scopedTo: readonly string[] | undefined;
   readonly docType: string | undefined;
   readonly mode: 'hybrid' | 'words' | 'meaning';
   readonly threshold: number | undefined;
@@ -56,7 +56,7 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
     includesWeak: request.include_weak ?? false,
     neighbours,
     offset,
-    within: options.within,
+    scopedTo: options.scopedTo,
     signal: options.signal ?? new AbortController().signal,
   };
 }
@@ -200,9 +200,9 @@ function depthOf({ top, threshold }: DocumentSearch): number {
 }
 
 /** At least one label of each group must match, so each tag is its own group: all must match. */
-function filterOf({ tags, docType, within }: DocumentSearch): PassageFilter {
+function filterOf({ tags, docType, scopedTo }: DocumentSearch): PassageFilter {
   const all = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
-  const labels = [...all.map((label) => [label]), ...(within === undefined ? [] : [within.map(tagLabel)])];
+  const labels = [...all.map((label) => [label]), ...(scopedTo === undefined ? [] : [scopedTo.map(tagLabel)])];
   return labels.length === 0 ? {} : { labels };
 }
 

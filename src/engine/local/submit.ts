@@ -32,7 +32,7 @@ export interface Receiving {
 /** The local engine can also receive files in parts. */
 export interface LocalEngine extends Engine, Receiving {
   upkeep: EngineUpkeep;
-  within(collections: readonly string[]): LocalEngine;
+  scopedTo(collections: readonly string[]): LocalEngine;
 }
 
 export interface SubmitDeps {
@@ -67,7 +67,7 @@ export function createSubmitting(
     staged: StagedOriginal,
     given: string,
     fields: SubmissionFields,
-    { within: anyTags }: EngineCall = {},
+    { scopedTo: anyTags }: EngineCall = {},
   ): Promise<SubmitOutcome> {
     let outcome: AcceptOutcome | undefined;
     try {
@@ -96,7 +96,7 @@ export function createSubmitting(
   async function submitNote(
     given: string,
     fields: SubmissionFields,
-    { within: anyTags }: EngineCall,
+    { scopedTo: anyTags }: EngineCall,
   ): Promise<SubmitOutcome> {
     const read = readFields(fields);
     const note = readNote(given);

@@ -37,7 +37,7 @@ export async function updateNote(
     bytes: bytes.length,
     ...derived,
     chunks,
-    anyTags: options.within,
+    anyTags: options.scopedTo,
   });
   switch (edited.outcome) {
     case 'edited':

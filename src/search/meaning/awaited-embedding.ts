@@ -26,7 +26,7 @@ export function createAwaitedEmbedding({ vectors, model, onDone }: AwaitedEmbedd
       });
     },
     prefer() {},
-    async settled(owners, waitMs, signal) {
+    async whenEmbedded(owners, waitMs, signal) {
       if (owners.every((owner) => inVain.has(owner))) return;
       const over = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(waitMs)]);
       let missing = owners;

@@ -16,7 +16,7 @@ export interface BackgroundEmbedding {
   /** Embeds these first. */
   prefer(owners: readonly number[]): void;
   /** Embeds these first, or waits for processes that leased them, until the timeout or a stall. */
-  settled(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
+  whenEmbedded(owners: readonly number[], waitMs: number, signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     },
     wake: () => backlog.wake(),
     prefer,
-    async settled(owners, waitMs, signal) {
+    async whenEmbedded(owners, waitMs, signal) {
       prefer(owners);
       const waited = new AbortController();
       const over = delay(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]), ref: false });

@@ -81,7 +81,7 @@ interface Settled {
 
 const settleMs = 3_000;
 /** About what can be embedded while a search waits. */
-const settledMax = 2_000;
+const waitedForDefault = 2_000;
 
 /**
  * Uses neither the database nor the model before `wake` or `search`. When the model changes:
@@ -90,7 +90,7 @@ const settledMax = 2_000;
  * 3. Then queries use the new model, and older vectors are dropped.
  */
 export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter> {
-  const { vectors, provider, log, embeds = true, waitedForMax = settledMax, lastWaitedFor = 0 } = deps;
+  const { vectors, provider, log, embeds = true, waitedForMax = waitedForDefault, lastWaitedFor = 0 } = deps;
   const main = createModelLane({ vectors, provider, log, ready: start, embeds, onDone });
   let former: ModelLane | undefined;
   let started: Promise<void> | undefined;
@@ -183,7 +183,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     // A second search for the same text reuses what the first one found.
     const { look, pending } = isKnown
       ? { look: await vectors.look(asked, { signal }), pending: 0 }
-      : await settle(lane, request, asked);
+      : await waitForEmbedding(lane, request, asked);
     const candidates = await nearest.candidates(vector, { limit, allowed, look, signal });
     return { candidates, keysOf: nearest.keysOf, pending, vector, model };
   }
@@ -199,7 +199,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   }
 
   /** Waits for texts that any process is embedding, because a caller may have just written them; counts what is missing. */
-  async function settle(
+  async function waitForEmbedding(
     lane: ModelLane,
     request: MeaningRequest<Filter>,
     asked: NearestRequest<Filter>,
@@ -219,7 +219,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     let owners = await missing();
     const waitedFor = owners.length <= waitedForMax ? owners : owners.slice(0, lastWaitedFor);
     if (waitedFor.length > 0) {
-      await lane.embedding.settled(waitedFor, waitMs, signal);
+      await lane.embedding.whenEmbedded(waitedFor, waitMs, signal);
       owners = await missing();
     }
     // Read last, so that the search finds what was embedded meanwhile.

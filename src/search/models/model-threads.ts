@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
 import { createNativeSection } from '../../base/workers/native-section.ts';
-import { withinTime } from '../../base/workers/within-time.ts';
+import { withTimeout } from '../../base/workers/with-timeout.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { OnnxRuntimeConfig } from './onnx-runtime.ts';
 
@@ -121,8 +121,8 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     const { calls } = lane;
     const overdue = () => failures.failed(new Error('a text took too long'));
     try {
-      await withinTime(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
-      job.resolve(await withinTime(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, overdue }));
+      await withTimeout(calls, calls.ready(), { timeoutMs: loadTimeoutMs, overdue });
+      job.resolve(await withTimeout(calls, calls.call(job.request), { timeoutMs: config.timeoutMs, overdue }));
     } catch (error) {
       // A dead thread fails all waiting calls; the next request starts another one.
       const failure = isCarrelError(error) ? error : failures.failed(error);

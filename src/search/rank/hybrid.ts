@@ -71,22 +71,22 @@ export async function searchHybrid(
   // The models must not read misspelt words.
   if (meant !== text) return searchHybrid({ ...query, text: meant }, settings, deps);
 
-  const { words: weighed, meaning: nearest } = await complete();
-  const isExact = weighed !== undefined && quotedIn(text).phrases.length > 0;
+  const { words: scoredWords, meaning: nearest } = await complete();
+  const isExact = scoredWords !== undefined && quotedIn(text).phrases.length > 0;
   const meaning = nearest && isExact ? among(nearest, new Set(byWords.map(({ id }) => id))) : nearest;
   const near = meaning?.listed ?? [];
   const scored = byWords.filter(({ share }) => share > 0);
   // The tail of the word list keeps its order.
   const unscored = new Set(missing(meaning ? [...near, ...byWords] : [], scored));
-  const moreWords = weighed?.filter(({ id }) => unscored.has(id)) ?? [];
+  const moreWords = scoredWords?.filter(({ id }) => unscored.has(id)) ?? [];
 
   const candidates = joinLegs(
-    { listed: withTerms(byWords, weighed), more: moreWords },
+    { listed: withTerms(byWords, scoredWords), more: moreWords },
     { listed: near, more: meaning?.more ?? [] },
   );
   const fused = fuse(candidates, { ...settings, span: meaning?.span, isKeywords: isKeywords(text) });
 
-  const coverage = new Map(weighed ? [...unscored].map((id) => [id, 0]) : []);
+  const coverage = new Map(scoredWords ? [...unscored].map((id) => [id, 0]) : []);
   for (const { id, coverage: told } of [...scored, ...moreWords]) if (told !== undefined) coverage.set(id, told);
   const hits = fused.map((match) => hitOf(match, coverage, meaning?.span !== undefined));
   const judged = await judgedPage({ ...query, offset }, hits, deps.judging);
@@ -177,8 +177,8 @@ function ranked<Match extends { id: number }>({ listed, more }: LegMatches<Match
 }
 
 /** Matches keep their original shares. */
-function withTerms(listed: readonly WordMatch[], weighed: readonly WordMatch[] = []): WordMatch[] {
-  const terms = new Map(weighed.map((match) => [match.id, match.terms]));
+function withTerms(listed: readonly WordMatch[], scoredWords: readonly WordMatch[] = []): WordMatch[] {
+  const terms = new Map(scoredWords.map((match) => [match.id, match.terms]));
   return listed.map((match) => {
     const own = terms.get(match.id);
     return own === undefined ? match : { ...match, terms: own };

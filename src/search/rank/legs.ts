@@ -1,6 +1,6 @@
 import type { ReadOptions } from '../../storage/read-options.ts';
 import { coverageOf } from '../../words/ranking/rank-pool.ts';
-import type { CorrectedWord, WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { CorrectedWord, ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import { plainQuery, type WordQuery } from '../../words/word-query.ts';
 import type { Meaning, MeaningAnswer } from '../meaning/meaning.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
@@ -51,20 +51,20 @@ export function createLegCorpus(legs: {
         corrected: corrected(),
         async complete() {
           const scored = words.filter(({ share }) => share > 0);
-          const unweighed = found ? missing([...found.matches, ...words], scored) : [];
-          const [weighed, more = []] = await Promise.all([
-            wordLeg?.score(text, unweighed, signal),
+          const unscored = found ? missing([...found.matches, ...words], scored) : [];
+          const [scoredWords, more = []] = await Promise.all([
+            wordLeg?.score(text, unscored, signal),
             found && meaningLeg?.score(found, missing(words, found.matches), signal),
           ]);
           const { matches: listed = [], pending = 0, span } = found ?? {};
-          return { words: weighed, meaning: found && { listed, more, pending, span } };
+          return { words: scoredWords, meaning: found && { listed, more, pending, span } };
         },
       };
     },
   };
 }
 
-type Weigh = (request: WeighRequest, options: ReadOptions) => Promise<WeighedWords>;
+type ScoreWords = (request: ScoreWordsRequest, options: ReadOptions) => Promise<ScoredWords>;
 
 /** A store of passages or entries, with the caller's filter built in. */
 interface WordSource {
@@ -72,7 +72,7 @@ interface WordSource {
     request: { readonly query: WordQuery; readonly limit: number; readonly offset: number },
     options: ReadOptions,
   ): Promise<{ readonly hits: readonly WordHit[]; readonly scoreMax: number }>;
-  readonly weigh: Weigh;
+  readonly scoreWords: ScoreWords;
 }
 
 interface WordHit {
@@ -88,18 +88,18 @@ export function createWordLeg(source: WordSource): WordLeg {
       const { hits, scoreMax } = await source.search({ query: plainQuery(text), limit, offset: 0 }, { signal });
       return matchesOf(hits, scoreMax);
     },
-    ...createWordScores((request, options) => source.weigh(request, options)),
+    ...createWordScores((request, options) => source.scoreWords(request, options)),
   };
 }
 
 /** Scores passages that were found otherwise. */
 export function createWordScores(
-  weigh: Weigh,
+  scoreWords: ScoreWords,
   parse: (text: string) => WordQuery = plainQuery,
 ): Pick<WordLeg, 'score'> {
   return {
     score: async (text, ids, signal) =>
-      ids.length === 0 ? [] : wordMatches(await weigh({ query: parse(text), keys: ids }, { signal })),
+      ids.length === 0 ? [] : wordMatches(await scoreWords({ query: parse(text), keys: ids }, { signal })),
   };
 }
 
@@ -108,8 +108,8 @@ export function matchesOf(hits: readonly WordHit[], scoreMax: number): WordMatch
 }
 
 /** Scored passages with their terms. */
-export function wordMatches({ weighed, scoreMax }: WeighedWords): WordMatch[] {
-  return weighed.map(({ key, score, terms }) => {
+export function wordMatches({ documents, scoreMax }: ScoredWords): WordMatch[] {
+  return documents.map(({ key, score, terms }) => {
     const shares = terms.map(({ term, score: own, near }) => ({
       term,
       share: shareOf(own, scoreMax),

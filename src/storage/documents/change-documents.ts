@@ -14,7 +14,7 @@ import type {
   TagsRequest,
 } from './document.ts';
 import { documentsById, insertTags } from './document-rows.ts';
-import type { Within } from './ingestion.ts';
+import type { Scope } from './ingestion.ts';
 import { leaveRecord } from './jobs.ts';
 import { countDocuments } from './read-documents.ts';
 import { isCollection, labelsOf, selectionCondition } from './selection.ts';
@@ -97,7 +97,7 @@ export async function changeDocuments(
 
 type TagAction = Exclude<BulkAction, { kind: 'delete' }>;
 
-interface TagChange extends Within {
+interface TagChange extends Scope {
   readonly action: TagAction;
 }
 

@@ -53,7 +53,7 @@ export async function holdersOf(on: Statements, hash: string): Promise<ContentHo
 }
 
 /** Whether a caller restricted to these tags may see it. */
-export function isWithin(tags: readonly string[], anyTags: readonly string[] | undefined): boolean {
+export function isVisible(tags: readonly string[], anyTags: readonly string[] | undefined): boolean {
   return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
 }
 

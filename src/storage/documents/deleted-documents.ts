@@ -3,10 +3,10 @@ import type { Statements } from '../dialect.ts';
 import { keptDays } from '../entries/entry.ts';
 import { lock } from '../idempotency.ts';
 import { type Condition, numberOf, optionalTextOf, type Row, textOf, valuesOf } from '../rows.ts';
-import { holdersOf, isWithin } from './contents.ts';
+import { holdersOf, isVisible } from './contents.ts';
 import type { DeletedDocument, DeletedPage, RestoreDocumentOutcome, StoredDocument } from './document.ts';
-import type { Within } from './ingestion.ts';
-import { addIngestJob, knownContent, withinTags } from './jobs.ts';
+import type { Scope } from './ingestion.ts';
+import { addIngestJob, knownContent, withAnyTag } from './jobs.ts';
 
 /** Records what is needed to restore these documents, before they are deleted. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
@@ -37,7 +37,7 @@ export async function keepDeleted(on: Statements, documents: readonly StoredDocu
 /** Restorable ones, last deleted first. */
 export async function listDeleted(
   on: Statements,
-  { anyTags, limit, offset }: Within & { limit: number; offset: number },
+  { anyTags, limit, offset }: Scope & { limit: number; offset: number },
 ): Promise<DeletedPage> {
   const { sql, values } = restorable(on, { anyTags });
   const from = `FROM ${on.dialect.schema}kb_deleted WHERE ${sql}`;
@@ -66,7 +66,7 @@ function deletedOf(row: Row): DeletedDocument {
 /** Deletes them for good. Returns the hashes of their contents, to be released. */
 export async function purgeDeleted(
   on: Statements,
-  { ids, anyTags }: Within & { ids: readonly number[] },
+  { ids, anyTags }: Scope & { ids: readonly number[] },
 ): Promise<string[]> {
   const { sql, values } = restorable(on, { anyTags });
   const rows = await on.query(
@@ -77,8 +77,8 @@ export async function purgeDeleted(
   return rows.map((row) => textOf(row, 'content_hash'));
 }
 
-function restorable(on: Statements, { anyTags }: Within): Condition {
-  const narrowed = withinTags(on, anyTags);
+function restorable(on: Statements, { anyTags }: Scope): Condition {
+  const narrowed = withAnyTag(on, anyTags);
   return {
     sql: `deleted_at >= ?${narrowed ? ` AND ${narrowed.sql}` : ''}`,
     values: [daysBefore(on.now, keptDays), ...(narrowed?.values ?? [])],
@@ -88,19 +88,19 @@ function restorable(on: Statements, { anyTags }: Within): Condition {
 /** Starts a job that recreates the document under its old id, from its original bytes. */
 export async function restoreDocument(
   on: Statements,
-  { id, anyTags }: Within & { id: number },
+  { id, anyTags }: Scope & { id: number },
 ): Promise<RestoreDocumentOutcome> {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
     [id, daysBefore(on.now, keptDays)],
   );
   const tags: string[] = row === undefined ? [] : JSON.parse(textOf(row, 'tags'));
-  if (row === undefined || !isWithin(tags, anyTags)) return { outcome: 'not_found' };
+  if (row === undefined || !isVisible(tags, anyTags)) return { outcome: 'not_found' };
   const hash = textOf(row, 'content_hash');
   await lock(on, `kb content ${hash}`);
   const holders = await holdersOf(on, hash);
   const known = knownContent(
-    holders.filter((holder) => isWithin(holder.tags, anyTags)),
+    holders.filter((holder) => isVisible(holder.tags, anyTags)),
     undefined,
   );
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-import type { AcceptOutcome, NewChunk, Within } from './ingestion.ts';
+import type { AcceptOutcome, NewChunk, Scope } from './ingestion.ts';
 
 export interface StoredDocument {
   readonly id: number;
@@ -117,7 +117,7 @@ export interface StoredDocumentPage {
   readonly total: number;
 }
 
-export interface TagsListRequest extends Within {
+export interface TagsListRequest extends Scope {
   /** Only tags after this one. */
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
@@ -129,7 +129,7 @@ export interface TagUse {
 }
 
 /** How many tags of each kind to return. A kind with none requested is not read. */
-export interface TagOverviewRequest extends Within {
+export interface TagOverviewRequest extends Scope {
   readonly collections: number;
   readonly others: number;
 }
@@ -184,7 +184,7 @@ export interface MoveRequest {
   readonly filename: string;
 }
 
-export interface NoteEdit extends Within {
+export interface NoteEdit extends Scope {
   readonly id: number;
   readonly text: string;
   readonly contentHash: string;

@@ -54,7 +54,7 @@ export interface ReadingBounds {
 }
 
 /** For callers who may only see documents with at least one of these tags. */
-export interface Within {
+export interface Scope {
   readonly anyTags?: readonly string[] | undefined;
 }
 
@@ -66,7 +66,7 @@ export interface NewChunk {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-export interface AcceptRequest extends Within {
+export interface AcceptRequest extends Scope {
   readonly filename: string;
   readonly title: string | undefined;
   readonly docType: string | undefined;
@@ -186,7 +186,7 @@ export interface StoredJob {
 }
 
 /** With `anyTags`, only jobs with one of them. */
-export interface JobListRequest extends Within {
+export interface JobListRequest extends Scope {
   readonly status?: JobStatus | undefined;
   readonly limit: number;
   readonly offset: number;

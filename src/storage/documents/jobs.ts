@@ -12,7 +12,7 @@ import {
   valuesOf,
 } from '../rows.ts';
 import { storable } from '../storable.ts';
-import { type ContentHolder, holdersOf, isWithin, substituteHash } from './contents.ts';
+import { type ContentHolder, holdersOf, isVisible, substituteHash } from './contents.ts';
 import type { StoredDocument } from './document.ts';
 import { jobColumns, jobOf } from './document-rows.ts';
 import type {
@@ -29,9 +29,9 @@ import type {
   PostponeRequest,
   ReadingBounds,
   RenewRequest,
+  Scope,
   StoredJob,
   StoredJobPage,
-  Within,
 } from './ingestion.ts';
 
 export async function getJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
@@ -44,7 +44,7 @@ export async function listJobs(
   on: Statements,
   { status, anyTags, limit, offset }: JobListRequest,
 ): Promise<StoredJobPage> {
-  const narrowed = withinTags(on, anyTags);
+  const narrowed = withAnyTag(on, anyTags);
   const parts = [...(status === undefined ? [] : ['status = ?']), ...(narrowed ? [narrowed.sql] : [])];
   const where = parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`;
   const values = [...(status === undefined ? [] : [status]), ...(narrowed?.values ?? [])];
@@ -57,7 +57,7 @@ export async function listJobs(
 }
 
 /** Rows with at least one of the tags in their list `tags`. */
-export function withinTags({ dialect }: Statements, tags: readonly string[] | undefined): Condition | undefined {
+export function withAnyTag({ dialect }: Statements, tags: readonly string[] | undefined): Condition | undefined {
   if (tags === undefined) return undefined;
   return {
     sql: `EXISTS (SELECT 1 FROM ${dialect.elements('tags')} WHERE element.value IN (${dialect.texts}))`,
@@ -66,8 +66,8 @@ export function withinTags({ dialect }: Statements, tags: readonly string[] | un
 }
 
 /** Submitted files and notes; recorded changes are not counted. */
-export async function countJobs(on: Statements, { anyTags }: Within): Promise<JobCounts> {
-  const narrowed = withinTags(on, anyTags);
+export async function countJobs(on: Statements, { anyTags }: Scope): Promise<JobCounts> {
+  const narrowed = withAnyTag(on, anyTags);
   const counts = { queued: 0, processing: 0, done: 0, failed: 0, cancelled: 0 };
   for (const row of await on.query(
     `SELECT status, count(*) AS total FROM ${on.dialect.schema}kb_jobs WHERE kind = 'ingest'
@@ -102,7 +102,7 @@ export async function acceptJob(on: Statements, request: AcceptRequest): Promise
   const { hash, bytes } = 'staged' in content ? content.staged : content;
   await lock(on, `kb content ${hash}`);
   const holders = await holdersOf(on, hash);
-  const visible = holders.filter((holder) => isWithin(holder.tags, request.anyTags));
+  const visible = holders.filter((holder) => isVisible(holder.tags, request.anyTags));
   const short = 'staged' in content ? readTooShort(visible, request.bounds) : undefined;
   const known = knownContent(visible, short);
   if (known !== undefined) return known;
@@ -253,8 +253,8 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
 }
 
 /** Removes finished uploads from the list; the record of changes stays. Returns how many. */
-export async function clearJobs(on: Statements, { anyTags }: Within): Promise<number> {
-  const narrowed = withinTags(on, anyTags);
+export async function clearJobs(on: Statements, { anyTags }: Scope): Promise<number> {
+  const narrowed = withAnyTag(on, anyTags);
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}kb_jobs WHERE kind = 'ingest' AND status IN ('done', 'failed', 'cancelled')
       ${narrowed ? `AND ${narrowed.sql}` : ''} RETURNING key`,

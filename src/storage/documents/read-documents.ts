@@ -21,7 +21,7 @@ import type {
   UsedTags,
 } from './document.ts';
 import { documentColumns, documentsById, documentsOf } from './document-rows.ts';
-import type { Within } from './ingestion.ts';
+import type { Scope } from './ingestion.ts';
 import { collectionRange, otherRanges, parentOf, selectionCondition, taggedWithAny } from './selection.ts';
 
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
@@ -125,7 +125,7 @@ export async function documentNote(on: Statements, { id }: { id: number }): Prom
 }
 
 /** How many documents have each type, the most common first. */
-export async function documentTypes(on: Statements, { anyTags }: Within): Promise<TypeUse[]> {
+export async function documentTypes(on: Statements, { anyTags }: Scope): Promise<TypeUse[]> {
   const { sql, values } = selectionCondition({ anyTags }, on.dialect);
   const rows = await on.query(
     `SELECT o.doc_type, count(*) AS total FROM ${on.dialect.schema}kb_documents o WHERE ${sql}
@@ -194,7 +194,7 @@ function tagUseOf(row: Row): TagUse {
   return { tag: textOf(row, 'tag'), count: numberOf(row, 'total') };
 }
 
-export async function countDocuments(on: Statements, { anyTags }: Within): Promise<DocumentCounts> {
+export async function countDocuments(on: Statements, { anyTags }: Scope): Promise<DocumentCounts> {
   const list = anyTags && [{ list: anyTags.map(storable) }];
   const [sums = {}] = await on.query(
     `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks, coalesce(sum(bytes), 0) AS bytes FROM ${on.dialect.schema}kb_documents

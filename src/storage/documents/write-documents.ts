@@ -2,7 +2,7 @@ import type { Statements } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
 import { assignmentOf, numberOf, optionalTextOf, textOf, valuesOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-import { holdersOf, isWithin, substituteHash } from './contents.ts';
+import { holdersOf, isVisible, substituteHash } from './contents.ts';
 import { takeDeleted } from './deleted-documents.ts';
 import type { NoteEdit, NoteEditOutcome, StoredDocument } from './document.ts';
 import { documentsById, insertTags, jobOf } from './document-rows.ts';
@@ -142,11 +142,11 @@ export async function editNote(
   if ((await documentNote(on, { id })) === undefined) return { outcome: 'not_a_note' };
   await lock(on, `kb content ${contentHash}`);
   const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
-  const twin = others.find(({ document, tags }) => document !== undefined && isWithin(tags, anyTags));
+  const twin = others.find(({ document, tags }) => document !== undefined && isVisible(tags, anyTags));
   if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
   // A waiting job that the caller may not see must not find its content taken; a visible one is reported.
   const isFirst = others.every(
-    ({ identity, job, tags }) => identity !== contentHash || (job !== undefined && isWithin(tags, anyTags)),
+    ({ identity, job, tags }) => identity !== contentHash || (job !== undefined && isVisible(tags, anyTags)),
   );
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;

@@ -1,6 +1,7 @@
 import { reads, type StoreOf, writes } from '../store-operations.ts';
 import { entryStatistics, listTags, listThreads } from './entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './entry-parts.ts';
+import { changeReferences, importEntries } from './import-entries.ts';
 import { indexFields } from './indexed-fields.ts';
 import {
   entryImage,
@@ -10,12 +11,11 @@ import {
   loadEntries,
   matchingEntries,
   pastGaps,
+  scoreEntryWords,
   searchEntryWords,
   textsBefore,
-  weighEntryWords,
 } from './read-entries.ts';
 import { deletedEntries, purgeEntries, removeEntries, restoreEntries } from './remove-entries.ts';
-import { changeReferences, takeOverEntries } from './take-over-entries.ts';
 import { storeEntries, updateEntries } from './write-entries.ts';
 
 export const entryOperations = {
@@ -26,7 +26,7 @@ export const entryOperations = {
       image: entryImage,
       list: listEntries,
       searchWords: searchEntryWords,
-      weighWords: weighEntryWords,
+      scoreWords: scoreEntryWords,
       matching: matchingEntries,
       texts: entryTexts,
       textsBefore,
@@ -40,7 +40,7 @@ export const entryOperations = {
   ...reads({ unsummarised: unsummarisedEntries, deleted: deletedEntries }),
   ...writes({
     store: storeEntries,
-    takeOver: takeOverEntries,
+    import: importEntries,
     changeReferences,
     update: updateEntries,
     remove: removeEntries,

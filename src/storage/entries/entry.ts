@@ -75,7 +75,7 @@ export interface StoreOutcome {
 }
 
 /** Entries of the same thread, source, time and text are equal. */
-export interface TakenOverEntry extends NewEntry {
+export interface ImportedEntry extends NewEntry {
   /** Its id at the source. */
   readonly wantedId?: number | undefined;
   /** Number of equal entries before it in the import. */
@@ -84,7 +84,7 @@ export interface TakenOverEntry extends NewEntry {
   readonly hasNoTime: boolean;
 }
 
-export interface TakeOverOutcome {
+export interface ImportOutcome {
   readonly id: number;
   /** False: it already existed. */
   readonly added: boolean;

@@ -43,7 +43,7 @@ export function changingConditions(
  * The same, for a statement that walks entries in order and stops early: conditions that hold for many entries are tested on
  * each, instead of listing the entries first. Both databases would plan badly by themselves. `isWide`: all hold for many.
  */
-export async function weighedConditions(
+export async function planConditions(
   on: Statements,
   filter: EntryFilter,
   fields: readonly SetCondition[],

@@ -1,8 +1,8 @@
-import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { Statements } from '../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../rows.ts';
 import { readSetting } from '../settings.ts';
-import { findWords, weighWords } from '../words/find-words.ts';
+import { findWords, scoreWords } from '../words/find-words.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import type {
   AmongThreads,
@@ -103,8 +103,8 @@ export async function searchEntryWords(
 }
 
 /** Scores known entries for a query's words, term by term. The keys are their ids. */
-export async function weighEntryWords(on: Statements, request: WeighRequest): Promise<WeighedWords> {
-  return weighWords(on, entryWords, request);
+export async function scoreEntryWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
+  return scoreWords(on, entryWords, request);
 }
 
 /** Ids of entries that pass the filter and are searchable, ascending. */

@@ -11,8 +11,8 @@ import {
   fieldCondition,
   isLive,
   isOpen,
+  planConditions,
   type SetCondition,
-  weighedConditions,
 } from './filter-condition.ts';
 import { readFieldNames } from './indexed-fields.ts';
 import { matchesMetadata } from './metadata.ts';
@@ -33,7 +33,7 @@ export interface Selection {
 
 /**
  * `search`: omits entries whose text at `asOf` was different. `some`: for a page, or to test entries one by one (see
- * weighedConditions). `all`: for the keys of all.
+ * planConditions). `all`: for the keys of all.
  */
 export async function selectEntries(
   on: Statements,
@@ -44,7 +44,7 @@ export async function selectEntries(
   const { fields, open, unindexed } = await narrowed(on, filter.metadata ?? []);
   const { conditions: changing, isWide } =
     filter.asOf === undefined && wanted === 'some'
-      ? await weighedConditions(on, filter, fields)
+      ? await planConditions(on, filter, fields)
       : { conditions: changingConditions(filter, fields, on.dialect), isWide: false };
   const tested = open.length === 0 ? undefined : (row: Row) => matchesMetadata(metadataOf(row) ?? {}, open);
   if (filter.asOf === undefined) {

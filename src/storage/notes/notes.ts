@@ -11,7 +11,7 @@ import { once } from '../idempotency.ts';
 import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
 import { bothForms, storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
-import { findWords, weighWords } from '../words/find-words.ts';
+import { findWords, scoreWords } from '../words/find-words.ts';
 import { headingOf, noteWords } from '../words/word-indexes.ts';
 import { removeWords, writeWords } from '../words/write-words.ts';
 import {
@@ -55,8 +55,8 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
   const query = plainQuery(request.query);
   const { found, total, scoreMax } = await findWords(on, noteWords, query, filter, request);
   const keys = found.map(({ key }) => key);
-  const { weighed } = await weighWords(on, noteWords, { query, keys });
-  const terms = new Map(weighed.map((each) => [each.key, each.terms]));
+  const { documents } = await scoreWords(on, noteWords, { query, keys });
+  const terms = new Map(documents.map((each) => [each.key, each.terms]));
   const shareOf = (score: number) => Math.min(1, score / Math.max(scoreMax, Number.EPSILON));
   const sql = `SELECT * FROM ${on.dialect.schema}notes WHERE key IN (${on.dialect.integers})`;
   const rows = await on.query(sql, [{ list: keys }]);

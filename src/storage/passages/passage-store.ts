@@ -2,7 +2,7 @@ import type { Statements } from '../dialect.ts';
 import { reads, type StoreOf } from '../store-operations.ts';
 import { lookAtPassageVectors, scoreVectors } from '../vectors/read-vectors.ts';
 import type { CompletedPassages, CompletePassages, FindPassages, FoundPassages } from './passage.ts';
-import { getPassages, matchingPassages, searchPassages, weighPassages } from './read-passages.ts';
+import { getPassages, matchingPassages, scorePassageWords, searchPassages } from './read-passages.ts';
 
 /** A search in two reads, each of one state of the data. */
 
@@ -29,7 +29,7 @@ export async function completePassages(
   const keys = [...new Set([...given, ...owners])];
   return {
     scored,
-    weighed: query && (await weighPassages(on, { query, keys })),
+    words: query && (await scorePassageWords(on, { query, keys })),
     passages: await getPassages(on, keys),
   };
 }
@@ -41,7 +41,7 @@ export const passageOperations = reads(
     search: searchPassages,
     find: findPassages,
     complete: completePassages,
-    weigh: weighPassages,
+    scoreWords: scorePassageWords,
     matching: matchingPassages,
   },
   { replica: true },

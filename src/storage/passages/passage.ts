@@ -1,4 +1,4 @@
-import type { CorrectedWord, Page, WeighedWords } from '../../words/ranking/word-index.ts';
+import type { CorrectedWord, Page, ScoredWords } from '../../words/ranking/word-index.ts';
 import type { WordQuery } from '../../words/word-query.ts';
 import type { NearestRequest, ScoredVector, ScoreRequest, VectorLook } from '../vectors/vector.ts';
 
@@ -64,7 +64,7 @@ export interface CompletePassages {
 
 export interface CompletedPassages {
   readonly passages: readonly StoredPassage[];
-  readonly weighed: WeighedWords | undefined;
+  readonly words: ScoredWords | undefined;
   readonly scored: readonly ScoredVector[];
 }
 

@@ -1,8 +1,8 @@
-import type { WeighedWords, WeighRequest } from '../../words/ranking/word-index.ts';
+import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { Statements } from '../dialect.ts';
 import { createIdSet, type IdPages } from '../id-set.ts';
 import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
-import { findWords, weighWords } from '../words/find-words.ts';
+import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import type { PassageFilter, PassagePage, PassageSearch, StoredPassage } from './passage.ts';
 
@@ -34,8 +34,8 @@ export async function searchPassages(
 }
 
 /** Scores known passages for a query's words, term by term. */
-export async function weighPassages(on: Statements, request: WeighRequest): Promise<WeighedWords> {
-  return weighWords(on, passageWords, request);
+export async function scorePassageWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
+  return scoreWords(on, passageWords, request);
 }
 
 /** The keys that pass the filter. */

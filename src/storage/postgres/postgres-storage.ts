@@ -5,7 +5,7 @@ import { replicaReads } from '../operations.ts';
 import type { BoundValue } from '../rows.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
 import type { Transactions } from '../transactions.ts';
-import { settleAnalysis } from '../words/word-analysis.ts';
+import { applyAnalysis } from '../words/word-analysis.ts';
 import { type Connections, createConnections, type PostgresConfig } from './connections/connections.ts';
 import { createNotices } from './connections/notices.ts';
 import { createReplica, type Replica } from './connections/replica.ts';
@@ -42,7 +42,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
     const dialect = createPostgresDialect({ nearest, tokenizer, analyse });
     const reads = new Set([...replicaReads, nearest?.operations.context, nearest?.operations.kb]);
     const transactions = createPostgresTransactions({ connections, replica, reads }, dialect, now);
-    await settleAnalysis(transactions, config.language);
+    await applyAnalysis(transactions, config.language);
     const notices = createNotices(config, connections, servers);
     storage = createStorage({
       backend: 'postgres',

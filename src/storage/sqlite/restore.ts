@@ -139,12 +139,12 @@ async function replaceFile<T>(
   makeFolder(dirname(path));
   removeLeftovers(path);
   // Checked now, and again under the lock, because copying takes a while.
-  takeOver(path, force);
+  replaceOrReject(path, force);
   const fresh = temporaryPath(path);
   try {
     const made = await make(fresh);
     syncFile(fresh);
-    takeOver(path, force, fresh);
+    replaceOrReject(path, force, fresh);
     await syncFolder(dirname(path));
     return made;
   } catch (error) {
@@ -155,7 +155,7 @@ async function replaceFile<T>(
 }
 
 /** Renames the new file to the path while nobody else has the database open, or rejects it. Without a new file, only checks. */
-function takeOver(path: string, force: boolean, fresh?: string): void {
+function replaceOrReject(path: string, force: boolean, fresh?: string): void {
   try {
     // An empty file is a lost database, and needs no --force.
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) replaceDatabase(path, force, fresh);

@@ -6,19 +6,19 @@ import {
   type IndexStatistics,
   leafWeight,
   nearIn,
-  weighTerms,
+  scoreTerms,
 } from '../../words/ranking/bm25.ts';
-import { essentialDocuments, isAlternatives, isSettled, planCandidates } from '../../words/ranking/candidates.ts';
-import { type Candidate, rankPool, weighPool } from '../../words/ranking/rank-pool.ts';
+import { essentialDocuments, isAlternatives, planCandidates, poolIsFinal } from '../../words/ranking/candidates.ts';
+import { type Candidate, rankPool, scorePool } from '../../words/ranking/rank-pool.ts';
 import {
   type CorrectedWord,
   type FoundPage,
   type Page,
   type Ranked,
-  type WeighedDocument,
-  type WeighedWords,
-  type WeighRequest,
-  weighedMax,
+  type ScoredDocument,
+  type ScoredWords,
+  type ScoreWordsRequest,
+  scoredKeysMax,
 } from '../../words/ranking/word-index.ts';
 import { leavesOf, type WordLeaf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, Statements, WordIndex } from '../dialect.ts';
@@ -51,25 +51,25 @@ export async function findWords(
   return { found, total: total ?? offset + found.length, scoreMax, corrected };
 }
 
-export async function weighWords(
+export async function scoreWords(
   on: Statements,
   index: WordIndex,
-  { query, keys }: WeighRequest,
-): Promise<WeighedWords> {
+  { query, keys }: ScoreWordsRequest,
+): Promise<ScoredWords> {
   const countLeaves = await createLeafCounts(on, index);
   const leaves = leavesOf(await correctQuery(on, index, query, countLeaves));
   const { statistics, counts } = await countLeaves(leaves);
-  const weigh = weighTerms(leaves, counts, statistics);
-  const weighed: WeighedDocument[] = [];
-  for await (const rows of termRows(on, index, keys.slice(0, weighedMax), statistics)) {
-    weighed.push(
-      ...weighPool(
+  const scoreOf = scoreTerms(leaves, counts, statistics);
+  const documents: ScoredDocument[] = [];
+  for await (const rows of termRows(on, index, keys.slice(0, scoredKeysMax), statistics)) {
+    documents.push(
+      ...scorePool(
         rows.map((row) => ({ key: numberOf(row, 'key'), terms: documentTerms(row) })),
-        weigh,
+        scoreOf,
       ),
     );
   }
-  return { weighed, scoreMax: highestScore(leaves, counts, statistics) };
+  return { documents, scoreMax: highestScore(leaves, counts, statistics) };
 }
 
 interface Pool {
@@ -131,7 +131,7 @@ async function findPool(
         .filter(({ terms }) => terms.length > 0),
     };
     const scores = pool.map((ranked) => ranked.score);
-    if (isSettled(documentsMin, query, plan, scores, poolMax, weightOf)) break;
+    if (poolIsFinal(documentsMin, query, plan, scores, poolMax, weightOf)) break;
   }
   return found;
 }

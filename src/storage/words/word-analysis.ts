@@ -33,7 +33,7 @@ const rewrittenAtOnce = 500;
  * Sets this thread's language, and tokenises all texts again if another analysis or language did it before. In one transaction:
  * a killed process leaves the old terms, and the next one starts over.
  */
-export async function settleAnalysis(
+export async function applyAnalysis(
   { read, write }: Pick<Transactions, 'read' | 'write'>,
   wanted: Language | undefined,
 ): Promise<void> {

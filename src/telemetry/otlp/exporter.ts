@@ -35,7 +35,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   const lost = registry.counter({ name: 'carrel.otlp.lost', help: 'Spans and metric exports that were dropped.' });
   const closing = new AbortController();
   let queue: Span[] = [];
-  let isTold = false;
+  let isReported = false;
 
   const post = async (path: string, payload: object): Promise<'sent' | 'refused' | { retryMs: number | undefined }> => {
     const answer = await sender.post(path, payload);
@@ -44,7 +44,7 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       return { retryMs: undefined };
     }
     if (isTaken(answer.status)) {
-      isTold = false;
+      isReported = false;
       return 'sent';
     }
     tellOnce(`answered ${answer.status}`);
@@ -52,8 +52,8 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
   };
 
   const tellOnce = (problem: string): void => {
-    if (!isTold) log.warn(`the OpenTelemetry receiver ${problem}; undelivered data is dropped`);
-    isTold = true;
+    if (!isReported) log.warn(`the OpenTelemetry receiver ${problem}; undelivered data is dropped`);
+    isReported = true;
   };
 
   const send = async (path: string, payload: object): Promise<boolean> => {

@@ -119,7 +119,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     ...whole,
     // An engine elsewhere cannot be asked for some collections only.
     scopedTo: ({ collections }) =>
-      collections === undefined ? whole : engine.within && over(engine.within(collections), collections),
+      collections === undefined ? whole : engine.scopedTo && over(engine.scopedTo(collections), collections),
     measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),
     async close() {
       await uploads.close();

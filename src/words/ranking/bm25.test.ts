@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DocumentTerms, termText } from '../document-terms.ts';
 import { leafKey, leavesOf, phraseQuery, plainQuery, prefixQuery, type WordQuery } from '../word-query.ts';
-import { countedLeaves, createScorer, highestScore, type IndexStatistics, weighTerms } from './bm25.ts';
+import { countedLeaves, createScorer, highestScore, type IndexStatistics, scoreTerms } from './bm25.ts';
 
 const statistics: IndexStatistics = { documents: 1000, averageLengths: { title: 3, heading: 3, body: 60 } };
 const counts = new Map([
@@ -76,7 +76,7 @@ test('other forms match, phrases need their order, prefixes need no end', () => 
 test('the terms of an explanation add up to the score', () => {
   const leaves = leavesOf(plainQuery('quick fox cat'));
   const document = { title: termText('fox'), heading: termText(''), body: termText('a quick fox') };
-  const terms = weighTerms(leaves, counts, statistics)(document);
+  const terms = scoreTerms(leaves, counts, statistics)(document);
   assert.deepEqual(
     terms.map(({ term }) => term),
     ['fox', 'quick'],

@@ -22,10 +22,10 @@ export function createScorer(
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
 ): (document: DocumentTerms) => DocumentScore {
-  const weighed = weigh(leaves, documentsWith, statistics);
+  const weighted = withWeights(leaves, documentsWith, statistics);
   return (document) => {
     let [score, covered] = [0, 0];
-    for (const each of weighed) {
+    for (const each of weighted) {
       const own = leafScore(each, document, statistics);
       score += own;
       if (own > 0) covered += each.weight + each.writtenWeight;
@@ -41,14 +41,14 @@ export interface DocumentScore {
 }
 
 /** Each leaf's share of a document's score, the largest first. Leaves not in the document are omitted. */
-export function weighTerms(
+export function scoreTerms(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
 ): (document: DocumentTerms) => TermScore[] {
-  const weighed = weigh(leaves, documentsWith, statistics);
+  const weighted = withWeights(leaves, documentsWith, statistics);
   return (document) =>
-    weighed
+    weighted
       .map((each) => ({
         term: leafKey(each.leaf),
         score: leafScore(each, document, statistics),
@@ -125,7 +125,7 @@ const writtenShare = 0.2;
 /** Weight of a similar word relative to the query's word. */
 const nearShare = 0.4;
 
-interface WeighedLeaf {
+interface WeightedLeaf {
   readonly leaf: WordLeaf;
   /** As stored among a field's terms; built once, because every document is searched for it. */
   readonly stored: string;
@@ -134,14 +134,14 @@ interface WeighedLeaf {
   /** The exact form, as stored among a field's terms. */
   readonly writtenTerm: string | undefined;
   /** For a misspelt word, its candidates; the best one counts. */
-  readonly near: readonly (WeighedLeaf & { readonly share: number })[];
+  readonly near: readonly (WeightedLeaf & { readonly share: number })[];
 }
 
-function weigh(
+function withWeights(
   leaves: readonly WordLeaf[],
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
-): WeighedLeaf[] {
+): WeightedLeaf[] {
   const { documents } = statistics;
   return leaves.map((leaf) => ({
     leaf,
@@ -149,29 +149,29 @@ function weigh(
     weight: formsWeight(leaf, documentsWith, documents),
     writtenWeight: writtenWeight(leaf, documentsWith, documents),
     writtenTerm: writtenOf(leaf) === undefined ? undefined : ` ${writtenOf(leaf)} `,
-    near: weighedNear(leaf, documentsWith, statistics),
+    near: weightedNear(leaf, documentsWith, statistics),
   }));
 }
 
-function weighedNear(
+function weightedNear(
   leaf: WordLeaf,
   documentsWith: ReadonlyMap<string, number>,
   statistics: IndexStatistics,
-): WeighedLeaf['near'] {
+): WeightedLeaf['near'] {
   if (leaf.kind !== 'near') return [];
-  const weighed = weigh(membersOf(leaf), documentsWith, statistics);
-  return weighed.map((each, index) => ({ ...each, share: leaf.terms[index]?.share ?? 0 }));
+  const weighted = withWeights(membersOf(leaf), documentsWith, statistics);
+  return weighted.map((each, index) => ({ ...each, share: leaf.terms[index]?.share ?? 0 }));
 }
 
-function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
-  if (weighed.near.length > 0) {
+function leafScore(weighted: WeightedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
+  if (weighted.near.length > 0) {
     // By likelihood, not by rarity: otherwise the rarest of the similar words would come first.
-    const parts = weighed.near.map(({ share, ...each }) => {
+    const parts = weighted.near.map(({ share, ...each }) => {
       return (share * leafScore(each, document, statistics)) / (each.weight + each.writtenWeight);
     });
-    return weighed.weight * Math.max(...parts);
+    return weighted.weight * Math.max(...parts);
   }
-  const { leaf, stored, weight, writtenTerm } = weighed;
+  const { leaf, stored, weight, writtenTerm } = weighted;
   let frequency = 0;
   let isWritten = false;
   for (const field of fields) {
@@ -182,7 +182,7 @@ function leafScore(weighed: WeighedLeaf, document: DocumentTerms, statistics: In
     isWritten ||= writtenTerm !== undefined && document[field].main.includes(writtenTerm);
   }
   if (frequency === 0) return 0;
-  return (weight * frequency) / (saturation + frequency) + (isWritten ? weighed.writtenWeight : 0);
+  return (weight * frequency) / (saturation + frequency) + (isWritten ? weighted.writtenWeight : 0);
 }
 
 function lengthDivisor(field: keyof FieldValues, length: number, average: number): number {

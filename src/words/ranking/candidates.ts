@@ -29,7 +29,7 @@ export function roughWords({ essential, optional }: CandidatePlan): readonly Wor
 }
 
 /** The score at this rank decides whether a pool is good enough. The same for every page, so that pages are consistent. */
-const settledRank = 50;
+const decidingRank = 50;
 
 export function planCandidates(
   leaves: readonly WordLeaf[],
@@ -54,7 +54,7 @@ export function planCandidates(
  * Whether no other document can rank among the best: non-candidates have optional words only. A full pool is accepted if many
  * documents were examined, or if the query is more than a list of words.
  */
-export function isSettled(
+export function poolIsFinal(
   documentsMin: number,
   query: WordQuery,
   plan: CandidatePlan,
@@ -65,7 +65,7 @@ export function isSettled(
   if (plan.optional.length === 0) return true;
   if (scores.length >= poolMax && (documentsMin >= manyDocuments || !isAlternatives(query))) return true;
   const bound = plan.optional.reduce((sum, leaf) => sum + weightOf(leaf), 0);
-  return (scores[settledRank - 1] ?? 0) >= bound;
+  return (scores[decidingRank - 1] ?? 0) >= bound;
 }
 
 /** A plain list of alternatives can be run with only some of them. */

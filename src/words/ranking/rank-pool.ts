@@ -1,6 +1,6 @@
 import type { DocumentTerms } from '../document-terms.ts';
 import type { TermScore } from './bm25.ts';
-import type { Ranked, WeighedDocument } from './word-index.ts';
+import type { Ranked, ScoredDocument } from './word-index.ts';
 
 export interface Candidate {
   readonly key: number;
@@ -23,10 +23,10 @@ export function coverageOf(covered: number, scoreMax: number): number {
 }
 
 /** Each document's score by its words; documents with none are omitted. */
-export function weighPool(
+export function scorePool(
   documents: readonly { readonly key: number; readonly terms: DocumentTerms }[],
   termsOf: (terms: DocumentTerms) => TermScore[],
-): WeighedDocument[] {
+): ScoredDocument[] {
   return documents.flatMap(({ key, terms: held }) => {
     const terms = termsOf(held);
     if (terms.length === 0) return [];

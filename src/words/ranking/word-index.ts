@@ -43,21 +43,21 @@ export interface CorrectedWord {
 }
 
 /** How well given documents match the words of a query. */
-export interface WeighRequest {
+export interface ScoreWordsRequest {
   readonly query: WordQuery;
-  /** Keys after the first `weighedMax` are ignored. */
+  /** Keys after the first `scoredKeysMax` are ignored. */
   readonly keys: readonly number[];
 }
 
-export const weighedMax = 500;
+export const scoredKeysMax = 500;
 
-export interface WeighedWords {
+export interface ScoredWords {
   /** Unordered; documents without any of the words are omitted. */
-  readonly weighed: readonly WeighedDocument[];
+  readonly documents: readonly ScoredDocument[];
   readonly scoreMax: number;
 }
 
-export interface WeighedDocument {
+export interface ScoredDocument {
   readonly key: number;
   /** The sum of its terms' scores, as in a search. */
   readonly score: number;

@@ -3,7 +3,7 @@ import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
 import { createSlots } from '../../../base/slots.ts';
 import type { Language } from '../../../words/language.ts';
-import { givenUp, type ReadOptions } from '../../read-options.ts';
+import { cancelledRead, type ReadOptions } from '../../read-options.ts';
 import { createServers, type Servers } from './servers.ts';
 import { errorOfWrite, isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
 import {
@@ -213,7 +213,7 @@ export function createConnections(
     attempt: Attempt,
     { signal }: ReadOptions = {},
   ): Promise<T> {
-    if (signal?.aborted) throw givenUp(signal);
+    if (signal?.aborted) throw cancelledRead(signal);
     const { client, release } = await connect(signal);
     let broken: Error | undefined;
     const onBroken = (error: Error) => {

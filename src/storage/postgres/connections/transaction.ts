@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
-import { givenUp } from '../../read-options.ts';
+import { cancelledRead } from '../../read-options.ts';
 import type { Row } from '../../rows.ts';
 import { isLost, isSilence, isUnsent } from './storage-error.ts';
 
@@ -129,7 +129,7 @@ function unconfirmed(cause?: unknown): CarrelError {
 export async function abortable<T>(result: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return result;
   const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(givenUp(signal));
+  const abort = () => reject(cancelledRead(signal));
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort);
   try {

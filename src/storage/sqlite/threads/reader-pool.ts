@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { createPool } from '../../../base/workers/pool.ts';
-import { withinTime } from '../../../base/workers/within-time.ts';
-import { givenUp, type ReadOptions } from '../../read-options.ts';
+import { withTimeout } from '../../../base/workers/with-timeout.ts';
+import { cancelledRead, type ReadOptions } from '../../read-options.ts';
 import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {
@@ -39,10 +39,10 @@ export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, st
   return {
     call: (call, { signal } = {}) =>
       pool.use(async (thread) => {
-        const bounds = { timeoutMs, signal, overdue, abandoned: givenUp };
+        const bounds = { timeoutMs, signal, overdue, abandoned: cancelledRead };
         // On a busy machine, starting a thread may take longer than a search may.
-        await withinTime(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
-        return withinTime(thread, thread.call(call), bounds);
+        await withTimeout(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
+        return withTimeout(thread, thread.call(call), bounds);
       }, signal),
     close: pool.close,
   };

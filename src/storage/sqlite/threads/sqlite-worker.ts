@@ -3,7 +3,7 @@ import { answerCalls, type CallHandler } from '../../../base/workers/answer-call
 import { useLanguage } from '../../../words/language.ts';
 import { nameOf, operationOf } from '../../operations.ts';
 import { vectorsAfter } from '../../vectors/read-vectors.ts';
-import { settleAnalysis } from '../../words/word-analysis.ts';
+import { applyAnalysis } from '../../words/word-analysis.ts';
 import { type Database, type DatabaseConfig, openDatabase } from '../database.ts';
 import { closeToOthers } from '../database-file.ts';
 import { createSqliteDialect } from '../dialect.ts';
@@ -53,7 +53,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
       await migrate(database);
       closeToOthers(config.path);
       const now = new Date().toISOString();
-      await settleAnalysis(
+      await applyAnalysis(
         {
           read: (operation, request) => transactions.read(operation, request, now),
           write: (operation, request) => transactions.write(operation, request, now),

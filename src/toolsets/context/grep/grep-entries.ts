@@ -2,7 +2,7 @@ import { CarrelError } from '../../../base/errors.ts';
 import { createSlots } from '../../../base/slots.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { Calls } from '../../../base/workers/calls.ts';
-import { withinTime } from '../../../base/workers/within-time.ts';
+import { withTimeout } from '../../../base/workers/with-timeout.ts';
 import { createWorkerCalls } from '../../../base/workers/worker-calls.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
@@ -146,7 +146,7 @@ async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFou
   // The time to start a thread does not count against the pattern.
   await thread.ready();
   try {
-    return await withinTime(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });
+    return await withTimeout(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });
   } catch (error) {
     if (error === overdue) return undefined;
     throw error;

@@ -33,7 +33,7 @@ export function createEntryJudging(
     },
     parts: texts.parts,
     replacements: (ids, signal) => replacementsAmong(entries, ids, filter, signal),
-    words: createWordScores((asked, options) => entries.weighWords(asked, options), query && (() => query)),
+    words: createWordScores((asked, options) => entries.scoreWords(asked, options), query && (() => query)),
   };
 }
 

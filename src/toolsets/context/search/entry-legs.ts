@@ -74,7 +74,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
         told.wordStats = stats(hits.length, plan);
         return { hits, scoreMax };
       },
-      weigh: (asked, options) => entries.weighWords(asked, options),
+      scoreWords: (asked, options) => entries.scoreWords(asked, options),
     });
   }
 

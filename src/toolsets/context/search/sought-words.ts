@@ -52,9 +52,9 @@ export async function searchMostWords(
   const query = anyOf(words.map((each) => each.query));
   const any = await entries.searchWords({ query, filter, limit: pickedFrom, offset: 0, explain: false }, { signal });
   const ids = any.hits.map(({ id }) => id);
-  const { weighed, scoreMax } = await entries.weighWords({ query, keys: ids }, { signal });
+  const { documents, scoreMax } = await entries.scoreWords({ query, keys: ids }, { signal });
   const keys = words.map((each) => leavesOf(each.query).map(leafKey));
-  const held = weighed.map(({ key, score, terms }) => {
+  const held = documents.map(({ key, score, terms }) => {
     const has = new Set(terms.map(({ term }) => term));
     const covered = terms.reduce((sum, { highest }) => sum + highest, 0);
     const coverage = coverageOf(covered, scoreMax);

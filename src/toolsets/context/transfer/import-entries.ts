@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { byteOrderMark } from '../../../base/byte-order-mark.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
-import type { Metadata, NewEntry, References, TakenOverEntry } from '../../../storage/entries/entry.ts';
+import type { ImportedEntry, Metadata, NewEntry, References } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { summaryCharsMin } from '../context-slice.ts';
 import { replacedIdOf } from '../replaced-reference.ts';
@@ -36,9 +36,9 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
   const referring: { id: number; from: References }[] = [];
   const equals = new Map<string, number>();
   let [added, present] = [0, 0];
-  let batch: TakenOverEntry[] = [];
+  let batch: ImportedEntry[] = [];
   const write = async () => {
-    const outcomes = batch.length === 0 ? [] : await entries.takeOver({ entries: batch });
+    const outcomes = batch.length === 0 ? [] : await entries.import({ entries: batch });
     for (const [index, { id, added: isNew }] of outcomes.entries()) {
       const { wantedId, metadata } = batch[index] ?? {};
       if (isNew) added += 1;

@@ -67,7 +67,7 @@ export function createEntrySummaries(
     },
     wake: () => backlog.wake(),
     settle: async () => {
-      if (provider.isLocal) await backlog.settled(settleMs);
+      if (provider.isLocal) await backlog.whenIdle(settleMs);
     },
     async close() {
       clearTimeout(lookingAgain);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestRequest } from '../../../test/support/test-thread.ts';
-import { withinTime } from './within-time.ts';
+import { withTimeout } from './with-timeout.ts';
 import { createWorkerCalls } from './worker-calls.ts';
 
 const from = new URL('../../../test/support/', import.meta.url).href;
@@ -12,7 +12,7 @@ async function ask(request: TestRequest, timeoutMs: number, signal?: AbortSignal
   const thread = createWorkerCalls<TestRequest, unknown>({ from, file: 'test-thread', name: 'test', lost });
   await thread.ready();
   const [outcome] = await Promise.allSettled([
-    withinTime(thread, thread.call(request), { timeoutMs, signal, overdue }),
+    withTimeout(thread, thread.call(request), { timeoutMs, signal, overdue }),
   ]);
   const { alive } = thread;
   await thread.terminate();

@@ -25,7 +25,7 @@ const patience = 10;
  * Waits for a worker within its limits. Exceeding one ends the worker, because nothing else stops it. Wall-clock time would
  * include time in which the machine slept or the process was stopped.
  */
-export async function withinTime<T>(
+export async function withTimeout<T>(
   worker: BoundedWorker,
   result: Promise<T>,
   { timeoutMs, signal, overdue, abandoned }: Bounds,

@@ -3,7 +3,7 @@ import { textHash } from '../../base/text-hash.ts';
 import type { Statements } from '../dialect.ts';
 import { numberOf, optionalTextOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-import type { ReferenceChange, TakenOverEntry, TakeOverOutcome } from './entry.ts';
+import type { ImportedEntry, ImportOutcome, ReferenceChange } from './entry.ts';
 import { writeFields } from './entry-parts.ts';
 import { parseMetadata } from './metadata.ts';
 import { lockThreads } from './thread-counts.ts';
@@ -16,10 +16,10 @@ const keptIdMax = 1e15;
  * Imports entries, each once: an existing one, removed or not, is left alone. An entry keeps its id if no entry here ever had
  * it or a higher one, so that an id never means two entries.
  */
-export async function takeOverEntries(
+export async function importEntries(
   on: Statements,
-  { entries }: { readonly entries: readonly TakenOverEntry[] },
-): Promise<TakeOverOutcome[]> {
+  { entries }: { readonly entries: readonly ImportedEntry[] },
+): Promise<ImportOutcome[]> {
   const { keys } = on.dialect;
   const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
   const index = await fieldIndex(on, hasMetadata);
@@ -27,7 +27,7 @@ export async function takeOverEntries(
   await lockThreads(on, threads);
   let highest = await keys.highest(on, 'context_entries');
   const known = await equalEntries(on, entries);
-  const added: { entry: TakenOverEntry; id: number }[] = [];
+  const added: { entry: ImportedEntry; id: number }[] = [];
   const outcomes = entries.map((entry) => {
     const same = known.get(identityOf(entry))?.[entry.equalsBefore];
     if (same !== undefined) return { id: same, added: false };
@@ -45,7 +45,7 @@ export async function takeOverEntries(
 }
 
 /** Ids of equal entries, ascending, by identity. */
-async function equalEntries(on: Statements, entries: readonly TakenOverEntry[]): Promise<Map<string, number[]>> {
+async function equalEntries(on: Statements, entries: readonly ImportedEntry[]): Promise<Map<string, number[]>> {
   const { schema, texts } = on.dialect;
   const [timeless = [], timed = []] = [true, false].map((is) => entries.filter((entry) => entry.hasNoTime === is));
   const lookups = [
@@ -70,12 +70,12 @@ async function equalEntries(on: Statements, entries: readonly TakenOverEntry[]):
   return found;
 }
 
-function identityOf(entry: TakenOverEntry): string {
+function identityOf(entry: ImportedEntry): string {
   const time = entry.hasNoTime ? '' : (entry.createdAt ?? '');
   return [storable(entry.threadId), entry.source, time, hashOf(entry)].join('\n');
 }
 
-function hashOf({ text }: TakenOverEntry): string {
+function hashOf({ text }: ImportedEntry): string {
   return textHash(storable(text));
 }
 
