@@ -117,12 +117,12 @@ async function compare(backend: string, withPlace: WithPlace): Promise<void> {
     const theirs = other?.get(name);
     const ratio = theirs ? (theirs.cpu / times.cpu).toFixed(1) : '';
     console.log(
-      `| ${name} | ${shown(times)} |${other ? ` ${theirs ? shown(theirs) : 'not offered | '} | ${ratio} |` : ''}`,
+      `| ${name} | ${formatTimes(times)} |${other ? ` ${theirs ? formatTimes(theirs) : 'not offered | '} | ${ratio} |` : ''}`,
     );
   }
 }
 
-function shown({ p50, p99, cpu, helpersCpu }: Times): string {
+function formatTimes({ p50, p99, cpu, helpersCpu }: Times): string {
   const parts = helpersCpu > 0 ? ` (${(cpu - helpersCpu).toFixed(2)} + ${helpersCpu.toFixed(2)})` : '';
   return `${p50.toFixed(1)} / ${p99.toFixed(1)} | ${cpu.toFixed(2)}${parts}`;
 }
@@ -207,7 +207,7 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
       const times = timesOf(taking);
       measured[at]?.set(name, times);
       // The table may take long to appear.
-      console.error(`${subject.command}: ${name}: ${shown(times)}`);
+      console.error(`${subject.command}: ${name}: ${formatTimes(times)}`);
       if (isFilling) await subject.finishWork?.();
     }
   }

@@ -130,14 +130,14 @@ async function reportLanguages(set: DataSet): Promise<void> {
     console.log(row([language.name, 'words', ...(words ? numbers(words) : [])]));
   }
   const mean = means.reduce((sum, value) => sum + value, 0) / means.length;
-  console.log(row([set.name, 'words, mean of languages', shown(mean), '', '', '']));
+  console.log(row([set.name, 'words, mean of languages', formatFigure(mean), '', '', '']));
 }
 
 function numbers({ ndcg10, recall5, recall10, mrr10 }: Figures): string[] {
-  return [ndcg10, recall5, recall10, mrr10].map(shown);
+  return [ndcg10, recall5, recall10, mrr10].map(formatFigure);
 }
 
-function shown(value: number): string {
+function formatFigure(value: number): string {
   return value.toFixed(3).replace(/^0/, '');
 }
 

@@ -33,13 +33,13 @@ export function scaleTable(figures: readonly ScaleFigures[], cores: number): str
 export function timesTable(figures: readonly ScaleFigures[]): string {
   const rounds = [...Map.groupBy(figures, ({ processes }) => processes)];
   const tools = [...new Set(figures.flatMap(({ times }) => [...times.keys()]))].sort();
-  const shown = (each: readonly ScaleFigures[], tool: string): string => {
+  const formatTimes = (each: readonly ScaleFigures[], tool: string): string => {
     const { p50, p99 } = timingsOf(each.flatMap(({ times }) => times.get(tool) ?? []));
     return `${p50.toFixed(0)} / ${p99.toFixed(0)}`;
   };
   return table(
     ['p50 / p99 in ms', ...rounds.map(([processes]) => `${processes}`)],
-    tools.map((tool) => [tool, ...rounds.map(([, each]) => shown(each, tool))]),
+    tools.map((tool) => [tool, ...rounds.map(([, each]) => formatTimes(each, tool))]),
   );
 }
 

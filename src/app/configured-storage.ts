@@ -2,7 +2,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { realPath } from '../base/real-path.ts';
-import { openStorage, type StoragePlace } from '../storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../storage/open-storage.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StorageConfig } from '../storage/storage-slice.ts';
 
@@ -13,7 +13,7 @@ export async function openConfiguredStorage(config: StorageConfig, dataDir: stri
 }
 
 /** The storage's location, without opening it. */
-export function storagePlace(config: StorageConfig, dataDir: string): StoragePlace {
+export function storagePlace(config: StorageConfig, dataDir: string): StorageLocation {
   const { backend, path, postgresUrl, postgresReadUrl } = config;
   const language = config.language === 'auto' ? undefined : config.language;
   if (backend === 'sqlite') {
@@ -44,7 +44,7 @@ function documentsOf(file: string, dataDir: string): string {
 }
 
 /** Names the file in start-up errors only; later callers must not see it. */
-async function openFile(place: Extract<StoragePlace, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
+async function openFile(place: Extract<StorageLocation, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
   try {
     return await openStorage(place, { logger });
   } catch (error) {

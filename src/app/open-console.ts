@@ -78,7 +78,11 @@ export function openConsole(
     {
       isReadOnly: config.of(toolsSlice).readOnly,
       dataDir: config.dataDir,
-      settings: config.settings.map(({ path: name, shown, source }) => ({ path: name, value: textOf(shown), source })),
+      settings: config.settings.map(({ path: name, printable, source }) => ({
+        path: name,
+        value: textOf(printable),
+        source,
+      })),
       mcpPath: path,
     },
     {
@@ -127,9 +131,9 @@ function sampleOnceUsed(activity: Activity, tools: ConsoleTools): () => void {
   };
 }
 
-function textOf(shown: Setting['shown']): string {
-  if (shown === undefined || shown === null) return '–';
-  return scrubSecrets(Array.isArray(shown) ? shown.join(', ') : String(shown));
+function textOf(printable: Setting['printable']): string {
+  if (printable === undefined || printable === null) return '–';
+  return scrubSecrets(Array.isArray(printable) ? printable.join(', ') : String(printable));
 }
 
 function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): ClientIdentity {

@@ -6,7 +6,7 @@ import { contextRole } from '../app/roles.ts';
 import { diskError } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
-import { type BackupPlace, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
+import { type BackupLocation, type BackupReport, backUp, restore } from '../storage/backup/backup.ts';
 import { noteBackup } from '../storage/backup/last-backup.ts';
 import type { RestoreReport } from '../storage/backup/walk.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
@@ -82,7 +82,7 @@ async function perform(line: CommandLine, work: typeof backUp, done: string): Pr
   }
 }
 
-function placeOf(line: CommandLine): BackupPlace {
+function placeOf(line: CommandLine): BackupLocation {
   const config = loadRoleConfig(contextRole, line.flags);
   const storage = storagePlace(config.of(storageSlice), config.dataDir);
   const named = storage.backend === 'sqlite' ? storage.documentsDir : undefined;

@@ -9,12 +9,12 @@ export async function configCommand(line: CommandLine): Promise<void> {
   for (const warning of config.warnings) process.stderr.write(`carrel: ${warning}\n`);
   if (line.flags['json'] === true) {
     const settings = Object.fromEntries(
-      config.settings.map(({ path, shown, source }) => [path, { value: shown ?? null, source }]),
+      config.settings.map(({ path, printable, source }) => [path, { value: printable ?? null, source }]),
     );
     process.stdout.write(`${scrubSecrets(JSON.stringify({ dataDir: config.dataDir, settings }, null, 2))}\n`);
     return;
   }
-  const rows = config.settings.map(({ path, shown, source }) => [path, show(shown), source] as const);
+  const rows = config.settings.map(({ path, printable, source }) => [path, show(printable), source] as const);
   const width = (column: 0 | 1): number => Math.max(...rows.map((row) => row[column].length));
   process.stdout.write(`data folder: ${config.dataDir}\n`);
   for (const [path, value, source] of rows) {

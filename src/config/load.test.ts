@@ -158,10 +158,13 @@ test('rejects an empty access key like a blank one; other empty secrets count as
 });
 
 test('masks secrets in addresses, in printed settings and in messages', () => {
-  const shown = (env: Record<string, string>, path: string) =>
-    load(folder(), env).settings.find((setting) => setting.path === path)?.shown;
-  assert.equal(shown({ ADDRESS: 'http://u:pw1@host/v1?key=k' }, 'http.address'), 'http://[secret]@host/v1?[secret]');
-  assert.equal(shown({ URL_: 'https://host/?key=k2' }, 'http.url'), 'https://host/?[secret]');
+  const printable = (env: Record<string, string>, path: string) =>
+    load(folder(), env).settings.find((setting) => setting.path === path)?.printable;
+  assert.equal(
+    printable({ ADDRESS: 'http://u:pw1@host/v1?key=k' }, 'http.address'),
+    'http://[secret]@host/v1?[secret]',
+  );
+  assert.equal(printable({ URL_: 'https://host/?key=k2' }, 'http.url'), 'https://host/?[secret]');
   assert.equal(load(folder(), { URL_: 'https://host/?key=k2' }).of(slice).url, 'https://host/?key=k2');
   const long = `http://user:pw-${'x'.repeat(80)}@host`;
   for (const wrong of ['http://user:pw-secret@host/', 'ftp://user:pw-secret@host', 'user:pw-secret@host', long]) {

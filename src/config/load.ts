@@ -45,7 +45,7 @@ export interface Setting {
   path: string;
   value: unknown;
   /** The printable value. */
-  shown: unknown;
+  printable: unknown;
   /** `default`, or the file, variable or flag it came from. */
   source: string;
 }
@@ -140,14 +140,14 @@ function resolveSetting(
   const stored = file && lookUp(file.content, path);
   if (file && stored !== undefined) return read(path, field, stored, file.path, `${path} in ${file.path}`);
   const value = override && 'default' in override ? override.default : field.default;
-  return { path, value, shown: value, source: 'default' };
+  return { path, value, printable: value, source: 'default' };
 }
 
 function read(path: string, field: Field<unknown>, raw: unknown, source: string, where = source): Setting {
   try {
     const value = field.read(raw);
-    const shown = typeof value === 'string' && field.mask !== undefined ? field.mask(value) : value;
-    return { path, value, shown, source };
+    const printable = typeof value === 'string' && field.mask !== undefined ? field.mask(value) : value;
+    return { path, value, printable, source };
   } catch (fault) {
     if (!(fault instanceof ConfigFault)) throw fault;
     const held = typeof raw === 'string' && field.mask !== undefined ? field.mask(raw) : raw;

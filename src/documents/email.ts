@@ -27,9 +27,9 @@ export async function readEmail(
 ): Promise<{ reading: Reading; files: MailFile[] }> {
   const mail = await parse(bytes);
   const head: MailHead = {
-    from: mail.from === undefined ? null : shown(mail.from),
-    to: (mail.to ?? []).map(shown),
-    cc: (mail.cc ?? []).map(shown),
+    from: mail.from === undefined ? null : formatAddress(mail.from),
+    to: (mail.to ?? []).map(formatAddress),
+    cc: (mail.cc ?? []).map(formatAddress),
     date: mail.date ?? null,
     subject: mail.subject ?? null,
   };
@@ -154,8 +154,8 @@ function fileOf({ filename, mimeType, content, related }: Attachment): MailFile[
   return [{ name, contentType: mimeType, bytes: new Uint8Array(content) }];
 }
 
-function shown(address: Address): string {
-  if (address.group) return `${address.name}: ${address.group.map(shown).join(', ')}`;
+function formatAddress(address: Address): string {
+  if (address.group) return `${address.name}: ${address.group.map(formatAddress).join(', ')}`;
   if (!address.name) return address.address;
   return address.address ? `${address.name} <${address.address}>` : address.name;
 }

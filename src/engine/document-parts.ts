@@ -8,7 +8,7 @@ export function nextChunk(chunks: readonly Pick<EngineChunk, 'chunk_index'>[], f
 }
 
 /** The parts of a document after one of them. A change meanwhile is an error, because the parts would belong to two texts. */
-export async function* partsBehind(
+export async function* partsAfter(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,
   options: DocumentCall,

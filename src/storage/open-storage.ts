@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import type { PostgresConfig } from './postgres/connections/connections.ts';
 import type { Connection } from './postgres/connections/transaction.ts';
 import { checkSchema, newestSchema } from './schema/schema-version.ts';
-import type { DatabasePlace } from './sqlite/database-file.ts';
+import type { DatabaseLocation } from './sqlite/database-file.ts';
 import { createSqliteStorage, type SqliteStorageConfig } from './sqlite/sqlite-storage.ts';
 import type { Storage, StorageDeps } from './storage.ts';
 
-export type StoragePlace =
+export type StorageLocation =
   | ({ readonly backend: 'sqlite' } & SqliteStorageConfig)
   | ({ readonly backend: 'postgres' } & PostgresConfig);
 
-export async function openStorage(config: StoragePlace, deps: StorageDeps = {}): Promise<Storage> {
+export async function openStorage(config: StorageLocation, deps: StorageDeps = {}): Promise<Storage> {
   if (config.backend === 'sqlite') return createSqliteStorage(config, deps);
   // Most installations never need the driver.
   const { createPostgresStorage } = await import('./postgres/postgres-storage.ts');
@@ -25,11 +25,11 @@ export interface SchemaState {
 }
 
 /** Inspects a database without changing it. Opening it would create or migrate it. */
-export async function inspectStorage(config: StoragePlace): Promise<SchemaState> {
+export async function inspectStorage(config: StorageLocation): Promise<SchemaState> {
   return config.backend === 'sqlite' ? inspectFile(config) : inspectServer(config);
 }
 
-async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
+async function inspectFile(place: DatabaseLocation): Promise<SchemaState> {
   const [{ checkOwner, openDatabase }, { checkNotLost }, { schemaVersion }, { storageError }] = await Promise.all([
     import('./sqlite/database.ts'),
     import('./sqlite/database-file.ts'),
@@ -53,7 +53,7 @@ async function inspectFile(place: DatabasePlace): Promise<SchemaState> {
 }
 
 /** Objects that are not in Carrel's schema, by type and name. Reads only the schema. */
-export async function findForeignObjects(config: StoragePlace): Promise<string[]> {
+export async function findForeignObjects(config: StorageLocation): Promise<string[]> {
   if (config.backend === 'postgres') {
     const { foreignObjects } = await import('./postgres/foreign-objects.ts');
     return onServer(config, foreignObjects);
@@ -70,7 +70,7 @@ export async function findForeignObjects(config: StoragePlace): Promise<string[]
   }
 }
 
-async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Promise<SchemaState> {
+async function inspectServer(config: StorageLocation & { backend: 'postgres' }): Promise<SchemaState> {
   const { knownSchema } = await import('./postgres/migrate.ts');
   const schema = await onServer(config, knownSchema);
   return { schema: schema === undefined ? undefined : checkSchema(schema, newestSchema), newest: newestSchema };
@@ -78,7 +78,7 @@ async function inspectServer(config: StoragePlace & { backend: 'postgres' }): Pr
 
 /** Looks at a server without preparing anything on it. */
 async function onServer<Found>(
-  config: StoragePlace & { backend: 'postgres' },
+  config: StorageLocation & { backend: 'postgres' },
   look: (statements: Connection) => Promise<Found>,
 ): Promise<Found> {
   const [{ connectAlone, statementsOf }, { storageError }] = await Promise.all([

@@ -4,9 +4,9 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { ArchiveMember } from '../../src/storage/backup/archive.ts';
-import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
+import { type BackupLocation, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
 import type { Manifest } from '../../src/storage/backup/manifest.ts';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
@@ -21,7 +21,7 @@ onEachBackend(
   (backend) => {
     const folder = temporaryFolder();
     const file = join(folder, 'first.tar');
-    const placeOf = (storage: StoragePlace): BackupPlace => ({
+    const placeOf = (storage: StorageLocation): BackupLocation => ({
       storage,
       originals: join(storage.backend === 'sqlite' ? dirname(storage.path) : folder, 'documents'),
     });
@@ -29,7 +29,7 @@ onEachBackend(
     after(async () => {
       for (const storage of opened) await storage.close();
     });
-    const use = async <T>(config: StoragePlace, work: (storage: Storage) => Promise<T>): Promise<T> => {
+    const use = async <T>(config: StorageLocation, work: (storage: Storage) => Promise<T>): Promise<T> => {
       const storage = await openStorage(config);
       try {
         return await work(storage);
@@ -37,7 +37,7 @@ onEachBackend(
         await storage.close();
       }
     };
-    let source: StoragePlace;
+    let source: StorageLocation;
     let content: unknown;
     before(async () => {
       source = await backend.place();
@@ -233,7 +233,7 @@ onEachBackend(
 
 describe('schema objects of others in a SQLite file', () => {
   const folder = temporaryFolder();
-  const at = (name: string): BackupPlace & { storage: { path: string } } => ({
+  const at = (name: string): BackupLocation & { storage: { path: string } } => ({
     storage: { backend: 'sqlite', path: join(folder, `${name}.db`) },
     originals: join(folder, name),
   });

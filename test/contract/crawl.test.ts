@@ -9,7 +9,7 @@ import { createExtractor } from '../../src/documents/extractor.ts';
 import { engineSlice } from '../../src/engine/engine-slice.ts';
 import { createEngine } from '../../src/engine/local/create-engine.ts';
 import { waitForJob } from '../../src/engine/wait-for-job.ts';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { createSafeFetch } from '../../src/web/safe-fetch.ts';
 import { parseTargetList } from '../../src/web/target-list.ts';
 import { startTrapSite } from '../fakes/trap-site.ts';
@@ -28,7 +28,7 @@ function defaultsOf<Values>(fields: Readonly<Record<string, { default: unknown }
 }
 
 /** What one process has: an engine, a crawler and its sources. */
-async function startProcess(place: StoragePlace, timeoutMs = 15_000, limits: object = {}) {
+async function startProcess(place: StorageLocation, timeoutMs = 15_000, limits: object = {}) {
   const storage = await openStorage(place, {});
   const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 });
   const engine = createEngine(defaultsOf(engineSlice.fields, {}), {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { type Language, useLanguage } from '../../src/words/language.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
@@ -10,7 +10,7 @@ import { passageWriter } from '../support/passages.ts';
 onEachBackend('the language of words', (backend) => {
   after(() => useLanguage('english'));
 
-  async function withStorage<T>(place: StoragePlace, language: Language | undefined, use: (storage: Storage) => T) {
+  async function withStorage<T>(place: StorageLocation, language: Language | undefined, use: (storage: Storage) => T) {
     const storage = await openStorage({ ...place, language });
     try {
       return await use(storage);

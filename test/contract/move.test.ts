@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import pg from 'pg';
-import { type BackupPlace, backUp, restore } from '../../src/storage/backup/backup.ts';
+import { type BackupLocation, backUp, restore } from '../../src/storage/backup/backup.ts';
 import type { StoredRow } from '../../src/storage/backup/rows.ts';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { copyLine, copyRows } from '../../src/storage/postgres/copy-text.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
@@ -26,7 +26,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
     return join(folder, `${count}.tar`);
   };
   /** Every database has a data folder of its own. */
-  const placeIn = async (backend: Backend): Promise<BackupPlace> => {
+  const placeIn = async (backend: Backend): Promise<BackupLocation> => {
     const storage = await backend.place();
     count += 1;
     const data = join(folder, `data-${count}`);
@@ -34,7 +34,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
     const originals = join(data, 'documents');
     return { storage: storage.backend === 'sqlite' ? { ...storage, documentsDir: originals } : storage, originals };
   };
-  const moved = async (from: BackupPlace, to: BackupPlace, force = false) => {
+  const moved = async (from: BackupLocation, to: BackupLocation, force = false) => {
     const file = archive();
     await backUp(from, file, quiet);
     return restore(to, file, { ...quiet, force });
@@ -197,7 +197,7 @@ async function answersOf(storage: Storage) {
   };
 }
 
-async function use<T>(config: StoragePlace, work: (storage: Storage) => Promise<T>): Promise<T> {
+async function use<T>(config: StorageLocation, work: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await openStorage(config);
   try {
     return await work(storage);
@@ -215,7 +215,7 @@ function plain(value: unknown): unknown {
 }
 
 /** A hash of the rows of each table, read without any of our code. Blocks of vectors are packed when there are many. */
-async function sqliteTables({ storage, originals }: BackupPlace): Promise<Map<string, string>> {
+async function sqliteTables({ storage, originals }: BackupLocation): Promise<Map<string, string>> {
   assert(storage.backend === 'sqlite');
   const database = new DatabaseSync(storage.path, { readOnly: true });
   const names = database
@@ -240,7 +240,7 @@ async function sqliteTables({ storage, originals }: BackupPlace): Promise<Map<st
   return tables;
 }
 
-async function postgresTables({ storage }: BackupPlace): Promise<Map<string, string>> {
+async function postgresTables({ storage }: BackupLocation): Promise<Map<string, string>> {
   assert(storage.backend === 'postgres');
   const client = new pg.Client({ connectionString: storage.url });
   await client.connect();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Operation } from '../../src/storage/dialect.ts';
 import { loadEntries } from '../../src/storage/entries/read-entries.ts';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import { createPostgresDialect } from '../../src/storage/postgres/dialect.ts';
 import { withQuestionMarks } from '../../src/storage/postgres/postgres-storage.ts';
@@ -55,7 +55,7 @@ onEachBackend(
 );
 
 /** Performs operations of the test's own, which a thread would not know, on a connection beside the storage's. */
-function readOn(t: TestContext, place: StoragePlace): Read {
+function readOn(t: TestContext, place: StorageLocation): Read {
   if (place.backend === 'sqlite') {
     const database = openDatabase({ path: place.path, role: 'reader', busyTimeoutMs: 5000 });
     t.after(() => database.close());

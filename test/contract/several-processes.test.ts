@@ -6,7 +6,7 @@ import { silentLogger } from '../../src/base/log.ts';
 import type { Notice, SharedStore } from '../../src/base/shared-store.ts';
 import { createTasks } from '../../src/jobs/tasks.ts';
 import type { SummaryProvider } from '../../src/search/models/summary-provider.ts';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
 import { withLease } from '../../src/storage/postgres/connections/lease.ts';
 import type { Storage } from '../../src/storage/storage.ts';
@@ -22,12 +22,12 @@ const minuteMs = 60_000;
 describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   let server: PostgresServer;
   const cleanUps: (() => Promise<void>)[] = [];
-  const opened = async (place: StoragePlace): Promise<Storage> => {
+  const opened = async (place: StorageLocation): Promise<Storage> => {
     const storage = await openStorage(place);
     cleanUps.push(() => storage.close());
     return storage;
   };
-  const newPlace = async (): Promise<StoragePlace & { url: string }> => {
+  const newPlace = async (): Promise<StorageLocation & { url: string }> => {
     const { url, drop } = await createTestDatabase(server);
     cleanUps.push(drop);
     return { backend: 'postgres', url };

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { isCarrelError } from '../../src/base/errors.ts';
 import type { DocumentSource } from '../../src/documents/document.ts';
 import { createExtractor } from '../../src/documents/extractor.ts';
-import { createPlaces } from '../../src/documents/document-places.ts';
+import { createPositions } from '../../src/documents/document-positions.ts';
 import { chunkDocument } from '../../src/search/chunking/chunk-document.ts';
 import { type CorpusFile, corpusFiles, refusedFiles } from './corpus.ts';
 import { size } from '../support/sizes.ts';
@@ -62,13 +62,13 @@ test('the kind is told by content: a wrong name and type change nothing', async 
 test('chunks of a PDF know their pages, chunks of a presentation their slides', async () => {
   for (const name of ['chromium.pdf', 'impress.pptx', 'pandoc.pptx', 'impress.odp']) {
     const document = await read(fileNamed(name));
-    const places = createPlaces(document);
-    const pageOf = (text: string) => places.at(document.text.indexOf(text)).page;
+    const positions = createPositions(document);
+    const pageOf = (text: string) => positions.at(document.text.indexOf(text)).page;
     if (name.endsWith('.pdf')) {
       assert.deepEqual([pageOf('The lamp'), pageOf('The fog signal'), pageOf('Words in other')], [1, 2, 3]);
     } else assert.deepEqual([pageOf('Aurora'), pageOf('Tower'), pageOf('One more keeper')], [2, 3, 4], name);
     const [first] = chunkDocument(document);
-    assert.equal(places.of(first ?? { start: 0, end: 0 }).page, 1);
+    assert.equal(positions.of(first ?? { start: 0, end: 0 }).page, 1);
   }
 });
 
@@ -77,7 +77,7 @@ test('lines of code and text are those of the file, also inside of an archive', 
   const line = original.split('\n').findIndex((text) => text.includes('def light')) + 1;
   for (const name of ['lamp.py', 'info-zip.zip', 'python-zip64.zip']) {
     const document = await read(fileNamed(name));
-    const place = createPlaces(document).at(document.text.indexOf('def light'));
+    const place = createPositions(document).at(document.text.indexOf('def light'));
     assert.equal(place.line, line, name);
     if (name.endsWith('.zip')) assert.equal(place.member, 'handbook/plans/lamp.py');
     const chunk = chunkDocument(document, { unitsMax: 260 }).find(({ text }) => text.includes('def light'));

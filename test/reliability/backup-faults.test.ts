@@ -6,8 +6,8 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { basename, dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BackupPlace, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { type BackupLocation, backUp, restore, verifyBackup } from '../../src/storage/backup/backup.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend, temporaryFolder } from '../support/backends.ts';
@@ -59,9 +59,9 @@ onEachBackend(
 
 describe('faults around a SQLite file', () => {
   const folder = temporaryFolder();
-  const source: StoragePlace = { backend: 'sqlite', path: join(folder, 'source.db') };
+  const source: StorageLocation = { backend: 'sqlite', path: join(folder, 'source.db') };
   const file = join(folder, 'backup.tar');
-  const place = (name: string): StoragePlace & { backend: 'sqlite' } => ({
+  const place = (name: string): StorageLocation & { backend: 'sqlite' } => ({
     backend: 'sqlite',
     path: join(folder, `${name}.db`),
   });
@@ -165,11 +165,11 @@ describe('faults around a SQLite file', () => {
   });
 });
 
-function placeOf(storage: StoragePlace, folder: string): BackupPlace {
+function placeOf(storage: StorageLocation, folder: string): BackupLocation {
   return { storage, originals: join(folder, 'documents') };
 }
 
-async function fill(config: StoragePlace, word: string, count: number): Promise<void> {
+async function fill(config: StorageLocation, word: string, count: number): Promise<void> {
   await use(config, (storage) =>
     passageWriter(storage).replace([
       {
@@ -184,7 +184,7 @@ async function fill(config: StoragePlace, word: string, count: number): Promise<
 }
 
 /** How many passages have the old and the new word, and that the index agrees. */
-async function countWords(config: StoragePlace): Promise<string> {
+async function countWords(config: StorageLocation): Promise<string> {
   return use(config, async (storage) => {
     assert.deepEqual(await storage.check(), []);
     const total = async (word: string) =>
@@ -193,7 +193,7 @@ async function countWords(config: StoragePlace): Promise<string> {
   });
 }
 
-async function use<T>(config: StoragePlace, work: (storage: Storage) => Promise<T>): Promise<T> {
+async function use<T>(config: StorageLocation, work: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await openStorage(config);
   try {
     return await work(storage);
@@ -208,7 +208,7 @@ async function time(work: () => Promise<void>): Promise<number> {
   return performance.now() - start;
 }
 
-async function runRestore(file: string, target: StoragePlace, folder: string, killAfterMs?: number): Promise<void> {
+async function runRestore(file: string, target: StorageLocation, folder: string, killAfterMs?: number): Promise<void> {
   const env: Record<string, string> =
     target.backend === 'sqlite'
       ? { DB_PATH: target.path }

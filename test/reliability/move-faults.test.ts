@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onBothBackends, temporaryFolder } from '../support/backends.ts';
 import { carrelProgram, cleanEnv } from '../support/child-program.ts';
@@ -57,13 +57,13 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
     });
   }
 
-  function dataOf(place: StoragePlace): string {
+  function dataOf(place: StorageLocation): string {
     const data = place.backend === 'sqlite' ? `${dirname(place.path)}/data` : join(folder, 'postgres');
     mkdirSync(data, { recursive: true });
     return data;
   }
 
-  function envOf(place: StoragePlace): NodeJS.ProcessEnv {
+  function envOf(place: StorageLocation): NodeJS.ProcessEnv {
     const where: Record<string, string> =
       place.backend === 'sqlite'
         ? { DB_PATH: place.path }
@@ -76,7 +76,7 @@ function leftovers(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.includes('.tmp'));
 }
 
-async function fill(place: StoragePlace, count: number): Promise<void> {
+async function fill(place: StorageLocation, count: number): Promise<void> {
   const storage = await openStorage(place);
   await passageWriter(storage).replace([
     {
@@ -90,7 +90,7 @@ async function fill(place: StoragePlace, count: number): Promise<void> {
   await storage.close();
 }
 
-async function passagesIn(place: StoragePlace): Promise<number> {
+async function passagesIn(place: StorageLocation): Promise<number> {
   const storage = await openStorage(place);
   try {
     assert.deepEqual(await storage.check(), []);

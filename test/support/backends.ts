@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe } from 'node:test';
-import { openStorage, type StoragePlace } from '../../src/storage/open-storage.ts';
+import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import {
   createTestDatabase,
@@ -19,7 +19,7 @@ export interface Backend {
   /** Opens a database that is empty and is closed and removed when the suite has ended. */
   open(options?: { now?: () => Date }): Promise<Storage>;
   /** Where an empty database can be opened; it is removed when the suite has ended. */
-  place(): Promise<StoragePlace>;
+  place(): Promise<StorageLocation>;
 }
 
 /** Runs the suite once on each backend; `server` for what PGlite cannot do (COPY, several connections, a crash). */
@@ -49,7 +49,7 @@ export function temporaryFolder(): string {
 function sqliteBackend(): Backend {
   const folder = temporaryFolder();
   let places = 0;
-  const place = async (): Promise<StoragePlace> => {
+  const place = async (): Promise<StorageLocation> => {
     places += 1;
     return { backend: 'sqlite', path: join(folder, `${places}.db`) };
   };
@@ -59,7 +59,7 @@ function sqliteBackend(): Backend {
 function postgresBackend(): Backend {
   let server: PostgresServer | undefined;
   const drops: (() => Promise<void>)[] = [];
-  const place = async (): Promise<StoragePlace> => {
+  const place = async (): Promise<StorageLocation> => {
     if (server === undefined) {
       const started = await startPostgres();
       assert.ok(typeof started !== 'string', String(started));

@@ -58,13 +58,13 @@ export function readChart(document: OoxmlPackage, part: string): string[] {
 }
 
 function describe({ name, categories, values }: Series): string {
-  const points = values.map((value, place) => [categories[place] ?? '', shown(value)].filter(Boolean).join(' '));
+  const points = values.map((value, place) => [categories[place] ?? '', formatPoint(value)].filter(Boolean).join(' '));
   const list = points.length > 0 ? points.join(', ') : categories.join(', ');
   return [name.join(' '), list].filter((text) => text !== '').join(': ');
 }
 
 /** Without binary rounding noise. */
-function shown(value: string): string {
+function formatPoint(value: string): string {
   const number = Number(value);
   return value === '' || !Number.isFinite(number) ? value : String(Number(number.toPrecision(12)));
 }

@@ -117,7 +117,7 @@ function readSheet(document: OoxmlPackage, part: string, { shared, formatNumber,
       if (name === 'v' || name === 't') inValue = false;
       else if (name === 'row') text.addRow(row);
       else if (name === 'c' && cell) {
-        const value = shown(cell, shared, formatNumber);
+        const value = formatCell(cell, shared, formatNumber);
         if (value !== '' && column <= columnsMax) {
           while (row.length < column - 1) row.push('');
           row[column - 1] = value;
@@ -132,7 +132,7 @@ function readSheet(document: OoxmlPackage, part: string, { shared, formatNumber,
   });
 }
 
-function shown(
+function formatCell(
   { type, style, value }: { type: string; style: number; value: string },
   shared: readonly string[],
   formatNumber: FormatNumber,

@@ -200,7 +200,7 @@ function createBody(flow: Flow) {
         if (fields.pop() === false) instructions -= 1;
       } else if (character === '\r' || character === cellMark || character === '\f')
         endParagraph(character, paragraph());
-      else if (instructions === 0) line += shown.get(character) ?? (character < ' ' ? '' : character);
+      else if (instructions === 0) line += printedControls.get(character) ?? (character < ' ' ? '' : character);
     },
     /** Pieces may repeat the same text many times without a paragraph end. */
     get lineLength() {
@@ -217,7 +217,7 @@ function createBody(flow: Flow) {
 const cellMark = '\x07';
 const [fieldStart, fieldMiddle, fieldEnd] = ['\x13', '\x14', '\x15'];
 /** A tab, a line break, a non-breaking hyphen. Other control characters are not text. */
-const shown = new Map([
+const printedControls = new Map([
   ['\t', ' '],
   ['\v', '\n'],
   ['\x1e', '-'],

@@ -93,12 +93,12 @@ function readMessage(message: Properties, options: ReadOptions): Reading {
     recipients
       .filter((recipient) => (recipient.number(property.recipientKind) ?? toKind) === kind)
       .map((recipient) =>
-        shown(recipient.text(property.name), recipient.text(property.mail) || recipient.text(property.address)),
+        formatAddress(recipient.text(property.name), recipient.text(property.mail) || recipient.text(property.address)),
       )
       .filter((recipient) => recipient !== '');
   const address = message.text(property.senderMail) || message.text(property.senderAddress);
   const head: MailHead = {
-    from: shown(message.text(property.senderName), address) || null,
+    from: formatAddress(message.text(property.senderName), address) || null,
     to: ofKind(toKind),
     cc: ofKind(ccKind),
     date: message.time(property.submitted) ?? message.time(property.delivered) ?? null,
@@ -108,7 +108,7 @@ function readMessage(message: Properties, options: ReadOptions): Reading {
 }
 
 /** Addresses inside an organisation are directory paths, which mean nothing to readers. */
-function shown(name: string, address: string): string {
+function formatAddress(name: string, address: string): string {
   const mail = address.includes('@') ? address : '';
   if (name === '' || name === mail) return mail;
   return mail === '' ? name : `${name} <${mail}>`;

@@ -27,14 +27,14 @@ export async function boundedPage<Name extends string, Item>(
     const limit = left === undefined || left > limitMax ? left : Math.min(left, itemsAtOnce);
     const page = await read({ limit, offset: items.length === 0 ? from : (from ?? 0) + items.length });
     answer ??= page;
-    const shown = firstFitting(page[name], 1, room, items.length === 0 ? 1 : 0);
-    items.push(...shown);
-    if (shown.length < page[name].length) {
+    const fitting = firstFitting(page[name], 1, room, items.length === 0 ? 1 : 0);
+    items.push(...fitting);
+    if (fitting.length < page[name].length) {
       const rest = wanted === undefined ? {} : { limit: wanted - items.length };
       return { ...answer, [name]: items, next: continued(query, { ...rest, offset: (from ?? 0) + items.length }) };
     }
     if (limit === undefined || limit === left || page[name].length < limit) return { ...answer, [name]: items };
-    room -= wireBytes(shown, 1);
+    room -= wireBytes(fitting, 1);
   }
 }
 
@@ -51,9 +51,9 @@ export function boundedSearch(answer: EngineSearchAnswer, offset: number, bytesM
     const { neighbours: _, ...alone } = hit;
     return wireBytes(hit, 1, room) > room ? alone : hit;
   });
-  const shown = firstFitting(results, 1, room);
-  if (shown.length === results.length) return { ...answer, results };
-  return { ...answer, results: shown, returned: shown.length, next_offset: offset + shown.length };
+  const fitting = firstFitting(results, 1, room);
+  if (fitting.length === results.length) return { ...answer, results };
+  return { ...answer, results: fitting, returned: fitting.length, next_offset: offset + fitting.length };
 }
 
 export async function boundedDocument(
@@ -92,11 +92,11 @@ export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax
   for (let after = readText(query, 'after'); tags.length < limit; after = tags.at(-1)?.tag) {
     const wanted = Math.min(tagsAtOnce, limit - tags.length);
     const found = await engine.tags({ after, limit: wanted, signal });
-    const shown = firstFitting(found, 1, left, tags.length === 0 ? 1 : 0);
-    tags.push(...shown);
-    if (shown.length < found.length) return { tags, next: continued(query, { after: tags.at(-1)?.tag ?? '' }) };
+    const fitting = firstFitting(found, 1, left, tags.length === 0 ? 1 : 0);
+    tags.push(...fitting);
+    if (fitting.length < found.length) return { tags, next: continued(query, { after: tags.at(-1)?.tag ?? '' }) };
     if (found.length < wanted) break;
-    left -= wireBytes(shown, 1);
+    left -= wireBytes(fitting, 1);
   }
   return { tags };
 }

@@ -31,7 +31,7 @@ import type { EngineDocument, EngineFile, EngineJob, JobId } from '../engine.ts'
 import type { EngineRole, EngineSettings } from '../engine-slice.ts';
 import { createBulkChanges } from './bulk-changes.ts';
 import { createChunkEmbedding } from './chunk-embedding.ts';
-import { forgetDeleted, startForgetting } from './forget.ts';
+import { forgetDeleted, startPruning } from './forget.ts';
 import { ingest } from './ingest.ts';
 import { readDocument } from './read-document.ts';
 import { renderDeleted, renderDocument, renderJob, renderRoles } from './render.ts';
@@ -84,7 +84,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });
   const bulk = createBulkChanges(settings, { storage });
   let isClosed = false;
-  let forgetting: ReturnType<typeof startForgetting> | undefined;
+  let forgetting: ReturnType<typeof startPruning> | undefined;
   const hearing = storage.shared?.onNotice((notice) => {
     // Another process cancelled it. Without this notice, the work would continue until the lease is renewed.
     if (notice.about === 'job') queue.drop(Number(notice.id));
@@ -97,7 +97,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
       // A short-lived command may close the database meanwhile; the next one sweeps.
       if (!isClosed) log.incident('could not remove unused files', error);
     });
-    forgetting = startForgetting(settings, storage, log);
+    forgetting = startPruning(settings, storage, log);
   }, backlogDelayMs).unref();
 
   const engine: LocalEngine = {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../base/log.ts';
 import type { ForgetRequest } from '../../storage/documents/ingestion.ts';
-import { startForgetting } from './forget.ts';
+import { startPruning } from './forget.ts';
 
-type Forgettable = Parameters<typeof startForgetting>[1];
+type Forgettable = Parameters<typeof startPruning>[1];
 
 function storageWith(forget: Forgettable['ingestion']['forget']): Forgettable {
   return { ingestion: { forget }, documents: { forgetDeleted: async () => [] }, originals: { release: async () => 0 } };
@@ -22,7 +22,7 @@ test('removes old jobs at start, in parts, by age and number', async () => {
   };
   const emptied = Promise.withResolvers<void>();
   const settings = { jobsKeptDays: 30, jobsKeptMax: 500, deletedBytesMax: 0 };
-  const forgetting = startForgetting(settings, storageWith(forget), silentLogger);
+  const forgetting = startPruning(settings, storageWith(forget), silentLogger);
   await emptied.promise;
   await forgetting.close();
   assert.equal(asked.length, 3);
@@ -36,5 +36,5 @@ test('removes old jobs at start, in parts, by age and number', async () => {
 test('a failing storage does not stop the engine', async () => {
   const forget = async () => Promise.reject(new Error('no disk'));
   const settings = { jobsKeptDays: 1, jobsKeptMax: 100, deletedBytesMax: 0 };
-  await startForgetting(settings, storageWith(forget), silentLogger).close();
+  await startPruning(settings, storageWith(forget), silentLogger).close();
 });

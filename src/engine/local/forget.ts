@@ -24,7 +24,7 @@ export async function forgetDeleted(
 }
 
 /** Prunes finished jobs and deleted documents, now and every hour. `close` resolves when nothing is running. */
-export function startForgetting(
+export function startPruning(
   settings: Pick<EngineSettings, 'jobsKeptDays' | 'jobsKeptMax' | 'deletedBytesMax'>,
   storage: DeletedStores & { readonly ingestion: Pick<Storage['ingestion'], 'forget'> },
   log: Logger,

@@ -5,7 +5,7 @@ import type { Slots } from '../../base/slots.ts';
 import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
-import type { TextToChunk } from '../../search/chunking/placed-chunks.ts';
+import type { TextToChunk } from '../../search/chunking/positioned-chunks.ts';
 import type { ClaimedJob, PhaseProgress, ReadingBounds } from '../../storage/documents/ingestion.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { titleOfNote } from '../contract/validate-input.ts';

@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { NewChunk } from '../../storage/documents/ingestion.ts';
-import { placedChunks, type TextToChunk } from './placed-chunks.ts';
+import { positionedChunks, type TextToChunk } from './positioned-chunks.ts';
 
 export interface Chunker {
   chunk(given: TextToChunk, signal?: AbortSignal): Promise<readonly NewChunk[]>;
@@ -21,7 +21,7 @@ export function createChunker(): Chunker {
   return {
     async chunk(given, signal) {
       signal?.throwIfAborted();
-      if (given.text.length <= shortUnits) return placedChunks(given);
+      if (given.text.length <= shortUnits) return positionedChunks(given);
       if (given.text.length > longUnits) return chunkAlone(given, signal);
       if (!thread?.alive) thread = startThread();
       return thread.call(given, signal);

@@ -4,7 +4,7 @@ import { dirname, sep } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { version } from '../../base/package-info.ts';
-import type { StoragePlace } from '../open-storage.ts';
+import type { StorageLocation } from '../open-storage.ts';
 import { newestSchema } from '../schema/schema-version.ts';
 import { databaseFiles, realDatabase } from '../sqlite/database-files.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
@@ -13,8 +13,8 @@ import { removeLeftovers, temporaryPath } from './own-files.ts';
 import type { BackupOptions, BackupSource, Fill, ProgressReport } from './sides.ts';
 import { fill, membersOf, type RestoreReport } from './walk.ts';
 
-export interface BackupPlace {
-  readonly storage: StoragePlace;
+export interface BackupLocation {
+  readonly storage: StorageLocation;
   /** The folder of originals next to a SQLite file. PostgreSQL stores them itself. */
   readonly originals: string;
 }
@@ -31,7 +31,7 @@ export interface BackupReport extends Manifest {
  * Writes one consistent state of the database, with everything that belongs to it, into a file, while others keep writing. The
  * file appears only once it is complete, verified and on disk.
  */
-export async function backUp(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
+export async function backUp(place: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
   checkTarget(place, file, options.force);
   await makeParent(file);
   removeLeftovers(file);
@@ -56,7 +56,7 @@ export async function backUp(place: BackupPlace, file: string, options: BackupOp
  * Replaces the content of the database with a backup: completely or, on any error or kill, not at all. The whole backup is
  * verified first.
  */
-export async function restore(place: BackupPlace, file: string, options: BackupOptions): Promise<BackupReport> {
+export async function restore(place: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
   checkBackupSchema(manifest);
   const members = membersAfterManifest(file, options.onProgress);
@@ -67,7 +67,7 @@ export async function restore(place: BackupPlace, file: string, options: BackupO
 }
 
 /** Overwrites nothing without --force, and never the database or anything but a regular file. */
-function checkTarget({ storage, originals }: BackupPlace, file: string, force: boolean): void {
+function checkTarget({ storage, originals }: BackupLocation, file: string, force: boolean): void {
   const refuse = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (storage.backend === 'sqlite') {
@@ -101,7 +101,7 @@ export async function verifyBackup(file: string, onProgress: ProgressReport = ()
   return manifest;
 }
 
-async function openSource({ storage, originals }: BackupPlace, onProgress: ProgressReport): Promise<BackupSource> {
+async function openSource({ storage, originals }: BackupLocation, onProgress: ProgressReport): Promise<BackupSource> {
   if (storage.backend === 'sqlite') {
     const { openSqliteSource } = await import('../sqlite/back-up.ts');
     return openSqliteSource({ path: storage.path, originals }, onProgress);
@@ -111,7 +111,7 @@ async function openSource({ storage, originals }: BackupPlace, onProgress: Progr
 }
 
 async function replaceContent<T>(
-  { storage, originals }: BackupPlace,
+  { storage, originals }: BackupLocation,
   options: BackupOptions,
   work: Fill<T>,
 ): Promise<T> {

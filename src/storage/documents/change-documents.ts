@@ -15,7 +15,7 @@ import type {
 } from './document.ts';
 import { documentsById, insertTags } from './document-rows.ts';
 import type { Scope } from './ingestion.ts';
-import { leaveRecord } from './jobs.ts';
+import { recordChange } from './jobs.ts';
 import { countDocuments } from './read-documents.ts';
 import { isCollection, labelsOf, selectionCondition } from './selection.ts';
 import { relabelPassages, removePassages } from './write-chunks.ts';
@@ -27,7 +27,7 @@ export async function removeDocument(
   const [document] = await documentsById(on, [id], on.dialect.forUpdate);
   if (document === undefined) return undefined;
   await removeAll(on, [document], keeps);
-  await leaveRecord(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
+  await recordChange(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
   const { title, contentHash } = document;
   return { id, title, contentHash };
 }
@@ -42,7 +42,7 @@ export async function changeTags(
   const wanted = changedTags(document.tags, { kind: 'tags', add, remove });
   if (wanted.length > tagsMax) return 'tags_full';
   if (!isSame(wanted, document.tags)) await writeTags(on, document, wanted);
-  await leaveRecord(on, { kind: 'tags', document, details: { add, remove } });
+  await recordChange(on, { kind: 'tags', document, details: { add, remove } });
   const [changed] = await documentsById(on, [id]);
   return changed;
 }
@@ -62,7 +62,7 @@ export async function moveDocument(
     `UPDATE ${on.dialect.schema}kb_documents SET source_path = ?, filename = ?, title = ?, updated_at = ? WHERE key = ?`,
     [storable(sourcePath), storable(filename), storable(title), on.now, id],
   );
-  await leaveRecord(on, { kind: 'move', document, details: { source_path: sourcePath } });
+  await recordChange(on, { kind: 'move', document, details: { source_path: sourcePath } });
   const [moved] = await documentsById(on, [id]);
   return moved;
 }
@@ -87,7 +87,7 @@ export async function changeDocuments(
   const { kind, ...given } = action;
   const details = { ...given, selection, matched, changed };
   // Restricted callers find the record by the tags they may see.
-  const jobId = await leaveRecord(on, {
+  const jobId = await recordChange(on, {
     kind: `bulk_${kind}`,
     details,
     ...(anyTags ? { tags: anyTags } : {}),

@@ -333,7 +333,7 @@ export interface AuditEntry {
 }
 
 /** Records a change as a finished job, in the transaction that made it. Returns the job's id. */
-export async function leaveRecord(
+export async function recordChange(
   on: Statements,
   { kind, document, tags = document?.tags ?? [], chunkCount, details }: AuditEntry,
 ): Promise<number> {

@@ -7,7 +7,7 @@ import { takeDeleted } from './deleted-documents.ts';
 import type { NoteEdit, NoteEditOutcome, StoredDocument } from './document.ts';
 import { documentsById, insertTags, jobOf } from './document-rows.ts';
 import type { FinishOutcome, FinishRequest, StoredJob } from './ingestion.ts';
-import { leaveRecord } from './jobs.ts';
+import { recordChange } from './jobs.ts';
 import { documentNote } from './read-documents.ts';
 import { labelsOf } from './selection.ts';
 import { writeChunks } from './write-chunks.ts';
@@ -160,7 +160,7 @@ export async function editNote(
     chunk_count: chunks.length,
   });
   await writeChunks(on, { id, title, labels: labelsOf(before.docType, before.tags), chunks });
-  await leaveRecord(on, { kind: 'note', document: before, chunkCount: chunks.length, details: {} });
+  await recordChange(on, { kind: 'note', document: before, chunkCount: chunks.length, details: {} });
   const [document] = await documentsById(on, [id]);
   return document === undefined ? { outcome: 'not_found' } : { outcome: 'edited', document };
 }

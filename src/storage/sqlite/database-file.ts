@@ -23,7 +23,7 @@ import { isForbidden, notOurs, storageError } from './storage-error.ts';
 /** Device and inode: detects a replaced file. */
 export type FileIdentity = string;
 
-export interface DatabasePlace {
+export interface DatabaseLocation {
   readonly path: string;
   /** The folder of documents' bytes. */
   readonly documentsDir?: string | undefined;
@@ -33,7 +33,7 @@ export interface DatabasePlace {
  * Creates the database file if there was none, and returns its identity. Only a complete database ever gets the name, so an
  * empty file has lost its content.
  */
-export function ensureDatabaseFile(place: DatabasePlace): FileIdentity {
+export function ensureDatabaseFile(place: DatabaseLocation): FileIdentity {
   checkNotLost(place);
   const known = identityOf(place.path);
   if (known !== undefined) return known;
@@ -55,7 +55,7 @@ function unusable(cause: unknown): CarrelError {
 }
 
 /** Rejects a path whose database is gone, before an empty one hides it. */
-export function checkNotLost({ path, documentsDir }: DatabasePlace): void {
+export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
   const real = realDatabase(path);
   const found = lookAt(real);
   if (found === undefined) {
@@ -94,7 +94,7 @@ function checkLink(path: string, real: string): void {
 }
 
 /** The first leftover that only a database creates. */
-function leftBehind({ path, documentsDir }: DatabasePlace, real: string): string | undefined {
+function leftBehind({ path, documentsDir }: DatabaseLocation, real: string): string | undefined {
   const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(real + suffix) !== undefined);
   if (beside !== undefined) return basename(real) + beside;
   if (documentsDir === undefined || mayBeOfAnother(path, documentsDir)) return undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isCarrelError } from '../../../base/errors.ts';
-import { partsBehind } from '../../../engine/document-parts.ts';
+import { partsAfter } from '../../../engine/document-parts.ts';
 import type { Engine, EngineChunk } from '../../../engine/engine.ts';
 import type { CitablePassage, CitableTexts } from '../../../tools/citable-texts.ts';
 import { documentUriPrefix } from './shapes.ts';
@@ -15,7 +15,7 @@ export function createCitableDocuments(engine: Pick<Engine, 'document'>): Citabl
       if (document === undefined) return undefined;
       const { content_hash: hash, truncated } = document;
       const chunks = [...document.chunks];
-      for await (const part of partsBehind(engine, document, { signal })) chunks.push(...part.chunks);
+      for await (const part of partsAfter(engine, document, { signal })) chunks.push(...part.chunks);
       return { hash: hash ?? hashOf(chunks), passages: chunks.map(passageOf), isCut: truncated !== undefined };
     },
   };

@@ -4,7 +4,7 @@ import { type Budgeted, fitBudget } from '../../../answers/token-budget.ts';
 import { estimateTokens } from '../../../answers/token-estimate.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
-import { nextChunk, partsBehind } from '../../../engine/document-parts.ts';
+import { nextChunk, partsAfter } from '../../../engine/document-parts.ts';
 import type { Engine, EngineCall, EngineChunk, EngineDocumentWithChunks } from '../../../engine/engine.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
@@ -109,7 +109,7 @@ async function placesIn(
   options: EngineCall,
 ): Promise<PlacedChunk[]> {
   const places: PlacedChunk[] = [...part.chunks];
-  for await (const { chunks } of partsBehind(engine, part, options)) {
+  for await (const { chunks } of partsAfter(engine, part, options)) {
     places.push(...chunks.map(({ chunk_index, chunk_metadata }) => ({ chunk_index, chunk_metadata })));
   }
   return places;

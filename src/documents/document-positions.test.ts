@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPlaces } from './document-places.ts';
+import { createPositions } from './document-positions.ts';
 import { finishText } from './text/finish-text.ts';
 
 test('an offset has a page, and a span its pages', () => {
   const text = 'one\n\ntwo\n\nthree';
-  const places = createPlaces({
+  const positions = createPositions({
     text,
     marks: [
       { offset: 0, page: 1 },
@@ -14,21 +14,21 @@ test('an offset has a page, and a span its pages', () => {
     ],
   });
   assert.deepEqual(
-    [places.at(0), places.at(4), places.at(5), places.at(12)],
+    [positions.at(0), positions.at(4), positions.at(5), positions.at(12)],
     [{ page: 1 }, { page: 1 }, { page: 2 }, { page: 4 }],
   );
-  assert.deepEqual(places.of({ start: 5, end: 15 }), { page: 2, pageEnd: 4 });
-  assert.deepEqual(places.of({ start: 5, end: 8 }), { page: 2 });
+  assert.deepEqual(positions.of({ start: 5, end: 15 }), { page: 2, pageEnd: 4 });
+  assert.deepEqual(positions.of({ start: 5, end: 8 }), { page: 2 });
 });
 
 test('line numbers are those of the original despite removed lines and characters', () => {
   const raw = '\n \n  first\u200b\nsec\u00adond\n\nlast\n\n';
   const finished = finishText(raw, [{ offset: 0, line: 1 }], 1000);
   assert.equal(finished.text, '  first\nsecond\n\nlast');
-  const places = createPlaces(finished);
-  const lineOf = (word: string) => places.at(finished.text.indexOf(word)).line;
+  const positions = createPositions(finished);
+  const lineOf = (word: string) => positions.at(finished.text.indexOf(word)).line;
   assert.deepEqual([lineOf('first'), lineOf('second'), lineOf('last')], [3, 4, 6]);
-  assert.deepEqual(places.of({ start: 0, end: finished.text.length }), { line: 3, lineEnd: 6 });
+  assert.deepEqual(positions.of({ start: 0, end: finished.text.length }), { line: 3, lineEnd: 6 });
 });
 
 test('marks move with the text and end with it', () => {
@@ -49,7 +49,7 @@ test('marks move with the text and end with it', () => {
 });
 
 test('inside an archive an offset has its file, and a file without pages inherits none', () => {
-  const places = createPlaces({
+  const positions = createPositions({
     text: '# a\n\nAAAA\n\n# b\n\nBBBB',
     marks: [{ offset: 5, page: 1 }, { offset: 11 }, { offset: 16, line: 1 }],
     members: [
@@ -57,7 +57,7 @@ test('inside an archive an offset has its file, and a file without pages inherit
       { name: 'b', kind: 'text', headingStart: 11, start: 16, end: 20 },
     ],
   });
-  assert.deepEqual(places.at(6), { page: 1, member: 'a' });
-  assert.deepEqual(places.at(12), {});
-  assert.deepEqual(places.at(17), { line: 1, member: 'b' });
+  assert.deepEqual(positions.at(6), { page: 1, member: 'a' });
+  assert.deepEqual(positions.at(12), {});
+  assert.deepEqual(positions.at(17), { line: 1, member: 'b' });
 });

@@ -1,7 +1,7 @@
 import type { ExtractedDocument, Mark } from './document.ts';
 
 /** The position in the original document, as far as known. */
-export interface Place {
+export interface DocumentPosition {
   page?: number;
   /** Line of the original, from 1. Only if the text has the same lines: plain text, Markdown, CSV, code. */
   line?: number;
@@ -9,25 +9,25 @@ export interface Place {
   member?: string;
 }
 
-export interface PlaceRange extends Place {
+export interface PositionRange extends DocumentPosition {
   /** Last page and line of the range, if they differ from the first. */
   pageEnd?: number;
   lineEnd?: number;
 }
 
-export interface Places {
+export interface DocumentPositions {
   /** Offsets are UTF-16 units of the document's `text`. */
-  at(offset: number): Place;
+  at(offset: number): DocumentPosition;
   /** `end` is exclusive, as in chunks. */
-  of(span: { start: number; end: number }): PlaceRange;
+  of(span: { start: number; end: number }): PositionRange;
 }
 
 /** Finds the page and line of an offset. Created once per document; lines are counted on first use. */
-export function createPlaces({
+export function createPositions({
   text,
   marks,
   members = [],
-}: Pick<ExtractedDocument, 'text' | 'marks' | 'members'>): Places {
+}: Pick<ExtractedDocument, 'text' | 'marks' | 'members'>): DocumentPositions {
   const starts = members.map(({ start }) => start);
   const offsets = marks.map(({ offset }) => offset);
   let newlines: number[] | undefined;
@@ -45,7 +45,7 @@ export function createPlaces({
     },
   };
 
-  function at(offset: number): Place {
+  function at(offset: number): DocumentPosition {
     const mark = marks[countUpTo(offsets, offset) - 1];
     const member = members[countUpTo(starts, offset) - 1];
     return {

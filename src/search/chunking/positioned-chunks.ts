@@ -1,5 +1,5 @@
 import type { ExtractedDocument, Mark } from '../../documents/document.ts';
-import { createPlaces, type Places } from '../../documents/document-places.ts';
+import { createPositions, type DocumentPositions } from '../../documents/document-positions.ts';
 import type { NewChunk } from '../../storage/documents/ingestion.ts';
 import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
@@ -13,13 +13,13 @@ export type TextToChunk = Pick<ExtractedDocument, 'text' | 'kind' | 'codeLanguag
 const wholeUnitsMax = 3_000;
 
 /** The chunks of a text with their pages and lines, from 1. No chunk spans two pages, so a citation can name the page. */
-export function placedChunks(document: TextToChunk): NewChunk[] {
-  const places = createPlaces(document);
+export function positionedChunks(document: TextToChunk): NewChunk[] {
+  const positions = createPositions(document);
   const pageEnds = pageEndsOf(document.marks);
   const chunks = chunkDocument(document).flatMap((chunk) => splitAt(pageEnds, chunk));
-  const whole = wholeOf(document, chunks, places);
+  const whole = wholeOf(document, chunks, positions);
   return (whole === undefined ? chunks : [whole]).map(({ text, start, end, titlePath }) => {
-    const { page, line, lineEnd = line, member } = places.of({ start, end });
+    const { page, line, lineEnd = line, member } = positions.of({ start, end });
     const metadata = {
       page,
       section_header: titlePath.length === 0 ? undefined : titlePath.join(' > '),
@@ -50,12 +50,16 @@ function splitAt(offsets: readonly number[], chunk: Chunk): Chunk[] {
 }
 
 /** Joins all chunks if they are short in total and share their headings, page and file. */
-function wholeOf({ text, isNote }: TextToChunk, chunks: readonly Chunk[], places: Places): Chunk | undefined {
+function wholeOf(
+  { text, isNote }: TextToChunk,
+  chunks: readonly Chunk[],
+  positions: DocumentPositions,
+): Chunk | undefined {
   const [first] = chunks;
   const last = chunks.at(-1);
   if (!first || !last || last.end - first.start > wholeUnitsMax) return undefined;
   const placeOf = ({ start, titlePath }: Chunk): string => {
-    const { page, member } = places.at(start);
+    const { page, member } = positions.at(start);
     return JSON.stringify([isNote ? [] : titlePath, page, member]);
   };
   if (chunks.some((chunk) => placeOf(chunk) !== placeOf(first))) return undefined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createChunker } from './chunker.ts';
-import { placedChunks, type TextToChunk } from './placed-chunks.ts';
+import { positionedChunks, type TextToChunk } from './positioned-chunks.ts';
 
 const pages: TextToChunk = {
   text: '# One\n\nFirst page.\n\n# Two\n\nSecond page.',
@@ -14,7 +14,7 @@ const pages: TextToChunk = {
 
 test('contract §6: a chunk has its page and the headings above it', () => {
   assert.deepEqual(
-    placedChunks(pages).map(({ headings, metadata }) => [headings, metadata]),
+    positionedChunks(pages).map(({ headings, metadata }) => [headings, metadata]),
     [
       [['One'], { page: 1, section_header: 'One' }],
       [['Two'], { page: 2, section_header: 'Two' }],
@@ -29,7 +29,7 @@ test('contract §6: no chunk spans two pages', () => {
     page: index + 1,
   }));
   assert.deepEqual(
-    placedChunks({ text, kind: 'pdf', marks }).map((chunk) => [chunk.text, chunk.metadata]),
+    positionedChunks({ text, kind: 'pdf', marks }).map((chunk) => [chunk.text, chunk.metadata]),
     [
       ['The harbour opens in May.', { page: 1 }],
       ['The lock takes two boats.', { page: 2 }],
@@ -41,7 +41,7 @@ test('contract §6: no chunk spans two pages', () => {
 test('a chunk of plain text has its lines', () => {
   const text = 'first\nparagraph\n\n## Heading\n\nlast';
   assert.deepEqual(
-    placedChunks({ text, kind: 'markdown', marks: [{ offset: 0, line: 1 }] }).map(({ metadata }) => metadata),
+    positionedChunks({ text, kind: 'markdown', marks: [{ offset: 0, line: 1 }] }).map(({ metadata }) => metadata),
     [
       { line_start: 1, line_end: 2 },
       { section_header: 'Heading', line_start: 4, line_end: 6 },
@@ -53,7 +53,7 @@ const sentences = (count: number): string => 'A sentence of about forty characte
 
 test('a short text is one chunk, and a long one is not', () => {
   const cut = (text: string, more: Partial<TextToChunk> = {}) =>
-    placedChunks({ text, kind: 'text', marks: [], ...more });
+    positionedChunks({ text, kind: 'text', marks: [], ...more });
   const abstract = sentences(60);
   assert.deepEqual(
     cut(abstract).map(({ text }) => text),
@@ -76,7 +76,7 @@ test('a short note is one chunk despite headings', () => {
   const text =
     '# compute the sum\ndef add(a, b):\n    return a + b\n\n# and more of it\ndef more(a):\n    return add(a, 1)';
   const lines = { offset: 0, line: 1 };
-  const [only, ...others] = placedChunks({ text, kind: 'markdown', marks: [lines], isNote: true });
+  const [only, ...others] = positionedChunks({ text, kind: 'markdown', marks: [lines], isNote: true });
   assert.deepEqual([only?.text, only?.headings, others], [text, [], []]);
   assert.deepEqual(only?.metadata, { line_start: 1, line_end: 7 });
 });
@@ -84,7 +84,7 @@ test('a short note is one chunk despite headings', () => {
 test('chunks a long text on another thread, with the same result', async () => {
   const long: TextToChunk = { ...pages, text: `${pages.text}\n\n${'A sentence of a long text. '.repeat(4000)}` };
   const chunker = createChunker();
-  assert.deepEqual(await chunker.chunk(long), placedChunks(long));
+  assert.deepEqual(await chunker.chunk(long), positionedChunks(long));
   await assert.rejects(chunker.chunk(long, AbortSignal.abort()), { name: 'AbortError' });
   await chunker.close();
 });
