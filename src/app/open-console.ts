@@ -140,14 +140,14 @@ function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): 
   return {
     name,
     version,
-    caller: shown(caller),
+    caller: callerName(caller),
     identity: caller.id,
     transport: caller.reachedAt === undefined ? 'stdio' : 'http',
   };
 }
 
 /** The token's name, else the address or connection. */
-function shown({ id, name, authenticated }: ToolCall['caller']): string {
+function callerName({ id, name, authenticated }: ToolCall['caller']): string {
   return authenticated === true ? `token ${name}` : id;
 }
 
@@ -155,7 +155,7 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
   const { at, tool, caller, client, given, ms, outcome, answer } = call;
   const tokens = Math.ceil(charsOf(answer) / charsPerToken);
   activity.record({
-    ...{ at, tool, ms, tokens, outcome, caller: shown(caller), identity: caller.id, client: client?.name ?? '' },
+    ...{ at, tool, ms, tokens, outcome, caller: callerName(caller), identity: caller.id, client: client?.name ?? '' },
     ...{ query: queryOf(given), results: resultsOf(answer) },
   });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });

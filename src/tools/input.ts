@@ -15,7 +15,7 @@ export interface ParsedInput {
 }
 
 export interface InputParser {
-  /** As shown by `tools/list`. */
+  /** As formatName by `tools/list`. */
   schema: JsonSchema;
   parse(raw: unknown): ParsedInput;
 }
@@ -137,7 +137,8 @@ function describeIssue(issue: z.core.$ZodIssue, schema: JsonSchema): Fault {
 
 function formatPath(path: readonly PropertyKey[]): string {
   let text = '';
-  for (const part of path) text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${shown(part)}`;
+  for (const part of path)
+    text += typeof part === 'number' ? `[${part}]` : `${text === '' ? '' : '.'}${formatName(part)}`;
   return text;
 }
 
@@ -154,7 +155,7 @@ function describeProblem(issue: z.core.$ZodIssue, schema: JsonSchema): string {
     case 'unrecognized_keys': {
       const known = issue.path.length === 0 ? Object.keys(schema.properties ?? {}) : [];
       const hint = known.length > 0 ? `; valid arguments: ${known.join(', ')}` : '';
-      return `does not take ${issue.keys.slice(0, 3).map(shown).join(', ')}${hint}`;
+      return `does not take ${issue.keys.slice(0, 3).map(formatName).join(', ')}${hint}`;
     }
     case 'invalid_value':
       return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.slice(0, 20).map(String).join(', ')}`;
@@ -189,7 +190,7 @@ function article(type: string): string {
 }
 
 /** Shortens and escapes a caller's argument name. */
-function shown(name: PropertyKey): string {
+function formatName(name: PropertyKey): string {
   return String(name)
     .replace(/[^\w.$-]/g, '?')
     .slice(0, 64);

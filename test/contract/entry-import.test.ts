@@ -90,16 +90,16 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     assert.deepEqual(
       skipped.map(({ place, reason }) => `${place}: ${reason}`),
       [
-        'entry 4: tags has 101 different tags, and may have at most 100',
+        'entry 4: tags has 101 distinct tags, and may have at most 100',
         'entry 5: a tag has 257 characters, and may have at most 256',
         'entry 6: it has no text',
-        'entry 7: its metadata is not a JSON object',
-        'entry 8: its metadata is not a JSON object',
+        'entry 7: its metadata must be a JSON object',
+        'entry 8: its metadata must be a JSON object',
         'entry 9: text has the character NUL (U+0000), which cannot be stored; leave it out',
-        'entry 10: it has no time that can be read',
-        'entry 11: metadata.a is a number beyond 1.8e308, which cannot be kept; send it as a text',
-        'entry 13: metadata has more than 128 levels of objects and lists in each other',
-        'entry 14: metadata has more than 128 levels of objects and lists in each other',
+        'entry 10: it has no readable time',
+        'entry 11: metadata.a exceeds 1.8e308 and cannot be stored; send it as text',
+        'entry 13: metadata has more than 128 levels of nested objects and lists',
+        'entry 14: metadata has more than 128 levels of nested objects and lists',
       ],
     );
     const stored = await all(entries);

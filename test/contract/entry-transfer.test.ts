@@ -272,11 +272,11 @@ onEachBackend('import and export of entries', (backend) => {
     assert.deepEqual(
       skipped.map(({ reason }) => reason),
       [
-        'its metadata is no object',
-        'its metadata is no object',
-        'its summary is no text',
-        'one of its images is no object',
-        'one of its tags is no text',
+        'its metadata must be an object',
+        'its metadata must be an object',
+        'its summary must be text',
+        'each image must be an object',
+        'each tag must be text',
       ],
     );
   });

@@ -41,7 +41,7 @@ test('import reads a database of mcp-context-server only from plain tables', (t)
     const file = join(folder, `${name}.db`);
     writeDatabase(file, sql);
     const { status, stderr } = run(folder, 'import', file);
-    assert.match(stderr, /This kind of file cannot be imported/, name);
+    assert.match(stderr, /This file format cannot be imported/, name);
     assert.notEqual(status, 0);
   }
   const file = join(folder, 'plain.db');

@@ -21,7 +21,7 @@ export async function answerToolCall(offer: Offer, params: Params, call: Incomin
 
 export function toolResult({ catalogue }: Offer, name: string, data: object, linksTo: LinksTo | undefined): object {
   const tool = catalogue.find(name)?.tool;
-  const text = { type: 'text', text: JSON.stringify(shownText(data, tool?.listed)) };
+  const text = { type: 'text', text: JSON.stringify(textOf(data, tool?.listed)) };
   const content = tool && linksTo ? [text, ...linksTo(tool, data)] : [text];
   return { content, structuredContent: data };
 }
@@ -38,7 +38,7 @@ export function failedResult(thrown: unknown): object {
 }
 
 /** The text content: all of the structured content. A lone list stands for itself. */
-function shownText(data: object, listed: string | undefined): unknown {
+function textOf(data: object, listed: string | undefined): unknown {
   if (listed === undefined || !Object.hasOwn(data, listed)) return data;
   const { [listed]: list, ...rest } = data as Params;
   return Object.keys(rest).length === 0 ? list : data;

@@ -1,24 +1,24 @@
 import { CarrelError } from '../../base/errors.ts';
 import { metadataUnitsMax } from '../../storage/entries/entry.ts';
 
-/** How much of something a call may have. */
+/** A limit on something in a call. */
 export interface Bound {
   readonly max: number;
-  /** What is measured, as errors and the documentation call it. */
+  /** The limited thing, as errors and docs name it. */
   readonly name: string;
-  /** What is counted; characters are UTF-16 units. */
+  /** The unit; characters are UTF-16 units. */
   readonly unit: string;
 }
 
-/** What an entry and a call may have. `npm run docs` puts all of them into docs/context.md. */
+/** Limits of entries and calls. `npm run docs` writes them to docs/context.md. */
 export const bounds = {
   text: bound('text', 2_000_000, 'characters'),
   thread: bound('thread_id', 512, 'characters'),
-  tags: bound('tags', 100, 'different tags'),
+  tags: bound('tags', 100, 'distinct tags'),
   tag: bound('a tag', 256, 'characters'),
   metadata: bound('metadata', 2_000, 'values'),
   metadataJson: bound('metadata', metadataUnitsMax, 'characters as JSON'),
-  levels: bound('metadata', 128, 'levels of objects and lists in each other'),
+  levels: bound('metadata', 128, 'levels of nested objects and lists'),
   images: bound('images', 100, 'images'),
   idempotencyKey: bound('idempotency_key', 256, 'characters'),
   batch: bound('entries, updates', 100, 'items'),
@@ -28,7 +28,7 @@ export const bounds = {
   days: bound('older_than_days', 36_500, 'days'),
   limit: bound('limit of a search', 100, 'entries'),
   query: bound('query', 10_000, 'characters'),
-  filters: bound('metadata, metadata_filters', 100, 'filters together'),
+  filters: bound('metadata, metadata_filters', 100, 'filters in total'),
   filterKey: bound('the key of a filter', 500, 'characters'),
   filterText: bound('the value of a filter', 10_000, 'characters'),
   filterList: bound('the list of a filter', 1_000, 'values'),
@@ -38,7 +38,7 @@ function bound(name: string, max: number, unit: string): Bound {
   return { name, max, unit };
 }
 
-/** Throws an error with the name, the size and the bound. `called` where the caller knows it by another name. */
+/** Throws an error with name, size and limit. `called` overrides the name for the caller. */
 export function checkBound(limit: Bound, size: number, called?: string): void {
   if (size > limit.max) throw new CarrelError('invalid_arguments', exceeded(limit, size, called));
 }

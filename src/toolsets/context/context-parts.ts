@@ -9,17 +9,17 @@ import type { WriteSettings } from './write/write-input.ts';
 
 export type EntryMeaning = Meaning<EntryFilter>;
 
-/** What the tools of this set depend on; each takes what it needs. */
+/** Dependencies of this toolset's tools; each takes what it needs. */
 export interface ContextParts {
   readonly entries: EntryStore;
-  /** Undefined if search by meaning is switched off. */
+  /** Undefined if semantic search is disabled. */
   readonly meaning: EntryMeaning | undefined;
-  /** Undefined if none are made. */
+  /** Undefined if summaries are disabled. */
   readonly summaries: EntrySummaries | undefined;
   readonly texts: TextThread;
   readonly backend: 'sqlite' | 'postgresql';
   readonly writes: WriteSettings;
-  /** How many characters of an entry a search shows. */
+  /** Characters of an entry shown in search results. */
   readonly truncationChars: number;
   readonly rrfK: number;
   readonly reranker: Reranker;
@@ -28,13 +28,13 @@ export interface ContextParts {
 /** What the writing tools need. */
 export type WriteParts = Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>;
 
-/** To be called after a write: vectors and summaries are made in the background. */
+/** Call after a write: vectors and summaries are made in the background. */
 export function wakeBacklogs({ meaning, summaries }: Pick<ContextParts, 'meaning' | 'summaries'>): void {
   meaning?.wake();
   summaries?.wake();
 }
 
-/** In the order of the ids; entries that no longer exist are left out. */
+/** In the order of the ids; missing entries are skipped. */
 export async function loadEntries(
   entries: EntryStore,
   ids: readonly number[],

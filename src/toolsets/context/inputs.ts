@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { isObject } from '../../base/json.ts';
 import { bounds, checkBound } from './bounds.ts';
 
-/** An argument that is a JSON object, with all its keys: `z.record` drops a key named __proto__. */
+/** A JSON object argument with all its keys: `z.record` drops `__proto__`. */
 export const jsonObject = z.custom<Record<string, unknown>>(isObject, 'must be an object').meta({ type: 'object' });
 
-/** Trimmed, in lower case, without duplicates and empty ones. */
+/** Trimmed, lower-case, without duplicates or empty tags. */
 export function normaliseTags(tags: readonly string[]): string[] {
   const normalised = [...new Set(tags.map((tag) => tag.trim().toLowerCase()))].filter((tag) => tag !== '');
   checkBound(bounds.tags, normalised.length);

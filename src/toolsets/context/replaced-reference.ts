@@ -1,11 +1,11 @@
 import { isObject } from '../../base/json.ts';
 import type { Metadata } from '../../storage/entries/entry.ts';
 
-/* An entry keeps the id of the one that it replaces in its metadata, beside the ids that it refers to. */
+/* An entry's metadata holds the id of the entry it replaces, beside its other references. */
 
 export const replacesPath = ['references', 'replaces'] as const;
 
-/** The id of the entry that one with this metadata replaces. */
+/** The id of the replaced entry, if any. */
 export function replacedIdOf(metadata: Metadata | undefined): number | undefined {
   const [group, key] = replacesPath;
   const references = metadata?.[group];
@@ -13,7 +13,7 @@ export function replacedIdOf(metadata: Metadata | undefined): number | undefined
   return typeof id === 'number' ? id : undefined;
 }
 
-/** The metadata, or a patch of it, of an entry that replaces another. */
+/** Metadata, or a patch, for an entry that replaces another. */
 export function withReplaced(metadata: Metadata | undefined, id: number): Metadata {
   const [group, key] = replacesPath;
   const references = metadata?.[group];

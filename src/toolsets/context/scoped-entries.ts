@@ -9,20 +9,20 @@ import type { EntryMeaning } from './context-parts.ts';
 type Writing = { readonly idempotency?: Idempotency | undefined };
 
 /**
- * The memory as callers know it who may use only some threads: whatever is in others is as unknown to them as if it did not
- * exist. Work in the background, which serves nobody in particular, must not go through it.
+ * The memory limited to some threads: entries in others appear not to exist. Background work, which serves no
+ * particular caller, must not use it.
  */
 export function scopedEntries(entries: EntryStore, threads: readonly string[]): EntryStore {
   const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, amongThreads: threads });
   const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
-  /** Another caller's key must neither conflict with one's own nor give back that caller's answer. */
+  /** Another caller's key must neither conflict nor return that caller's answer. */
   const own = <Request extends Writing>(request: Request): Request => {
     const { idempotency } = request;
     if (idempotency === undefined) return request;
     return { ...request, idempotency: { ...idempotency, key: `${scope} ${idempotency.key}` } };
   };
   const denied = async (): Promise<never> => {
-    throw new CarrelError('internal', 'This is not for callers with restricted rights.');
+    throw new CarrelError('internal', 'This needs unrestricted rights.');
   };
   return {
     async store(request) {
@@ -55,7 +55,7 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
   };
 }
 
-/** Search by meaning among the entries of these threads. What was found there may be scored again by its ids. */
+/** Semantic search limited to these threads. Its results may be rescored by id. */
 export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
   const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
     request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request;
@@ -77,8 +77,8 @@ export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[])
   };
 }
 
-/** The names are the caller's own; whether there is such a thread is not told. */
+/** Names only the caller's own threads, never whether another one exists. */
 function outside(threads: readonly string[]): CarrelError {
   const names = threads.map((name) => JSON.stringify(name)).join(', ');
-  return new CarrelError('outside_rights', `With this token entries can only be stored in the threads ${names}.`);
+  return new CarrelError('outside_rights', `This token may only store entries in the threads ${names}.`);
 }

@@ -39,24 +39,24 @@ import { extractiveSummaries, type ModelServers, summaryProviderOf } from './wri
 
 export interface ContextDeps {
   storage: Storage;
-  /** Undefined if there are no embeddings. */
+  /** Undefined without embeddings. */
   embeddings: EmbeddingProvider | undefined;
   /** The provider of a previously used model, by name. */
   formerEmbeddings?: (model: string) => Promise<EmbeddingProvider | undefined>;
-  /** By default, nothing is reranked. */
+  /** Without it, nothing is reranked. */
   reranker?: Reranker | undefined;
-  /** By default, the best sentences of a text are its summary. */
+  /** By default, a text's best sentences. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
-  /** Work to be done soon, but not before the first call. */
+  /** Deferred work, not before the first call. */
   settle?: () => Promise<void>;
-  /** Releases what the toolset was given. */
+  /** Releases the given dependencies. */
   close?: () => Promise<void>;
 }
 
 const backlogDelayMs = 1_000;
 
-/** Creates the toolset, and the index and summary provider that the settings ask for. */
+/** Creates the toolset, with the configured index and summary provider. */
 export async function openContextToolset(
   config: ContextConfig,
   { servers, ...deps }: ContextDeps & { servers: ModelServers },
@@ -71,7 +71,7 @@ export async function openContextToolset(
   });
 }
 
-/** While thousands of entries are being embedded, a search waits for what its caller may have just stored. */
+/** While thousands of entries are being embedded, a search waits only for the latest. */
 const lastWaitedFor = 32;
 
 /** An agent's memory: seed 002. */
@@ -122,7 +122,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
   const search = isHybrid ? 'hybrid_search_context' : words ? 'fts_search_context' : 'search_context';
-  // Work that an earlier process left behind waits until this one has started.
+  // Work left by an earlier process waits until this one has started.
   const backlog = setTimeout(() => {
     deps.settle?.().catch((error: unknown) => log.incident('the metadata index is left as it is', error));
     wakeBacklogs({ meaning, summaries });
@@ -151,7 +151,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
     consoleTools: createContextConsoleTools(known),
     failures: { as: 'result' },
     readsNumbers: true,
-    instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and wishes of the user as they come up (store_context, a thread_id for each task).`,
+    instructions: `Memory: look up what is known before a task (${search}; get_context_by_ids for whole entries), and store decisions, results and the user's preferences as they come up (store_context, one thread_id per task).`,
     resources: [createEntryResources(known.entries)],
     prompts: createContextPrompts(known.entries, { search }),
     citable: [createCitableEntries(known.entries)],
@@ -186,15 +186,15 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
 }
 
 /**
- * A new database has the usual fields indexed from the start. An older one may get them later: until then every filter
- * finds the same, only slower.
+ * True if the default fields are configured. A new database has them indexed; an older one gets them later, and
+ * filters are slower until then.
  */
 function isUsualIndex({ indexedFields, indexSyncMode }: ContextConfig): boolean {
   const usual = contextSlice.fields.indexedFields.default;
   return isDeepStrictEqual(indexedFields, usual) && (indexSyncMode === 'auto' || indexSyncMode === 'additive');
 }
 
-/** The provider, with long texts in parts of the configured length, or whole. */
+/** The provider, embedding long texts in parts or whole. */
 function inParts(provider: EmbeddingProvider, { chunking, chunkChars }: ContextConfig): EmbeddingProvider {
   return {
     name: provider.name,

@@ -40,10 +40,7 @@ onEachDatabase('what clients really send', (server) => {
     for (const [part, message] of [
       [{ thread_id: 'x'.repeat(513) }, 'thread_id has 513 characters, and may have at most 512'],
       [{ text: 'x'.repeat(2_000_001) }, 'text has 2000001 characters, and may have at most 2000000'],
-      [
-        { tags: Array.from({ length: 101 }, (_, n) => `${n}`) },
-        'tags has 101 different tags, and may have at most 100',
-      ],
+      [{ tags: Array.from({ length: 101 }, (_, n) => `${n}`) }, 'tags has 101 distinct tags, and may have at most 100'],
       [{ tags: ['x'.repeat(257)] }, 'a tag has 257 characters, and may have at most 256'],
       [{ metadata: { a: Array(2_000).fill(0) } }, 'metadata has 2002 values, and may have at most 2000'],
       [
@@ -51,8 +48,8 @@ onEachDatabase('what clients really send', (server) => {
         'metadata has 1048584 characters as JSON, and may have at most 1048576',
       ],
       // As text it has no bound of the protocol.
-      [{ metadata: `{"a":${nested(128)}}` }, 'metadata has more than 128 levels of objects and lists in each other'],
-      [{ metadata: `{"a":${nested(50_000)}}` }, 'metadata has more than 128 levels of objects and lists in each other'],
+      [{ metadata: `{"a":${nested(128)}}` }, 'metadata has more than 128 levels of nested objects and lists'],
+      [{ metadata: `{"a":${nested(50_000)}}` }, 'metadata has more than 128 levels of nested objects and lists'],
       [{ images: Array(101).fill({ data: 'YWJj' }) }, 'images has 101 images, and may have at most 100'],
     ] as const) {
       assert.equal(await fail('store_context', { ...good, ...part }), message);
@@ -165,7 +162,7 @@ onEachDatabase('what clients really send', (server) => {
     const [first] = answer['warnings'] === undefined ? [] : (answer['warnings'] as string[]);
     // A busy machine may need longer than a search waits. Then it says so, of the entries that were searched.
     if (first === undefined) assert.match(answer.results[0]?.text_content ?? '', /kitten/);
-    else assert.ok(Number(/^(\d+) of the entries/.exec(first)?.[1]) <= 50, first);
+    else assert.ok(Number(/^(\d+) of the searched entries/.exec(first)?.[1]) <= 50, first);
     const statistics = await call('get_statistics');
     const semantic = statistics['semantic_search'] as Record<string, number>;
     assert.equal((semantic['pending_count'] ?? 0) + (semantic['context_count'] ?? 0), statistics['total_entries']);

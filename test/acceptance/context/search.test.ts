@@ -284,14 +284,14 @@ function searchTools(server: ContextServer): void {
       [[database], true, 1, false],
     );
     assert.match(String(answer.results[0]?.['highlighted']), /<mark>database<\/mark>/);
-    assert.match(String(answer['hint']), /No entry has all of .*"database".*No entry at all has "invoices"/);
+    assert.match(String(answer['hint']), /No entry contains all of .*"database".*No entry contains "invoices"/);
     const full = await call('fts_search_context', { query: 'Which database did we choose for billing?' });
     assert.deepEqual([ids(full), full['relaxed'], full['hint']], [[database], undefined, undefined]);
     const elsewhere = await call('fts_search_context', { query, thread_id: 'home' });
     assert.equal(elsewhere['count'], 0);
     assert.match(
       String(elsewhere['hint']),
-      /The filters leave 2 entries without the query. No entry at all has "invoices"/,
+      /Without the query, the filters match 2 entries. No entry contains "invoices"/,
     );
   });
 
@@ -312,7 +312,7 @@ function searchTools(server: ContextServer): void {
     assert.deepEqual(await boolean('cat -sleeps'), []);
     const alone = await call('fts_search_context', { query: '-cat', mode: 'boolean' });
     assert.equal(alone['count'], 0);
-    assert.match(String(alone['hint']), /exclusions alone/);
+    assert.match(String(alone['hint']), /only exclusions/);
     const mistaken = await call('fts_search_context', { query: 'database -sleeps' });
     assert.match(String(mistaken['hint']), /mode boolean/);
     assert.deepEqual(await found('fts_search_context', { query: 'windo* slee*' }), [cat]);
@@ -329,30 +329,30 @@ function searchTools(server: ContextServer): void {
     };
     for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
       const query = tool === 'search_context' ? {} : { query: 'cat' };
-      assert.match(await hint(tool, { ...query, thread_id: 'Wrok' }), /no thread "Wrok"; the nearest is "work"/, tool);
-      assert.match(await hint(tool, { ...query, thread_id: 'home', offset: 90 }), /offset 90 is behind the last/, tool);
+      assert.match(await hint(tool, { ...query, thread_id: 'Wrok' }), /no thread "Wrok"; the closest is "work"/, tool);
+      assert.match(await hint(tool, { ...query, thread_id: 'home', offset: 90 }), /offset 90 is past the last/, tool);
     }
     const search = (input: Record<string, unknown>) => hint('search_context', input);
-    assert.match(await search({ tags: ['decisoin'] }), /tag "decisoin"; the nearest is "decision"/);
-    assert.match(await search({ metadata: { priority: '9' } }), /priority eq "9" leaves none, but eq 9 leaves 1/);
-    assert.match(await search({ metadata: { done: 'true' } }), /eq true leaves 1/);
+    assert.match(await search({ tags: ['decisoin'] }), /tag "decisoin"; the closest is "decision"/);
+    assert.match(await search({ metadata: { priority: '9' } }), /priority eq "9" matches no entry, but eq 9 matches 1/);
+    assert.match(await search({ metadata: { done: 'true' } }), /eq true matches 1/);
     const owner = { key: 'owner.teams', operator: 'contains', value: 'core' };
     assert.equal((await call('search_context', { metadata_filters: [owner] }))['count'], 1);
     const teams = { metadata: { 'owner.teams': 'core' }, thread_id: 'home' };
-    assert.match(await search(teams), /array_contains "core" leaves 1: the field is a list/);
+    assert.match(await search(teams), /array_contains "core" matches 1: the field is a list/);
     assert.match(await search({ metadata: { colour: 'red' } }), /No entry has a metadata field colour/);
-    assert.match(
-      await search({ thread_id: 'home', tags: ['storage'] }),
-      /by themselves they leave: thread_id 2, tags 1/,
-    );
-    assert.match(await search({ end_date: '2001-01-01' }), /end_date leaves none/);
-    assert.match(await hint('fts_search_context', { query: 'xylophone cat' }), /No entry at all has "xylophone"/);
+    assert.match(await search({ thread_id: 'home', tags: ['storage'] }), /separately they match: thread_id 2, tags 1/);
+    assert.match(await search({ end_date: '2001-01-01' }), /end_date matches no entry/);
+    assert.match(await hint('fts_search_context', { query: 'xylophone cat' }), /No entry contains "xylophone"/);
     assert.match(await hint('fts_search_context', { query: 'cat database' }), /Use fewer words/);
-    assert.match(await hint('fts_search_context', { query: '!!!' }), /has no word to look for; grep_context/);
-    assert.match(await hint('fts_search_context', { query: 'xylo zeb', mode: 'prefix' }), /has "xylo\*", "zeb\*"/);
-    assert.match(await hint('grep_context', { pattern: 'POSTGRESQL' }), /no line of \d+ entries: case_sensitive=false/);
-    assert.match(await hint('grep_context', { pattern: 'x', thread_id: 'hoem' }), /the nearest is "home"/);
-    assert.match(String((await call('list_threads', { filter: 'hoem' }))['hint']), /the nearest is "home"/);
+    assert.match(await hint('fts_search_context', { query: '!!!' }), /contains no searchable word; grep_context/);
+    assert.match(await hint('fts_search_context', { query: 'xylo zeb', mode: 'prefix' }), /contains "xylo\*", "zeb\*"/);
+    assert.match(
+      await hint('grep_context', { pattern: 'POSTGRESQL' }),
+      /No line in \d+ entries matches: case_sensitive=false/,
+    );
+    assert.match(await hint('grep_context', { pattern: 'x', thread_id: 'hoem' }), /the closest is "home"/);
+    assert.match(String((await call('list_threads', { filter: 'hoem' }))['hint']), /the closest is "home"/);
     assert.match(
       String((await call('get_context_by_ids', { context_ids: [987_654] }))['hint']),
       /No entry has any of these/,

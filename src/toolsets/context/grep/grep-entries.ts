@@ -20,9 +20,9 @@ export interface GrepSearch {
   readonly filter: EntryFilter;
   readonly entriesMax: number;
   readonly matchesMax: number;
-  /** For the matches, in an answer. */
+  /** Max bytes of matches in an answer. */
   readonly bytesMax: number;
-  /** The first entry, and the place in it; without it, the search starts at the beginning. */
+  /** Where to start; by default at the beginning. */
   readonly from?: EntryPlace | undefined;
   readonly signal: AbortSignal;
 }
@@ -34,24 +34,24 @@ export interface EntryPlace extends MatchPlace {
 export interface GrepOutcome {
   readonly entries: { readonly id: number; readonly matches: readonly LineMatch[] }[];
   readonly scanned: number;
-  /** A limit of entries, matches, bytes or time was reached: where there may be more. */
+  /** Where to continue if a limit of entries, matches, bytes or time was reached. */
   readonly next: EntryPlace | undefined;
   readonly timedOutIds: readonly number[];
 }
 
-/** Entries that are read at a time: more of short ones, fewer of long ones. */
+/** Batch size: larger for short entries, smaller for long ones. */
 const batchMin = 5;
 const batchMax = 100;
 const batchUnits = 1_000_000;
 const entryTimeoutMs = 1_000;
 const totalTimeoutMs = 10_000;
-/** After this many entries on which a pattern took too long, the search is given up. */
+/** Gives up after this many timeouts. */
 const timeoutsMax = 3;
 
-/** Each has a thread and its texts in memory. */
+/** Each holds a thread and its texts in memory. */
 const searches = createSlots({ runningMax: 4, waitingMax: Number.POSITIVE_INFINITY });
 
-/** Searches the texts in the order of their ids, on a thread that is terminated when a text takes too long. */
+/** Searches texts in id order, on a thread that is terminated if a text takes too long. */
 export async function grepEntries(entries: EntryStore, search: GrepSearch): Promise<GrepOutcome> {
   checkPattern(search.pattern);
   const leave = await searches.acquire(search.signal);
@@ -90,7 +90,7 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
         const begunMs = performance.now();
         const lines = await grepOn(thread, { text, from: place, matchesMax, bytesMax });
         if (lines === undefined) {
-          // These have a bound of their own, which a busy machine takes long to reach.
+          // These have their own timeout, which a busy machine stretches.
           deadline += performance.now() - begunMs;
           timedOutIds.push(id);
           thread = startThread(pattern);
@@ -135,15 +135,15 @@ function startThread(workerData: GrepPattern): GrepThread {
     name: 'carrel-grep',
     lean: true,
     workerData,
-    lost: (cause) => new Error('the thread that greps was lost', { cause }),
+    lost: (cause) => new Error('grep thread lost', { cause }),
   });
 }
 
-const overdue = new Error('the pattern ran away');
+const overdue = new Error('the pattern timed out');
 
-/** Undefined if it took too long; the thread is then terminated. */
+/** Undefined on timeout; the thread is then terminated. */
 async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
-  // The time to start a thread does not count against the pattern.
+  // Thread start-up must not count against the pattern.
   await thread.ready();
   try {
     return await withTimeout(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });

@@ -8,7 +8,7 @@ export interface GrepPattern {
   readonly contextLines: number;
 }
 
-/** A match within an entry: its line, from 1, and how many matches of that line come before it. */
+/** A match's position in an entry: its line, from 1, and its index among that line's matches. */
 export interface MatchPlace {
   readonly line: number;
   readonly skip: number;
@@ -18,17 +18,17 @@ export interface GrepRequest {
   readonly text: string;
   readonly from: MatchPlace;
   readonly matchesMax: number;
-  /** For the matches, in an answer. */
+  /** Max bytes of matches in an answer. */
   readonly bytesMax: number;
 }
 
 export interface GrepFound {
   readonly matches: LineMatch[];
-  /** The first match for which there was no room. */
+  /** The first match that did not fit. */
   readonly next: MatchPlace | undefined;
 }
 
-/** One match within a line. Offsets are characters of the line as shown, as everywhere in these tools. */
+/** One match in a line. Offsets count characters of the line as shown. */
 export interface LineMatch {
   readonly line_number: number;
   readonly line: string;
@@ -38,10 +38,10 @@ export interface LineMatch {
   readonly after: string[];
 }
 
-/** A line of machine output can be as long as a book. */
+/** Machine output can have huge lines. */
 const lineUnitsMax = 2_000;
 
-/** Matches are found line by line, possibly several in a line; an empty match counts once. */
+/** Finds matches line by line; an empty match counts once. */
 export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, pattern: GrepPattern): GrepFound {
   const lines = text.split('\n');
   const search = searcherOf(pattern);
@@ -66,22 +66,22 @@ export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, patt
 
 function showMatch(lines: readonly string[], index: number, { start, end }: Span, contextLines: number): LineMatch {
   const line = lines[index] ?? '';
-  // The part around the match, if the line is too long to be shown whole.
+  // An excerpt around the match if the line is too long.
   const from = line.length <= lineUnitsMax ? 0 : Math.max(0, Math.min(start - 200, line.length - lineUnitsMax));
   const match = {
     line_number: index + 1,
-    line: shown(line.slice(from)),
+    line: shortenLine(line.slice(from)),
     match_start: countCharacters(line.slice(from, start)),
     match_end: countCharacters(line.slice(from, Math.min(end, from + lineUnitsMax))),
-    before: lines.slice(Math.max(0, index - contextLines), index).map(shown),
-    after: lines.slice(index + 1, index + 1 + contextLines).map(shown),
+    before: lines.slice(Math.max(0, index - contextLines), index).map(shortenLine),
+    after: lines.slice(index + 1, index + 1 + contextLines).map(shortenLine),
   };
   if (wireBytes(match, 2, matchBytesMax) <= matchBytesMax) return match;
   const brief = { ...match, before: match.before.map(beginning), after: match.after.map(beginning) };
   return wireBytes(brief, 2, matchBytesMax) <= matchBytesMax ? brief : { ...match, before: [], after: [] };
 }
 
-/** Less than the smallest answer has room for: every answer must lead further. */
+/** Smaller than any answer's space, so that every answer makes progress. */
 const matchBytesMax = 40_000;
 
 function beginning(line: string): string {
@@ -99,7 +99,7 @@ export function compile({ pattern, isRegex, caseSensitive }: GrepPattern): RegEx
   try {
     return new RegExp(pattern, `${flags}u`);
   } catch {
-    // Without the u flag, more patterns are valid.
+    // More patterns are valid without the u flag.
     return new RegExp(pattern, flags);
   }
 }
@@ -111,6 +111,6 @@ function searcherOf(pattern: GrepPattern): (line: string) => Iterable<Span> {
   };
 }
 
-function shown(line: string): string {
+function shortenLine(line: string): string {
   return line.length <= lineUnitsMax ? line : line.slice(0, lineUnitsMax).toWellFormed();
 }

@@ -4,5 +4,5 @@ import { type GrepPattern, type GrepRequest, grepText } from './grep-text.ts';
 
 const pattern: GrepPattern = workerData;
 
-/** Searches one text after another. A regular expression may never end, so the thread can be terminated at any time. */
+/** Searches texts one by one. A regular expression may never end, so the thread can be terminated. */
 answerCalls(() => ({ perform: (request: GrepRequest) => grepText(request, pattern) }));

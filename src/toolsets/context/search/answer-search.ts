@@ -12,13 +12,13 @@ import { joinWarnings, pastWarnings, type Warned } from './past-warnings.ts';
 import { filterFaults, nextOffset } from './search-answer.ts';
 import { pageOf, parseFilters, queryText, type SearchArguments } from './search-input.ts';
 
-/** A search with its arguments parsed. */
+/** A search with parsed arguments. */
 export interface SearchRequest {
   readonly text: string;
   readonly filter: EntryFilter;
   readonly limit: number;
   readonly offset: number;
-  /** How many filters are applied, for the statistics. */
+  /** Number of filters, for the statistics. */
   readonly applied: number;
   readonly explain: boolean;
   readonly signal: AbortSignal;
@@ -28,42 +28,42 @@ interface Hit {
   readonly id: number;
   readonly relevance: number;
   readonly range: readonly [start: number, end: number] | undefined;
-  /** Those that clients of the original read, and those of each stage, for whoever asks why. */
+  /** The original's scores, and those of each stage for `explain`. */
   readonly scores: object;
   readonly replaces?: number | undefined;
   readonly replacedBy?: number | undefined;
   readonly stages: object;
 }
 
-/** What a mode found: one page, judged. */
+/** One page of results with relevance. */
 export interface SearchOutcome {
   readonly hits: readonly Hit[];
   readonly hasMore: boolean;
-  /** All entries that match, where a search counts them. */
+  /** All matching entries, if counted. */
   readonly total?: number;
-  /** Entries that are not on the page because they are weak. */
+  /** Low-relevance entries left off the page. */
   readonly weak?: number;
-  /** Fields of this mode alone, before and after those of every search. */
+  /** Mode-specific fields, before and after the common ones. */
   readonly counts?: object;
   readonly judged: object;
   readonly stats: (rows: number) => object;
   readonly hints?: readonly (string | undefined)[];
-  /** For the hint when nothing is found. */
+  /** For the hint if nothing is found. */
   readonly empty: Pick<EmptySearch, 'total' | 'words' | 'tryThis'>;
   readonly warnings?: Warned;
   /** Adds a copy of the text with marks. `left`: bytes left in the answer. */
   readonly highlight?: ((text: string, left: number) => Promise<string>) | undefined;
 }
 
-/** What differs between search by words, by meaning and by both. */
+/** What differs between keyword, semantic and hybrid search. */
 export interface SearchMode {
   readonly head: object;
-  /** Of an answer to filters that are invalid. */
+  /** Fields of the answer to invalid filters. */
   readonly unsearched: { readonly counts?: object; stats(applied: number): object };
   search(request: SearchRequest): Promise<SearchOutcome>;
 }
 
-/** Parse, search, judge, fit: the way of all searches for a text. */
+/** All text searches: parse, search, score relevance, fit the answer. */
 export async function answerSearch(
   { head, unsearched, search }: SearchMode,
   input: SearchArguments & { readonly query: string },

@@ -36,7 +36,7 @@ const dayMs = 86_400_000;
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Milliseconds; finer fractions are rounded into the range. */
+/** In milliseconds; finer fractions are rounded into the range. */
 function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
   const match = pattern.exec(extended(text.trim()));
   if (match === null) throw badDate(parameter, text);
@@ -54,7 +54,10 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
   return Math.max(earliest, Math.min(latest, midnight + ms - zoneMinutes(zone, parameter, text) * 60_000));
 }
 
-/** Basic forms of ISO 8601 (20261115T1000) and dates by week (2026-W46-7) in the extended form; other texts as they are. */
+/**
+ * Converts ISO 8601 basic forms (20261115T1000) and week dates (2026-W46-7) to the extended form; leaves other texts
+ * unchanged.
+ */
 function extended(text: string): string {
   const hyphenated = text
     .replace(basicDate, '$1-$2-$3')

@@ -6,12 +6,12 @@ import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { replacementsAmong } from './replaced-entries.ts';
 
-/** Longer entries are judged by their beginning: fifty of a megabyte would fill the memory of a small machine. */
+/** Longer entries are scored by their beginning: fifty of a megabyte would exhaust a small machine. */
 const judgedChars = 100_000;
 
 /**
- * Judges entries by their text as it was then. Without a query in terms, the text's words are sought. "Yes, last Friday!" says
- * little by itself: a model that can reads a short answer behind its question, if that is short, too.
+ * Scores entries by their text at that time. Without a parsed query, the query's words are used. A short reply ("Yes,
+ * last Friday!") is scored together with the question before it, if that is short too and the model supports it.
  */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
@@ -42,7 +42,7 @@ export interface Judged {
   readonly reranking?: RerankingState;
 }
 
-/** What an answer says of how its results were judged. */
+/** The answer's fields about relevance. */
 export function judgedFields({ omitted, reranking }: Judged) {
   return {
     ...rerankingField(reranking),

@@ -17,7 +17,7 @@ import { type Stats, startStats } from './search-answer.ts';
 export interface LegsRequest {
   readonly text: string;
   readonly filter: EntryFilter;
-  /** How many filters are applied, for the statistics. */
+  /** Number of filters, for the statistics. */
   readonly applied: number;
   readonly explain: boolean;
   /** See Meaning. */
@@ -25,16 +25,16 @@ export interface LegsRequest {
   readonly signal: AbortSignal;
 }
 
-/** The legs of the search core over entries. `told` is filled in while they search. */
+/** The retrieval stages of the search core for entries. `report` is filled in while they run. */
 export interface EntryLegs extends HybridDeps {
   readonly told: {
     /** BM25 scores, by entry id. */
     wordScores: ReadonlyMap<number, number>;
-    /** Undefined where words were not searched. */
+    /** Undefined if keyword search was not used. */
     wordMode: 'boolean' | undefined;
     wordStats: Stats | undefined;
     meaningStats: Stats | undefined;
-    /** What was searched for instead of misspelt words. */
+    /** Corrected misspelt words. */
     corrected: readonly CorrectedWord[];
   };
 }

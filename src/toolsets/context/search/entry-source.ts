@@ -10,7 +10,7 @@ import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
 import type { Excerpt } from './text-thread.ts';
 
-/** An entry has no title: its beginning stands for one, and the snippet mostly repeats it. */
+/** An entry has no title, so its beginning serves as one. */
 const titleChars = 40;
 
 export function createEntrySource(
@@ -59,7 +59,7 @@ export function createEntrySource(
     },
   };
 
-  /** Of the part that the model read; of the whole text where only that has words of the query. */
+  /** Excerpts from the part that the model read, or from the whole text if only that contains query words. */
   async function excerptsOf(texts: readonly Read[], query: string, signal: AbortSignal) {
     const cut = (some: readonly string[]) => parts.texts.excerpts(some, query, signal);
     const read = await cut(texts.map(({ part }) => part.text));
@@ -88,14 +88,14 @@ function uriOf(id: number | undefined): string | undefined {
   return id === undefined ? undefined : `${entryUriPrefix}${id}`;
 }
 
-/** The part of a text that the model read, from the start of a word on; else all of it. */
+/** The part that the model read, from the start of a word; else the whole text. */
 function passageOf(text: string, [from, to]: readonly [start: number, end: number] = [0, text.length]): Passage {
-  // It is so many characters, and may begin within a word.
+  // It is cut by characters, possibly inside a word.
   const start = from === 0 ? 0 : from + Math.max(0, text.slice(from, to).search(/(?<=\s)\S/));
   return { text: text.slice(start, to), start };
 }
 
-/** The excerpt, in units of the whole text. Found by its meaning, a passage has no words to show it around. */
+/** The excerpt in offsets of the whole text. A purely semantic hit has no words to center on. */
 function shownOf({ text, start }: Passage, { snippet, range, words }: Excerpt): Omit<Excerpt, 'words'> {
   const beginning = words.length > 0 ? undefined : makeSnippet(text, nothing);
   const [from, to] = beginning?.range ?? range;

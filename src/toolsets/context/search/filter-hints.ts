@@ -3,12 +3,12 @@ import type { EntryFilter, MetadataCondition, Scalar } from '../../../storage/en
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** Filters that are looked at by themselves; each is a search. */
+/** Max filters examined separately; each costs a search. */
 const lookedAtMax = 10;
-/** Of the latest threads, the one that is spelt most alike is looked for. */
+/** Max recent threads compared for the closest spelling. */
 const threadsMax = 10_000;
 
-/** Says which of the filters no entry passes, and what may have been meant. */
+/** Says which filter matches no entry, and what may have been meant. */
 export async function filterHints(entries: EntryStore, filter: EntryFilter, signal: AbortSignal): Promise<string> {
   const { asOf } = filter;
   const counts: string[] = [];
@@ -18,10 +18,10 @@ export async function filterHints(entries: EntryStore, filter: EntryFilter, sign
     if (passing > 0) counts.push(`${name} ${passing}`);
     else none.push(await whyNone(name, part));
   }
-  if (none.length > 0) return `No entry passes the filters. ${none.join(' ')}`;
+  if (none.length > 0) return `No entry matches the filters. ${none.join(' ')}`;
   const when = asOf === undefined ? '' : ` as of ${asOf}`;
-  if (counts.length < 2) return `No entry passes the filters${when}.`;
-  return `No entry passes all filters${when}; by themselves they leave: ${counts.join(', ')}. Leave one out.`;
+  if (counts.length < 2) return `No entry matches the filters${when}.`;
+  return `No entry matches all filters${when}; separately they match: ${counts.join(', ')}. Leave one out.`;
 
   async function count(part: EntryFilter): Promise<number> {
     return (await entries.matching(part, { signal })).length;
@@ -34,25 +34,25 @@ export async function filterHints(entries: EntryStore, filter: EntryFilter, sign
         part.threadId,
         threads.map(({ threadId }) => threadId),
       );
-      return `There is no thread ${shown(part.threadId)}; ${near ? `the nearest is ${shown(near)}` : 'list_threads names those there are'}.`;
+      return `There is no thread ${formatValue(part.threadId)}; ${near ? `the closest is ${formatValue(near)}` : 'list_threads lists all threads'}.`;
     }
     if (part.tags !== undefined) {
       const known = (await entries.tags({}, { signal })).map(({ tag }) => tag);
       const near = part.tags.flatMap((tag) => nearestName(tag, known) ?? []);
-      const meant = near.length > 0 ? `; the nearest is ${near.map(shown).join(', ')}` : '';
-      return `No entry has the tag ${part.tags.map(shown).join(' or ')}${meant}.`;
+      const meant = near.length > 0 ? `; the closest is ${near.map(formatValue).join(', ')}` : '';
+      return `No entry has the tag ${part.tags.map(formatValue).join(' or ')}${meant}.`;
     }
     const [condition] = part.metadata ?? [];
-    return condition === undefined ? `${name} leaves none.` : whyNoMetadata(condition);
+    return condition === undefined ? `${name} matches no entry.` : whyNoMetadata(condition);
   }
 
   async function whyNoMetadata(condition: MetadataCondition): Promise<string> {
     const key = condition.path.join('.');
-    const said = 'value' in condition ? `${key} ${condition.operator} ${shown(condition.value)}` : key;
+    const said = 'value' in condition ? `${key} ${condition.operator} ${formatValue(condition.value)}` : key;
     for (const other of alternatives(condition)) {
       const passing = await count({ metadata: [other], asOf });
       if (passing > 0 && 'value' in other) {
-        return `metadata ${said} leaves none, but ${other.operator} ${shown(other.value)} leaves ${passing}: ${reason(condition, other)}.`;
+        return `metadata ${said} matches no entry, but ${other.operator} ${formatValue(other.value)} matches ${passing}: ${reason(condition, other)}.`;
       }
     }
     const path = condition.path;
@@ -62,11 +62,11 @@ export async function filterHints(entries: EntryStore, filter: EntryFilter, sign
     ) {
       return `No entry has a metadata field ${key}.`;
     }
-    return `metadata ${said} leaves none.`;
+    return `metadata ${said} matches no entry.`;
   }
 }
 
-/** Each condition as a filter of its own, under the name of its argument. */
+/** Each condition as a separate filter, named after its argument. */
 function partsOf(filter: EntryFilter): [name: string, part: EntryFilter][] {
   const { threadId, source, contentType, tags, createdFrom, createdTo, metadata = [] } = filter;
   const parts: [string, EntryFilter][] = [
@@ -83,7 +83,7 @@ function partsOf(filter: EntryFilter): [name: string, part: EntryFilter][] {
   ];
 }
 
-/** The same condition with the value as another type, or on the members of an array. */
+/** The same condition with the value as another type, or on array members. */
 function alternatives(condition: MetadataCondition): MetadataCondition[] {
   switch (condition.operator) {
     case 'eq':
@@ -119,6 +119,6 @@ function reason(asked: MetadataCondition, other: MetadataCondition): string {
   return asked.operator === other.operator ? 'a number or boolean is not the same as its text' : 'the field is a list';
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return (JSON.stringify(value) ?? '').slice(0, 80).toWellFormed();
 }

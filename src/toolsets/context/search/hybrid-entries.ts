@@ -12,7 +12,7 @@ export interface HybridRequest extends LegsRequest {
   readonly limit: number;
   readonly offset: number;
   readonly rrfK: number;
-  /** Shows entries that are hardly relevant, too. */
+  /** Include low-relevance entries. */
   readonly includesWeak: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface HybridScores {
   rerank_score: number | null;
 }
 
-/** What each search for itself made of an entry. */
+/** Each stage's score of an entry. */
 export interface StageScores {
   fts_rank: number | null;
   semantic_rank: number | null;
@@ -34,7 +34,7 @@ export interface EntryMatch {
   readonly relevance: number;
   readonly scores: HybridScores;
   readonly stages: StageScores;
-  /** The part that was judged, else the one that is nearest to the query. */
+  /** The scored part, else the one nearest to the query. */
   readonly range: readonly [start: number, end: number] | undefined;
   readonly evidence: Evidence | undefined;
   readonly replaces?: number | undefined;
@@ -45,32 +45,30 @@ export interface HybridMatches {
   /** The page, in order. */
   readonly matches: readonly EntryMatch[];
   readonly modes: readonly ('fts' | 'semantic')[];
-  /** Of all pages. */
+  /** Count over all pages. */
   readonly ranked: number;
   readonly hasMore: boolean;
-  /** Entries that would be on the page if weak ones were shown. */
+  /** Low-relevance entries left off the page. */
   readonly omitted: number;
   readonly reranking?: RerankingState;
   readonly ftsCount: number;
   readonly semanticCount: number;
   readonly warnings: Warned;
-  /** What was searched for instead of misspelt words. */
+  /** Corrected misspelt words. */
   readonly corrected: readonly CorrectedWord[];
   readonly stats: Record<string, unknown>;
 }
 
-/**
- * Search by words and by meaning together (search/rank/hybrid.ts), in the shapes of 002.
- */
+/** Hybrid search (search/rank/hybrid.ts), in the shapes of 002. */
 export async function searchEntries(
   request: HybridRequest,
   settings: { words: boolean },
   parts: Pick<ContextParts, 'entries' | 'meaning' | 'backend' | 'reranker' | 'texts'>,
 ): Promise<HybridMatches> {
   const { text, limit, offset, rrfK, signal } = request;
-  const { told, ...legs } = createEntryLegs(request, settings, parts);
+  const { report, ...legs } = createEntryLegs(request, settings, parts);
   const found = await searchHybrid(
-    // One more than is shown, to know whether there are more.
+    // One more than shown, to detect further results.
     {
       text,
       limit: limit + 1,
@@ -104,10 +102,10 @@ export async function searchEntries(
     ftsCount,
     semanticCount,
     warnings: found.failure ? meaningFailed : pendingWarning(found.pending),
-    corrected: told.corrected,
+    corrected: report.corrected,
     stats: {
-      fts_stats: told.wordStats ?? null,
-      semantic_stats: told.meaningStats ?? null,
+      fts_stats: report.wordStats ?? null,
+      semantic_stats: report.meaningStats ?? null,
       fusion_stats: {
         rrf_k: rrfK,
         total_unique_documents: found.candidates,
@@ -115,7 +113,7 @@ export async function searchEntries(
         documents_fts_only: ftsCount - both,
         documents_semantic_only: semanticCount - both,
       },
-      adaptive_fts_mode: told.wordMode === undefined ? null : adaptiveMode(text),
+      adaptive_fts_mode: report.wordMode === undefined ? null : adaptiveMode(text),
     },
   };
 
@@ -127,19 +125,19 @@ export async function searchEntries(
       stages: {
         fts_rank: ftsRank ?? null,
         semantic_rank: near?.rank ?? null,
-        fts_score: ftsRank === undefined ? null : (told.wordScores.get(id) ?? null),
+        fts_score: ftsRank === undefined ? null : (report.wordScores.get(id) ?? null),
         semantic_distance: near ? distanceOf(near.cosine) : null,
       },
     };
   }
 }
 
-/** A stretch of a text as a pair. */
+/** A text range as a pair. */
 export function rangeOf(window: { start: number; end: number } | undefined): [start: number, end: number] | undefined {
   return window && [window.start, window.end];
 }
 
-/** The statistics of a search that was not carried out. */
+/** Statistics of a search that was not performed. */
 export function noStats(rrfK: number): HybridMatches['stats'] {
   const none = { total_unique_documents: 0, documents_in_both: 0, documents_fts_only: 0, documents_semantic_only: 0 };
   return {
@@ -152,15 +150,15 @@ export function noStats(rrfK: number): HybridMatches['stats'] {
 
 const meaningFailed = {
   degraded: 'meaning_unavailable',
-  warnings: ['Search by meaning failed; these results were found by words only'],
+  warnings: ['Semantic search failed; these are keyword results only'],
 };
 
-/** With fewer words than this, an entry with all of them is meant; with more, one with any of them. */
+/** Up to this many words, all should match; beyond it, any may. */
 const orThreshold = 4;
 
 /**
- * 002, `adaptive_fts_mode`: what is told of a hybrid search. `match`: entries with all words come first. `boolean`: the text is
- * a sentence, and no entry need have all of it.
+ * 002, `adaptive_fts_mode`. `match`: entries with all words come first. `boolean`: the query is a sentence, and no
+ * entry needs all its words.
  */
 function adaptiveMode(text: string): 'match' | 'boolean' {
   const words = text.match(/"[^"]*"|\S+/g)?.filter((word) => word.length > 1) ?? [];

@@ -3,11 +3,11 @@ import { type Bound, bounds, exceeded } from '../bounds.ts';
 
 export interface ParsedFilters {
   readonly conditions: readonly MetadataCondition[];
-  /** One sentence for each invalid filter; all of them, so that they can be corrected in one go. */
+  /** One sentence per invalid filter, so that all can be fixed at once. */
   readonly faults: readonly string[];
 }
 
-/** 002, metadata filtering: `metadata` means exact equality; `metadata_filters` have operators. */
+/** 002, metadata filtering: `metadata` means equality; `metadata_filters` have operators. */
 export function parseMetadataFilters(
   simple: Readonly<Record<string, unknown>> | undefined,
   advanced: readonly Readonly<Record<string, unknown>>[] | undefined,
@@ -19,7 +19,7 @@ export function parseMetadataFilters(
       conditions.push(parse());
     } catch (error) {
       if (!(error instanceof FilterFault)) throw error;
-      faults.push(`Invalid metadata filter ${shown(given)}: ${error.message}`);
+      faults.push(`Invalid metadata filter ${formatValue(given)}: ${error.message}`);
     }
   };
   const count = Object.keys(simple ?? {}).length + (advanced?.length ?? 0);
@@ -74,7 +74,7 @@ function pathOf(key: unknown): string[] {
   if (typeof key !== 'string' || key === '') throw new FilterFault('Metadata key cannot be empty');
   check(bounds.filterKey, key.length);
   if (!/^[\p{L}\p{M}\p{N}_.-]+$/u.test(key)) {
-    throw new FilterFault('The key may have letters, digits, dots, underscores and hyphens; dots lead into objects');
+    throw new FilterFault('The key may have letters, digits, dots, underscores and hyphens; dots reach into objects');
   }
   return key.split('.');
 }
@@ -106,7 +106,7 @@ function scalar(operator: string, value: unknown): Scalar {
 
 function isNumber(value: unknown): value is number | bigint {
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) {
-    throw new FilterFault('The value is a number beyond 1.8e308');
+    throw new FilterFault('The value exceeds 1.8e308');
   }
   return typeof value === 'number' || typeof value === 'bigint';
 }
@@ -120,8 +120,8 @@ function check(limit: Bound, size: number, called?: string): void {
   if (size > limit.max) throw new FilterFault(exceeded(limit, size, called));
 }
 
-/** What the caller sent, shortened for an error message. */
-function shown(given: unknown): string {
+/** The caller's value, shortened for an error. */
+function formatValue(given: unknown): string {
   const text = JSON.stringify(given) ?? 'null';
   return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
 }

@@ -1,11 +1,11 @@
 import { editDistance } from '../../../words/edit-distance.ts';
 
-/** Further away than this, a guess only confuses. */
+/** Max edit distance relative to the name's length; guesses beyond it only confuse. */
 const shareMax = 0.34;
-/** Longer names are compared by their beginnings: the distance costs the product of the lengths. */
+/** Only the beginning is compared: cost is the product of the lengths. */
 const comparedMax = 80;
 
-/** The name that was most likely meant, in any case of letters, if there is one. */
+/** The closest name, ignoring case, if any is close enough. */
 export function nearestName(given: string, known: readonly string[]): string | undefined {
   const word = given.toLowerCase().slice(0, comparedMax);
   let best: { name: string; distance: number } | undefined;

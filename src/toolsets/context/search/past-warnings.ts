@@ -7,7 +7,7 @@ export interface Warned {
   warnings?: string[];
 }
 
-/** Warnings about what a search with as_of cannot show, if anything. `search`: by words or meaning. */
+/** Warns about entries that a search with as_of cannot show. `search`: a text search. */
 export async function pastWarnings(
   entries: EntryStore,
   filter: EntryFilter,
@@ -19,11 +19,11 @@ export async function pastWarnings(
   const { unknown, unsearched, purged }: PastGaps = await entries.pastGaps({ ...filter, asOf }, { signal });
   const warnings = [
     unknown > 0 &&
-      `${unknown} entries were changed since then, and their earlier content is no longer known; they are left out`,
+      `${unknown} entries have changed since then and their earlier content is no longer stored; they are left out`,
     use === 'search' &&
       unsearched > 0 &&
-      `${unsearched} entries had a different text then or were deleted since; search_context and grep_context show them, searches by words and meaning do not`,
-    purged && `Entries that were deleted more than ${keptDays} days ago are gone for good and left out`,
+      `${unsearched} entries had a different text then or were deleted since; search_context and grep_context find them, text searches do not`,
+    purged && `Entries deleted more than ${keptDays} days ago are gone for good and left out`,
   ].filter((warning) => typeof warning === 'string');
   return warnings.length === 0 ? {} : { warnings };
 }

@@ -4,13 +4,13 @@ import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { replacedIdOf, replacesPath } from '../replaced-reference.ts';
 
-/** Enough to tell that a text is too long to be a statement. */
+/** Enough to see that a text is too long to be a statement. */
 const textChars = 1_001;
 
-/** Entries that replace some at once; the newest ones. */
+/** Max replacing entries considered; the newest ones. */
 const replacingMax = 100;
 
-/** Which of these entries replace one another, and which ones say outright that they replace one of these. */
+/** Which of these entries replace one another, and which others explicitly replace one of them. */
 export async function replacementsAmong(
   entries: EntryStore,
   ids: readonly number[],
@@ -22,7 +22,7 @@ export async function replacementsAmong(
     replacing(ids),
   ]);
   const byId = new Map([...found, ...outright].map((entry) => [entry.id, entry]));
-  // What replaces them may have been replaced itself.
+  // A replacement may have been replaced itself.
   for (let last = outright.filter(({ id }) => !ids.includes(id)); last.length > 0; ) {
     const more = await replacing(last.map(({ id }) => id));
     last = more.filter(({ id }) => !byId.has(id));

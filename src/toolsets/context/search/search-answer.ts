@@ -4,20 +4,20 @@ import { entryUriPrefix } from '../show/entry-resources.ts';
 const sometimes =
   'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
 
-/** What every search answers: what is always there, then what depends on the call and its outcome. */
+/** The fields of every search's answer: required ones, then optional ones. */
 export const listAnswer = freeAnswer(`results, count, has_more, ${sometimes}`);
 
-/** The answers of the other three: their own fields, and the same as above. */
+/** For the three text searches: their own fields plus the common ones. */
 export function searchAnswer(own: string) {
   return freeAnswer(`${own}, and those of search_context`);
 }
 
-/** Where the same search goes on after an answer that was full; what it left out is on this page. */
+/** The offset to continue from when the answer is full; omitted entries belong to this page. */
 export function nextOffset(offset: number, results: readonly unknown[], omitted: readonly unknown[]) {
   return omitted.length === 0 ? {} : { next_offset: offset + results.length };
 }
 
-/** See Tool. An entry as it was may be gone, or have become another. */
+/** See Tool. A past version of an entry may be gone or changed. */
 export const foundEntries = {
   list: 'results',
   title: 'text_content',
@@ -49,7 +49,7 @@ export function elapsed(start: number): number {
   return Math.round((performance.now() - start) * 100) / 100;
 }
 
-/** An invalid filter is an answer, not a failed call: the caller sees all its errors at once. */
+/** Invalid filters are an answer, not a failed call: the caller sees all faults at once. */
 export function filterFaults(faults: readonly string[]) {
   return {
     results: [],

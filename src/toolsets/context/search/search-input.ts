@@ -11,7 +11,7 @@ import { parseMetadataFilters } from './metadata-filters.ts';
 
 export const limitMax = bounds.limit.max;
 
-/** The arguments that all four searches share. */
+/** Arguments of all four searches. */
 export function searchInput(defaults: { limit: number }) {
   return {
     limit: z.int().min(1).default(defaults.limit),
@@ -34,18 +34,18 @@ export interface SearchArguments extends FilterArguments {
   budget_tokens?: number | undefined;
 }
 
-/** For searches that leave out what is hardly relevant. */
+/** For searches that hide low-relevance results. */
 export const weakInput = {
   include_weak: z.boolean().optional().describe('Include low-relevance results.'),
 };
 
-/** The operators of metadata_filters are described once, by search_context. */
+/** The operators are described once, in search_context. */
 export const filterInput = {
   thread_id: z.string().min(1).optional(),
   source: z.enum(['user', 'agent']).optional(),
   tags: z.array(z.string()).optional().describe('Any of these.'),
   content_type: z.enum(['text', 'multimodal']).optional(),
-  metadata: jsonObject.optional().describe('Fields that must be equal.'),
+  metadata: jsonObject.optional().describe('Fields to match exactly.'),
   metadata_filters: z
     .array(jsonObject)
     .optional()
@@ -55,7 +55,7 @@ export const filterInput = {
 };
 
 export const asOfInput = {
-  as_of: z.string().optional().describe('Time: memory as it was then.'),
+  as_of: z.string().optional().describe('Memory as of this time.'),
 };
 
 export const queryInput = z.string().min(1);
@@ -74,9 +74,9 @@ interface FilterArguments {
 
 export interface ParsedSearch {
   readonly filter: EntryFilter;
-  /** Errors in metadata filters. If there are any, a search answers with them instead of results. */
+  /** Faults in metadata filters. If there are any, they are the answer. */
   readonly faults: readonly string[];
-  /** How many filters are applied. */
+  /** Number of filters. */
   readonly applied: number;
 }
 

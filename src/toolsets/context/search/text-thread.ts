@@ -16,18 +16,18 @@ export interface TextThread {
   /** What hits for a query show of these texts. */
   excerpts(texts: readonly string[], query: string, signal: AbortSignal): Promise<readonly Excerpt[]>;
   outline(text: string, bounds: OutlineBounds, signal: AbortSignal): Promise<FittedOutline>;
-  /** The part of a text that a node of its outline stands for. */
+  /** The text section of an outline node. */
   section(text: string, nodeId: string, signal: AbortSignal): Promise<Section | undefined>;
   close(): Promise<void>;
 }
 
-/** Texts up to this length take a millisecond or two: not worth a thread. */
+/** Shorter texts take a millisecond or two: not worth a thread. */
 const shortUnits = 20_000;
 
-/** The thread starts with the first long text and does not keep the process alive. */
+/** The thread starts with the first long text and doesn't keep the process alive. */
 export function createTextThread(): TextThread {
   let thread: Calls<TextRequest, TextAnswer> | undefined;
-  // It does one thing at a time; what waits there would be a second copy of its texts.
+  // One request at a time: queued ones would hold a second copy of their texts.
   const turns = createSlots({ runningMax: 1, waitingMax: Number.POSITIVE_INFINITY });
   const ask = async (request: TextRequest, signal?: AbortSignal): Promise<TextAnswer> => {
     if (unitsOf(request) <= shortUnits) return performTextRequest(request);
@@ -39,7 +39,7 @@ export function createTextThread(): TextThread {
           file: 'text-worker',
           name: 'carrel-texts',
           lean: true,
-          lost: (cause) => new Error('the thread for long texts was lost', { cause }),
+          lost: (cause) => new Error('text thread lost', { cause }),
         });
       }
       return await thread.call(request, signal);
@@ -47,7 +47,7 @@ export function createTextThread(): TextThread {
       leave();
     }
   };
-  // Which answer belongs to which request is known to performTextRequest; a message cannot carry that proof.
+  // performTextRequest pairs answers with requests; a message can't carry that proof.
   return {
     async highlight(text, query, signal) {
       return (await ask({ kind: 'highlight', text, query, language: currentLanguage() }, signal)) as string;
@@ -71,9 +71,9 @@ export function createTextThread(): TextThread {
   };
 }
 
-/** What takes time with long texts. */
+/** Requests that are slow for long texts. */
 type TextRequest =
-  // Words are compared by their stems, and a thread has its own setting.
+  // Words are compared by stem, and a thread has its own language setting.
   | { readonly kind: 'highlight'; readonly text: string; readonly query: WordQuery; readonly language: Language }
   | { readonly kind: 'parts'; readonly texts: readonly Windowed[]; readonly query: string; readonly language: Language }
   | {
@@ -90,15 +90,15 @@ export type Section = Pick<OutlineNode, 'char_start' | 'char_end'>;
 /** What a hit shows of a text. */
 export interface Excerpt {
   readonly snippet: string;
-  /** Where the snippet stands in the text, in UTF-16 units. */
+  /** The snippet's position in the text, in UTF-16 units. */
   readonly range: readonly [start: number, end: number];
-  /** Of the query, that are in the text. */
+  /** The query's words that occur in the text. */
   readonly words: readonly string[];
 }
 
 type TextAnswer = string | readonly TextPart[] | readonly Excerpt[] | FittedOutline | Section | undefined;
 
-/** Characters that a request is about. */
+/** Characters to process. */
 function unitsOf(request: TextRequest): number {
   if (request.kind === 'parts') return request.texts.reduce((sum, { text }) => sum + text.length, 0);
   if (request.kind === 'excerpts') return request.texts.reduce((sum, text) => sum + text.length, 0);
@@ -123,7 +123,7 @@ export async function performTextRequest(request: TextRequest): Promise<TextAnsw
   return highlight(request.text, request.query);
 }
 
-/** The whole text with `<mark>` around the matches. Marks that are already in the text are escaped. */
+/** The whole text with `<mark>` around matches. Existing marks are escaped. */
 export function highlight(text: string, query: WordQuery): string {
   let result = '';
   let at = 0;

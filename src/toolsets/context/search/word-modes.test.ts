@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { highlight } from './text-thread.ts';
-import { modeRemark, searchModes, soughtWords, wordQueryOf } from './word-modes.ts';
+import { modeRemark, queryWords, searchModes, wordQueryOf } from './word-modes.ts';
 
 test('T100: no text is a syntax error in any mode, and punctuation alone finds nothing', () => {
   for (const mode of searchModes) {
@@ -32,7 +32,7 @@ test('a phrase is marked as a whole, and its words elsewhere are not', () => {
 
 test('a word with a star is a prefix in mode match', () => {
   assert.deepEqual(
-    soughtWords('inde* the wh* (sql*)').map(({ word, query }) => [word, query.kind]),
+    queryWords('inde* the wh* (sql*)').map(({ word, query }) => [word, query.kind]),
     [
       ['inde*', 'prefix'],
       ['wh*', 'prefix'],

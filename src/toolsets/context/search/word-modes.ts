@@ -15,7 +15,7 @@ import {
   shortPrefixesMax,
   type WordQuery,
 } from '../../../words/word-query.ts';
-import { listed, type SoughtWord } from './sought-words.ts';
+import { listed, type QueryWord } from './query-words.ts';
 
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
@@ -30,27 +30,27 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
     case 'phrase':
       return phraseQuery(text);
     case 'boolean':
-      // In a query without words an operator would be taken for a word.
+      // In a query without words, an operator would count as a word.
       return plainQuery(text).kind === 'nothing' ? nothing : readBoolean(text).query;
   }
 }
 
-/** What a mode does not do as the text may have meant it. */
+/** Explains where a mode may differ from what the text meant. */
 export function modeRemark(text: string, mode: SearchMode): string | undefined {
   if (mode === 'match' && operators.test(text)) {
-    return 'Mode match takes AND, OR, NOT, | and -word for words; mode boolean does what they say.';
+    return 'Mode match treats AND, OR, NOT, | and -word as words; use mode boolean for operators.';
   }
   if (mode === 'boolean') {
     const { idleNegation } = readBoolean(text);
     if (idleNegation === 'alone')
-      return 'A query of exclusions alone finds nothing: add a word that entries must have.';
-    return idleNegation && 'An alternative that only excludes (OR NOT …) was left out; write b NOT a.';
+      return 'A query with only exclusions finds nothing: add a word that entries must contain.';
+    return idleNegation && 'An alternative that only excludes (OR NOT …) was ignored; write b NOT a.';
   }
   if (mode !== 'prefix') return undefined;
   const whole = leavesOf(prefixQuery(bare(text))).flatMap((leaf) =>
     leaf.kind === 'term' ? [leaf.written ?? leaf.term] : [],
   );
-  return whole.length === 0 ? undefined : `Taken as whole words, not prefixes: ${listed(whole)}.`;
+  return whole.length === 0 ? undefined : `Matched as whole words, not prefixes: ${listed(whole)}.`;
 }
 
 const operators = /(?:^|\s)(?:(?:AND|OR|NOT|\|+)(?=\s)|[-!](?=["(\p{L}]))/u;
@@ -59,7 +59,7 @@ function readBoolean(text: string) {
   return readQuery(text, { all: true });
 }
 
-/** Phrases in quotes as they are, everything else as prefixes. */
+/** Quoted phrases as they are, everything else as prefixes. */
 function prefixesOf(text: string): WordQuery {
   const { phrases, rest } = quotedIn(text);
   const others = prefixQuery(bare(rest));
@@ -71,11 +71,11 @@ function bare(text: string): string {
 }
 
 function everyWord(text: string): WordQuery {
-  return allOf(soughtWords(text).map(({ query }) => query));
+  return allOf(queryWords(text).map(({ query }) => query));
 }
 
-/** The words that must all match; `word*` is a prefix. Question and stop words are left out, unless there are no others. */
-export function soughtWords(text: string): SoughtWord[] {
+/** Words that must all match; `word*` is a prefix. Question and stop words are dropped unless there are no others. */
+export function queryWords(text: string): QueryWord[] {
   const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
   const { phrases, rest } = quotedIn(text);
   const quoted = phrases.map((query) => ({ word: wordsIn(query).join(' '), query }));
@@ -93,7 +93,7 @@ function wordsIn(query: WordQuery): string[] {
   return leavesOf(query).flatMap((leaf) => (leaf.kind === 'phrase' ? leaf.terms : []));
 }
 
-/** What a word with a star asks for, as long as there is room for prefixes. */
+/** The prefix query for a starred word, while prefixes are left. */
 function starred(word: string, room: { prefixes: number; short: number }): WordQuery | undefined {
   if (!/[\p{L}\p{N}]\*+$/u.test(word) || room.prefixes === 0) return undefined;
   const query = prefixWord(word);

@@ -2,7 +2,7 @@ import { shortHash } from '../../../answers/explain.ts';
 import type { Entry } from '../../../storage/entries/entry.ts';
 import { entryUriPrefix } from './entry-resources.ts';
 
-/** What `verify` takes, and where in the text the passage stands that was judged: in UTF-16 units, as `verify` counts. */
+/** The hash for `verify`, and the scored passage's range in UTF-16 units. */
 export function citationOf(
   { id, text, textHash }: Entry,
   range: readonly [start: number, end: number] | undefined,

@@ -3,36 +3,36 @@ import type { Entry } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Call } from '../../../tools/call.ts';
 
-/** Bytes of entries that are read at a time; a page may have a hundred times as much. */
+/** Bytes of entries loaded at a time; a page may have a hundred times more. */
 export const batchBytes = 4 * 1024 * 1024;
 
 export interface Collected<Shown> {
   readonly shown: Shown[];
-  /** Entries for which there was no room. */
+  /** Entries that did not fit. */
   readonly omitted: number[];
 }
 
 export interface Collecting<Shown> {
   readonly images: boolean;
   readonly asOf?: string | undefined;
-  /** Only this much of each text is needed. */
+  /** Characters of each text to load. */
   readonly textChars?: number | undefined;
   readonly order: 'given' | 'newest';
-  /** Bytes that the answer has for entries. */
+  /** Max bytes of entries in the answer. */
   readonly room: number;
-  /** Whatever is longer than the bytes that are left is not shown. */
+  /** Renders an entry; `left` is the space left in the answer. */
   show(entry: Entry, left: number): Shown | Promise<Shown>;
-  /** A shorter form, for the first entry if it does not fit by itself. */
+  /** A shorter form of the first entry, if it alone doesn't fit. */
   shorten(shown: Shown, entry: Entry, room: number): Shown;
 }
 
-/** The first part of a page, as it was read, and the ids of the others. */
+/** The first, loaded part of a page, and the ids of the rest. */
 export interface Begun {
   readonly entries: readonly Entry[];
   readonly rest: readonly number[];
 }
 
-/** Reads entries a few at a time and shows them, as long as there is room in the answer. */
+/** Loads and renders entries in batches while the answer has space. */
 export async function collectEntries<Shown>(
   entries: EntryStore,
   given: readonly number[] | Begun,

@@ -8,7 +8,7 @@ interface Entry {
 }
 
 export interface EntryBudget extends BudgetReport<number> {
-  /** The call that returns the entries that did not fit. */
+  /** The call that returns the omitted entries. */
   omitted_next?: string;
 }
 
@@ -24,7 +24,7 @@ export function fitBudget<Item extends Entry>(
     text: (entry) => entry.text_content,
     withText: (entry, text) => ({ ...entry, text_content: text }),
     next: ({ id }, chars) => `read_context_range(context_id=${id}, start_char=${chars}${past})`,
-    // Images are not counted: their cost in tokens depends on the model.
+    // Images don't count: their token cost depends on the model.
     paid: ({ images: _, ...rest }: Item & { images?: unknown }) => rest,
   };
   const { items, report } = fit(entries, budget, shape);

@@ -17,7 +17,7 @@ const newestMax = 50;
 /** Entries without their texts. */
 const unread = { filter: {}, images: false, explain: false, textChars: 1 };
 const titleChars = 80;
-/** In these is the first line, or enough of it. */
+/** Enough for the first line. */
 const firstChars = 1_000;
 const mimeType = 'text/plain';
 
@@ -33,14 +33,14 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
         uriTemplate: `${entryUriPrefix}{id}`,
         name: 'context entry',
         title: 'Context entry',
-        description: 'The text of a stored context entry.',
+        description: 'The text of a memory entry.',
         mimeType,
       },
       {
         uriTemplate: `${entryUriPrefix}{id}/images/{number}`,
         name: 'context image',
         title: 'Image of a context entry',
-        description: 'An image that was stored with an entry, counted from 0.',
+        description: 'An image stored with an entry, counted from 0.',
         mimeType: 'application/octet-stream',
       },
     ],
@@ -82,7 +82,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       if (entry === undefined) throw notFound(uri);
       return entry.updatedAt;
     },
-    /** The newest ones whose ids begin like that. */
+    /** The newest ids with this prefix. */
     complete: async (_template, variable, typed, { signal }) =>
       variable === 'id' ? (await newest(signal)).map(({ id }) => String(id)).filter((id) => id.startsWith(typed)) : [],
     async read({ uri, cursor }, call) {
@@ -122,7 +122,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     return (await entries.list({ ...unread, limit: newestMax, offset: 0 }, { signal })).entries;
   }
 
-  /** An image that is too large for an answer comes in parts, whose base64 can be joined. */
+  /** A large image is read in parts, whose base64 can be joined. */
   async function readImage(wanted: { id: number; position: number }, cursor: string | undefined, call: Call) {
     const uri = imageUri(wanted.id, wanted.position);
     const image = await entries.image(wanted, call);
@@ -140,10 +140,10 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
   }
 }
 
-/** Room for text, whatever stands beside it: every read must lead further. */
+/** Min space for text, so that every read makes progress. */
 const roomMin = 16_384;
 
-/** Of one image of an entry, counted from 0. */
+/** The URI of an entry's image, counted from 0. */
 export function imageUri(id: number, position: number): string {
   return `${entryUriPrefix}${id}/images/${position}`;
 }
@@ -152,7 +152,7 @@ function notFound(uri: string): CarrelError {
   return new CarrelError('resource_not_found', 'No context entry has this URI.', { data: { uri } });
 }
 
-/** The first line, shortened to the length of a title. */
+/** The first line, shortened to a title. */
 export function titleOf(text: string, charsMax = titleChars): string {
   return truncate(text.split('\n', 1)[0]?.trim() ?? '', charsMax).text;
 }

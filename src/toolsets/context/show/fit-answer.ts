@@ -16,13 +16,13 @@ interface ShownEntry {
   readonly highlighted?: string;
 }
 
-/** What an answer says about entries for which it had no room. */
+/** What an answer says about omitted entries. */
 export interface LeftOut {
   truncated?: true;
   omitted_ids?: number[];
   /** The call that returns them. */
   omitted_next?: string;
-  /** Entries of which something is missing, and how to get it. */
+  /** Incomplete entries, and how to read the rest. */
   cut?: BudgetReport<number>['cut'];
   hint?: string;
 }
@@ -30,18 +30,18 @@ export interface LeftOut {
 export interface Fitted<Shown> {
   readonly results: Shown[];
   readonly omitted: readonly number[];
-  /** Whatever was shown, before the token budget. */
+  /** All found ids, before the token budget. */
   readonly found: readonly number[];
   readonly report: LeftOut & { budget?: EntryBudget };
 }
 
 export interface FitRequest<Shown> extends Omit<Collecting<Shown>, 'room' | 'shorten' | 'asOf'> {
   readonly asOf?: string | undefined;
-  /** The caller's own arguments, for the calls that continue. */
+  /** The caller's arguments, repeated in follow-up calls. */
   readonly input: { readonly budget_tokens?: number | undefined; readonly as_of?: string | undefined };
 }
 
-/** The entries of an answer: as many as its bytes hold, then as many of these as the caller's token budget allows. */
+/** The entries of an answer: as many as fit its bytes, then the caller's token budget. */
 export async function fitAnswer<Shown extends ShownEntry>(
   entries: Parameters<typeof collectEntries>[0],
   given: Parameters<typeof collectEntries>[1],
@@ -80,7 +80,7 @@ export async function fitAnswer<Shown extends ShownEntry>(
   const hints = [
     omitted.length > 0 &&
       `The answer is full: ${omitted.length} more entries are in omitted_ids; omitted_next returns them.`,
-    cut.length > 0 && 'An entry is too long for one answer: cut says how to read on.',
+    cut.length > 0 && 'An entry is too long for one answer: cut says how to continue.',
     unseen.length > 0 &&
       `Images that are too large for an answer are resources: read ${unseen.map((id) => imageUri(id, 0)).join(', ')} and so on.`,
   ];
@@ -98,7 +98,7 @@ export async function fitAnswer<Shown extends ShownEntry>(
   };
 }
 
-/** What is said beside the entry when its text is shortened. */
+/** Space for the note beside a shortened entry. */
 const noteBytes = 1_024;
 
 function shortenEntry<Shown extends ShownEntry>(
@@ -109,11 +109,11 @@ function shortenEntry<Shown extends ShownEntry>(
   cut: BudgetReport<number>['cut'],
 ): Shown {
   const { images: _images, highlighted: _highlighted, ...small } = shown;
-  // Without its images or the highlighted copy of its text, most entries fit.
+  // Without images or the highlighted copy, most entries fit.
   const whole = small as Shown;
   if (wireBytes(whole, 2, room) <= room) return whole;
   const bare = { ...whole, text_content: '' };
-  // Metadata has at most a megabyte, but of what may need many times as much.
+  // Metadata has at most a megabyte, but may need many times that once escaped.
   const base = wireBytes(bare, 2, room) > room ? { ...bare, metadata: null } : bare;
   const units = fittingUnits(entry.text, 2, room - noteBytes - wireBytes(base, 2));
   const text = entry.text.slice(0, units);

@@ -3,9 +3,9 @@ import { wireBytes } from '../../../base/wire-bytes.ts';
 import { countNodes, type OutlineNode, outlineOf } from './outline.ts';
 
 export interface OutlineBounds {
-  /** Levels of headings. */
+  /** Max heading levels. */
   readonly depth: number;
-  /** Bytes of the answer. */
+  /** Max bytes of the answer. */
   readonly room: number;
 }
 
@@ -16,7 +16,7 @@ export interface FittedOutline {
   readonly hint?: string;
 }
 
-/** As deep as there is room; if even the top level is too long, its beginning. */
+/** As deep as it fits; if even the top level is too long, its beginning. */
 export function fitOutline(text: string, { depth, room }: OutlineBounds): FittedOutline {
   const root = outlineOf(text, depth);
   const count = { node_count: countNodes(root) };
@@ -26,7 +26,7 @@ export function fitOutline(text: string, { depth, room }: OutlineBounds): Fitted
   for (let kept = Math.min(depth, depthOf(root)) - 1; kept > 0; kept -= 1) {
     const flat = prune(root, kept);
     if (wireBytes(flat, 2, room) > room) continue;
-    const hint = `The outline is too long for an answer: only ${kept} levels of headings are shown. grep_context finds the others.`;
+    const hint = `The outline is too long for an answer: only ${kept} levels of headings are shown. Use grep_context to find the others.`;
     return { ...count, root: flat, truncated: true, hint };
   }
   const flat = prune(root, 1);
@@ -35,10 +35,10 @@ export function fitOutline(text: string, { depth, room }: OutlineBounds): Fitted
 }
 
 function readOn(place: number): string {
-  return `The outline is too long for an answer: it ends at ${place}, and read_context_range(start_char=${place}) reads on.`;
+  return `The outline is too long for an answer: it ends at ${place}; continue with read_context_range(start_char=${place}).`;
 }
 
-/** Where the last section ends; without any, where the text does. */
+/** The end of the last section, or of the text. */
 function endOf(root: OutlineNode): number {
   return root.children.at(-1)?.char_end ?? root.char_end;
 }

@@ -1,6 +1,6 @@
 import { blocksOf } from '../../../search/chunking/blocks.ts';
 
-/** A section of a long text, by its headings. Offsets count code points. */
+/** A section under a heading. Offsets count code points. */
 export interface OutlineNode {
   readonly node_id: string;
   readonly level: number;
@@ -16,7 +16,7 @@ interface Heading {
   readonly start: number;
 }
 
-/** An outline has no more, of whatever a text has. */
+/** Max headings in an outline. */
 const headingsMax = 10_000;
 
 function headingsOf(text: string) {
@@ -24,13 +24,13 @@ function headingsOf(text: string) {
   for (const block of blocksOf(text)) {
     if (block.kind !== 'heading') continue;
     headings.push({ level: block.level, title: block.title, start: block.start });
-    // One more says where the last section ends.
+    // One more marks the end of the last section.
     if (headings.length > headingsMax) break;
   }
   return headings;
 }
 
-/** The root is the whole text. Ids are made of the titles on the path, numbered if siblings have the same title. */
+/** The root is the whole text. Ids are paths of titles, numbered for equal siblings. */
 export function outlineOf(text: string, depthMax: number): OutlineNode {
   const headings = headingsOf(text);
   const at = codePointCounter(text);
@@ -90,7 +90,7 @@ function slugOf(title: string): string {
   return slug === '' ? 'section' : slug;
 }
 
-/** Converts offsets from UTF-16 units to code points. They must be asked for in ascending order. */
+/** Converts UTF-16 offsets to code points. Offsets must ascend. */
 function codePointCounter(text: string): (units: number) => number {
   let at = 0;
   let count = 0;

@@ -15,7 +15,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
     name: 'delete_context_batch',
     title: 'Delete Context (Batch)',
     description:
-      'Deletes the memory entries that match every given criterion: ids, threads, source, age. restore_context brings them back for 30 days.',
+      'Deletes the memory entries that match every given criterion: ids, threads, source, age. restore_context can undo this for 30 days.',
     effect: 'change',
     idempotent: true,
     input: z.object({
@@ -26,7 +26,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    // With properties, unlike delete_context's, as the original has it.
+    // Declared properties, unlike delete_context, as in the original.
     output: named(
       ...(['success', 'deleted_count', 'criteria_used', 'message', 'missing_threads', 'dry_run'] as const),
       ...(['would_delete_count', 'would_delete_ids'] as const),

@@ -17,7 +17,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
   return defineTool({
     name: 'delete_context',
     title: 'Delete Context',
-    description: 'Deletes memory entries by id, or a whole thread. restore_context brings them back for 30 days.',
+    description: 'Deletes memory entries by id, or a whole thread. restore_context can undo this for 30 days.',
     effect: 'change',
     idempotent: true,
     input: z.object({
@@ -37,7 +37,7 @@ export function createDeleteContextTool({ entries }: Pick<ContextParts, 'entries
       if (ids !== undefined && threadId !== undefined) {
         throw new CarrelError(
           'invalid_arguments',
-          'Provide context_ids or thread_id, not both: they would mean different entries',
+          'Provide context_ids or thread_id, not both: they would select different entries',
         );
       }
       const removed = await entries.remove({
@@ -66,7 +66,7 @@ export function dryRunAnswer({ count, ids, missingThreads }: RemoveOutcome) {
     deleted_count: 0,
     dry_run: true,
     would_delete_count: count,
-    /** The first hundred. */
+    /** At most a hundred. */
     would_delete_ids: [...ids],
     ...toldMissing(missingThreads),
     message: `Would delete ${count} context entries${missingRemark(missingThreads)}`,
@@ -77,9 +77,11 @@ function toldMissing(threads: readonly string[] | undefined) {
   return threads === undefined ? {} : { missing_threads: [...threads] };
 }
 
-/** Only the first thread: the list has the others. */
+/** Names only the first thread; the list has the others. */
 function missingRemark([first, ...others]: readonly string[] = []): string {
   if (first === undefined) return '';
   const more = others.length > 0 ? ` and ${others.length} more` : '';
-  return remarks(`there is no thread ${JSON.stringify(truncate(first, 80).text)}${more}; list_threads names them`);
+  return remarks(
+    `there is no thread ${JSON.stringify(truncate(first, 80).text)}${more}; list_threads lists all threads`,
+  );
 }

@@ -8,10 +8,10 @@ import type { ContextParts } from '../context-parts.ts';
 import { answerSearch, type SearchOutcome, type SearchRequest } from '../search/answer-search.ts';
 import { correctedHint, wordsOf } from '../search/empty-hint.ts';
 import { createEntryJudging, judgedFields } from '../search/entry-judging.ts';
+import { absentWords, listed, type QueryWord, relaxedMin, searchMostWords } from '../search/query-words.ts';
 import { foundEntries, searchAnswer, startStats } from '../search/search-answer.ts';
 import { queryInput, searchInput } from '../search/search-input.ts';
-import { absentWords, listed, relaxedMin, type SoughtWord, searchMostWords } from '../search/sought-words.ts';
-import { modeRemark, type SearchMode, searchModes, soughtWords, wordQueryOf } from '../search/word-modes.ts';
+import { modeRemark, queryWords, type SearchMode, searchModes, wordQueryOf } from '../search/word-modes.ts';
 
 type Parts = Pick<ContextParts, 'entries' | 'backend' | 'truncationChars' | 'reranker' | 'summaries' | 'texts'>;
 
@@ -20,7 +20,7 @@ export function createFtsSearchContextTool(parts: Parts): Tool {
     name: 'fts_search_context',
     title: 'Full-Text Search Context',
     description:
-      'Searches memory by words alone: names, codes, exact terms. hybrid_search_context also finds by meaning.',
+      'Searches memory by words alone: names, codes, exact terms. hybrid_search_context also searches by meaning.',
     effect: 'read',
     found: foundEntries,
     input: z.object({
@@ -58,10 +58,10 @@ async function searchWords(
   const asked = wordQueryOf(text, mode);
   const reach = reachOf({ limit, offset });
   const strict = await entries.searchWords({ query: asked, filter, ...reach, explain }, { signal });
-  const sought = mode === 'match' ? soughtWords(text) : [];
+  const terms = mode === 'match' ? queryWords(text) : [];
   const most =
-    strict.total === 0 && sought.length >= relaxedMin && quotedIn(text).phrases.length === 0
-      ? await searchMostWords(entries, sought, { filter, ...reach }, signal)
+    strict.total === 0 && terms.length >= relaxedMin && quotedIn(text).phrases.length === 0
+      ? await searchMostWords(entries, terms, { filter, ...reach }, signal)
       : undefined;
   const relaxed = most !== undefined && most.total > 0;
   const page = relaxed ? most : strict;
@@ -74,7 +74,7 @@ async function searchWords(
     ranked,
     createEntryJudging({ entries, reranker, texts }, { filter, query }),
   );
-  const words = sought.length > 0 ? sought : wordsOf(asked);
+  const words = terms.length > 0 ? terms : wordsOf(asked);
   return {
     hits: judged.page.map(({ hit, relevance, range, replaces, replacedBy }) => ({
       ...{ replaces, replacedBy },
@@ -91,22 +91,22 @@ async function searchWords(
     hints: [
       modeRemark(text, mode),
       correctedHint(page.corrected),
-      relaxed ? await relaxedHint(entries, sought, signal) : undefined,
+      relaxed ? await relaxedHint(entries, terms, signal) : undefined,
     ],
     empty: { total: page.total, words, tryThis: words.length > 0 ? tryThis : tryExactly },
-    // What is too long for the answer anyway needs no marks.
+    // Texts that exceed the answer need no marks.
     highlight: highlight
       ? async (whole, left) => (2 * whole.length > left ? whole : texts.highlight(whole, query, signal))
       : undefined,
   };
 }
 
-async function relaxedHint(entries: EntryStore, words: readonly SoughtWord[], signal: AbortSignal): Promise<string> {
+async function relaxedHint(entries: EntryStore, words: readonly QueryWord[], signal: AbortSignal): Promise<string> {
   const absent = await absentWords(entries, words, signal);
-  const nowhere = absent.length > 0 ? ` No entry at all has ${listed(absent)}.` : '';
-  return `No entry has all of ${listed(words.map(({ word }) => word))}; these have the most of them.${nowhere}`;
+  const nowhere = absent.length > 0 ? ` No entry contains ${listed(absent)}.` : '';
+  return `No entry contains all of ${listed(words.map(({ word }) => word))}; these contain the most of them.${nowhere}`;
 }
 
-const tryExactly = 'The query has no word to look for; grep_context finds any characters.';
+const tryExactly = 'The query contains no searchable word; grep_context finds any characters.';
 const tryThis =
-  'Use fewer words, mode prefix for parts of words, or hybrid_search_context, which also finds by meaning.';
+  'Use fewer words, mode prefix for parts of words, or hybrid_search_context, which also searches by meaning.';

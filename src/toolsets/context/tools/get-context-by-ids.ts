@@ -13,7 +13,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
   return defineTool({
     name: 'get_context_by_ids',
     title: 'Get Context by IDs',
-    description: 'Returns whole memory entries by the ids that searches give, newest first.',
+    description: 'Returns whole memory entries by id, newest first.',
     effect: 'read',
     listed: 'result',
     input: z.object({
@@ -22,7 +22,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       ...asOfInput,
       ...budgetInput,
     }),
-    // The mark makes FastMCP's clients return the list, as they do from the original.
+    // This mark makes FastMCP clients return the list, as with the original.
     output: z
       .looseObject({
         result: z.array(z.unknown()),
@@ -50,7 +50,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       return {
         result,
         ...(missing.length > 0 ? { missing_ids: missing } : {}),
-        ...(there.size > 0 ? {} : { hint: 'No entry has any of these ids; searches name those there are.' }),
+        ...(there.size > 0 ? {} : { hint: 'No entry has any of these ids; use a search to find valid ones.' }),
         ...report,
         ...(await pastWarnings(entries, { ids, asOf }, 'read', signal)),
       };

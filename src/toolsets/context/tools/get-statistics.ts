@@ -16,7 +16,7 @@ export interface StatisticsSettings {
 export function createGetStatisticsTool(
   settings: StatisticsSettings,
   deps: Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'backend' | 'reranker'> & {
-    /** Undefined for callers who may not know of everything in it. */
+    /** Undefined for callers with restricted rights. */
     storage: Pick<Storage, 'describe' | 'metrics' | 'connections'> | undefined;
   },
 ): Tool {
@@ -32,7 +32,7 @@ export function createGetStatisticsTool(
     ),
     async run(_input, { signal }) {
       const counts = await entries.statistics({ model: meaning?.model }, { signal });
-      // Not in parallel: it is fast, and would need a connection of its own.
+      // Sequential: it is fast, and parallel it would need another connection.
       const database = deps.storage && (await describeDatabase(deps.storage, backend));
       const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
       return {
@@ -63,7 +63,7 @@ export function createGetStatisticsTool(
                 pending_count: counts.total - counts.embedded,
                 ...(meaning.available
                   ? {}
-                  : { message: 'The embedding provider does not answer; entries are waiting to be embedded.' }),
+                  : { message: 'The embedding provider does not respond; entries are waiting to be embedded.' }),
               },
         fts: settings.words
           ? {
@@ -121,10 +121,10 @@ async function describeDatabase(
   };
 }
 
-/** Failures in a row from which on the original does not ask the database any more. We go on asking. */
+/** After this many consecutive failures, the original stops asking the database. We continue. */
 const failedFrom = 10;
 
-/** The fields that the original has for each database. */
+/** The original's fields for each database. */
 function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' | 'metrics'>) {
   const counts = connections();
   if (counts.backend === 'postgres') {
@@ -134,7 +134,7 @@ function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' 
     total_connections: counts.opened,
     active_connections: metrics.running,
     failed_connections: counts.broken,
-    // One write at a time is performed.
+    // One write runs at a time.
     write_queue_size: Math.max(0, metrics.writing - 1),
   };
 }
@@ -143,7 +143,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** A provider's name is `kind:model`. */
+/** A provider is named `kind:model`. */
 function rerankingOf({ provider }: Reranker) {
   const [, kind = null, model = null] = /^([^:]+):(.*)$/.exec(provider?.name ?? '') ?? [];
   return { enabled: provider !== undefined, available: provider !== undefined, provider: kind, model };

@@ -11,7 +11,7 @@ import { emptyHint } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
-/** Rows are shown whole or left out; get_context_by_ids has the entry. */
+/** Rows are shown whole or omitted; get_context_by_ids has the entry. */
 const wholeRows: Budgeted<{ context_id: number }, number> = {
   id: ({ context_id: id }) => id,
   text: () => '',
@@ -21,22 +21,22 @@ const wholeRows: Budgeted<{ context_id: number }, number> = {
 
 function tryOf(input: { case_sensitive: boolean; is_regex: boolean }, scanned: number): string {
   const said = [
-    input.case_sensitive && 'case_sensitive=false finds other capitals',
-    !input.is_regex && 'is_regex=true takes an expression',
+    input.case_sensitive && 'case_sensitive=false ignores case',
+    !input.is_regex && 'is_regex=true accepts a regular expression',
     'fts_search_context finds words in any form',
   ].filter((part) => typeof part === 'string');
-  return `The pattern is on no line of ${scanned} entries: ${said.join(', ')}.`;
+  return `No line in ${scanned} entries matches: ${said.join(', ')}.`;
 }
 
-/** Each search has a thread of its own, with a text in it. */
+/** Each search has its own thread, with a text in it. */
 const threadsMax = 2;
 const waitingMax = 64;
 
-/** Entry, line and match, as an answer names where to go on. */
+/** Entry, line and match where an answer continues. */
 function placeOf(cursor: string | undefined): EntryPlace | undefined {
   if (cursor === undefined) return undefined;
   const [, id, line, skip] = /^([1-9]\d{0,14}):([1-9]\d{0,9}):(\d{1,10})$/.exec(cursor) ?? [];
-  if (id === undefined) throw new CarrelError('invalid_cursor', 'cursor must be next_cursor of an earlier answer.');
+  if (id === undefined) throw new CarrelError('invalid_cursor', 'cursor must be the next_cursor of an earlier answer.');
   return { id: Number(id), line: Number(line), skip: Number(skip) };
 }
 
@@ -46,7 +46,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
     name: 'grep_context',
     title: 'Grep Context',
     description:
-      'Finds lines of memory entries by an exact text or a JavaScript regular expression, oldest entries first. For words in any form use fts_search_context.',
+      'Finds lines in memory entries by exact text or JavaScript regular expression, oldest entries first. For words in any form use fts_search_context.',
     effect: 'read',
     input: z.object({
       pattern: z.string().min(1).max(1000),
@@ -55,7 +55,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
       output_mode: z.enum(['content', 'files_with_matches', 'count']).default('content'),
       context_lines: z.int().min(0).max(20).default(0),
       max_matches: z.int().min(1).max(1000).default(100),
-      cursor: z.string().max(100).optional().describe('next_cursor of the last answer.'),
+      cursor: z.string().max(100).optional().describe('next_cursor from the last answer.'),
       max_entries_scanned: z.int().min(1).max(100_000).default(10_000),
       ...filterInput,
       ...asOfInput,

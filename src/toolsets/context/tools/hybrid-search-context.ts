@@ -22,14 +22,14 @@ export function createHybridSearchContextTool(
     name: 'hybrid_search_context',
     title: 'Hybrid Search Context',
     description:
-      'Searches memory by words and meaning, best first. Start here for what was said, done or decided before. Long texts are cut; get_context_by_ids returns them whole.',
+      'Searches memory by words and meaning, best first. Start here for what was said, done or decided before. Long texts are truncated; get_context_by_ids returns them whole.',
     effect: 'read',
     found: foundEntries,
     input: z.object({
       query: queryInput,
       ...searchInput({ limit: 5 }),
       fusion_method: z.enum(['rrf']).default('rrf'),
-      rrf_k: z.int().min(1).max(1000).optional().describe('Constant of the rank fusion.'),
+      rrf_k: z.int().min(1).max(1000).optional().describe('Rank fusion constant.'),
       ...weakInput,
     }),
     output: searchAnswer(
@@ -49,7 +49,7 @@ export function createHybridSearchContextTool(
             if (!settings.words && parts.meaning === undefined) {
               throw new CarrelError(
                 'unavailable',
-                'No search modes available: full text and meaning are both switched off',
+                'No search modes available: full-text and semantic search are both disabled (ENABLE_FTS, ENABLE_SEMANTIC_SEARCH)',
               );
             }
             const more = { rrfK, includesWeak: input.include_weak ?? false, waitMs: settleMs };

@@ -5,35 +5,35 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { nearestName } from '../search/nearest-name.ts';
 
-/** The latest, among which the one spelt most alike is looked for. */
+/** Max recent threads compared for the closest spelling. */
 const comparedMax = 10_000;
 
-/** Without a limit, as many as an answer can hold at most. */
+/** Without a limit, the most that an answer can hold. */
 const rowsMax = 20_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
   async function hintOf(part: string | undefined, total: number, signal: AbortSignal): Promise<string> {
-    if (total > 0) return `offset is behind the last of ${total} threads; start again with offset 0.`;
+    if (total > 0) return `offset is past the last of ${total} threads; start again with offset 0.`;
     const known = await entries.threads({ limit: comparedMax, offset: 0 }, { signal });
-    if (part === undefined || known.total === 0) return 'The store is empty: store_context puts entries in.';
+    if (part === undefined || known.total === 0) return 'Memory is empty: add entries with store_context.';
     const near = nearestName(
       part,
       known.threads.map(({ threadId }) => threadId),
     );
-    return `None of ${known.total} threads has this in its id${near ? `; the nearest is ${JSON.stringify(near)}` : ''}.`;
+    return `None of the ${known.total} thread ids contains this${near ? `; the closest is ${JSON.stringify(near)}` : ''}.`;
   }
 
   return defineTool({
     name: 'list_threads',
     title: 'List Threads',
-    description: 'Lists the threads of memory with entry counts and dates, latest first.',
+    description: 'Lists memory threads with entry counts and dates, latest first.',
     effect: 'read',
     input: z.object({
       filter: z.string().min(1).optional().describe('Part of the thread id.'),
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).default(0),
     }),
-    // With properties, so that FastMCP's clients return an object, as they do from the original.
+    // Declared properties make FastMCP clients return an object, as with the original.
     output: z.looseObject({
       threads: z.array(
         named('thread_id', 'entry_count', 'source_types', 'multimodal_count', 'first_entry', 'last_entry', 'last_id'),
@@ -67,7 +67,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
         has_more: next < total,
         ...(next < total ? { next_offset: next } : {}),
         ...(shown.length < threads.length
-          ? { truncated: true, hint: `The answer is full: ask again with offset ${next} for the next threads.` }
+          ? { truncated: true, hint: `The answer is full: continue with offset ${next}.` }
           : {}),
       };
     },

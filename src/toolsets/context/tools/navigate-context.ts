@@ -10,7 +10,7 @@ export function createNavigateContextTool({ entries, texts }: Pick<ContextParts,
   return defineTool({
     name: 'navigate_context',
     title: 'Navigate Context',
-    description: 'Outlines a long memory entry by its headings. read_context_range reads one part by its node_id.',
+    description: 'Outlines a long memory entry by its headings. read_context_range reads a section by node_id.',
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),

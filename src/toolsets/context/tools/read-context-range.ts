@@ -17,7 +17,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
     name: 'read_context_range',
     title: 'Read Context Range',
     description:
-      'Reads a part of a long memory entry. Give one of: start_char and end_char, start_line and end_line (from 1, inclusive), or a node_id of navigate_context.',
+      'Reads part of a long memory entry. Give one of: start_char and end_char, start_line and end_line (from 1, inclusive), or a node_id from navigate_context.',
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),
@@ -57,14 +57,14 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
         has_more: last < total,
         ...originField(originOfMetadata(metadata)),
         ...(last < end
-          ? { truncated: true, hint: `The answer is full: go on with start_char=${last}, end_char=${end}.` }
+          ? { truncated: true, hint: `The answer is full: continue with start_char=${last}, end_char=${end}.` }
           : {}),
       };
     },
   });
 }
 
-/** Where this many characters after a place end, in UTF-16 units. */
+/** The UTF-16 offset this many characters after a position. */
 function unitsOf(text: string, characters: number, from = 0): number {
   let at = from;
   for (let count = 0; count < characters && at < text.length; count += 1) {
@@ -81,7 +81,7 @@ interface Wanted {
   node_id?: string | undefined;
 }
 
-/** A range that goes beyond the text is clamped. */
+/** A range beyond the text is clamped. */
 function rangeOf(
   wanted: Wanted,
   text: string,
@@ -101,7 +101,7 @@ function rangeOf(
     return { start, end: Math.max(start, Math.min(wanted.end_char ?? total, total)) };
   }
   if (byNode) {
-    if (section === undefined) throw fault('No part of this entry has this node_id; navigate_context lists them');
+    if (section === undefined) throw fault('This entry has no section with this node_id; navigate_context lists them');
     return { start: section.char_start, end: section.char_end };
   }
   const lines = text.split('\n').map((line) => countCharacters(line) + 1);

@@ -10,7 +10,7 @@ export function createRestoreContextTool(parts: Omit<WriteParts, 'writes'>): Too
   return defineTool({
     name: 'restore_context',
     title: 'Restore Context',
-    description: 'Brings back memory entries that were deleted in the last 30 days, by id or a whole thread.',
+    description: 'Restores memory entries deleted in the last 30 days, by id or a whole thread.',
     effect: 'add',
     idempotent: true,
     input: z.object({

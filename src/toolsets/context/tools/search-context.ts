@@ -20,7 +20,7 @@ export function createSearchContextTool({
     name: 'search_context',
     title: 'Search Context',
     description:
-      'Lists memory entries by filters alone, newest first, at most 100; long texts are cut. To look for a text, use hybrid_search_context. Operators of metadata_filters: eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains; keys lead into objects (a.b); case_sensitive is optional.',
+      'Lists memory entries by filter, newest first, at most 100; long texts are truncated. To search for text, use hybrid_search_context. Operators in metadata_filters: eq, ne, gt, gte, lt, lte, in, not_in, exists, not_exists, contains, starts_with, ends_with, is_null, is_not_null, array_contains; dots in keys reach into objects (a.b); case_sensitive is optional.',
     effect: 'read',
     input: z.object(searchInput({ limit: 30 })),
     output: listAnswer,
@@ -34,7 +34,7 @@ export function createSearchContextTool({
         return { ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       await summaries?.settle();
       const page = await entries.list(
-        // One more, to know whether there are more.
+        // One more, to detect further entries.
         {
           filter,
           limit: limit + 1,

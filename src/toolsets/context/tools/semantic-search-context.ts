@@ -20,7 +20,7 @@ export function createSemanticSearchContextTool(meaning: EntryMeaning, parts: Pa
     name: 'semantic_search_context',
     title: 'Semantic Search Context',
     description:
-      'Searches memory by meaning alone, nearest first, for questions in other words than the entries. hybrid_search_context also finds by words.',
+      'Searches memory by meaning alone, nearest first, for questions worded differently than the entries. hybrid_search_context also searches by words.',
     effect: 'read',
     found: foundEntries,
     input: z.object({ query: queryInput, ...searchInput({ limit: 5 }), ...weakInput }),
@@ -53,7 +53,7 @@ async function searchMeaning(
     quotedEntries(text, filter, entries, signal),
   ]);
   const matches = quoted ? nearest.filter(({ id }) => quoted.has(id)) : nearest;
-  // One more than is shown, to know whether there are more.
+  // One more than shown, to detect further entries.
   const judged = await judgePage(
     { text, limit: limit + 1, offset, cut: includesWeak ? undefined : 'weak', signal },
     matches.map((match) => ({ ...match, ...nearnessOf(match.cosine, matches[0]?.cosine, model) })),
@@ -82,7 +82,7 @@ async function searchMeaning(
   };
 }
 
-/** The entries that have what is in quotes; undefined if nothing is. */
+/** Entries with the quoted phrases; undefined without quotes. */
 async function quotedEntries(
   text: string,
   filter: EntryFilter,
@@ -96,12 +96,12 @@ async function quotedEntries(
   return new Set(hits.map(({ id }) => id));
 }
 
-/** What hits by meaning alone are ranked by: how far below the best they are, as in the hybrid. */
+/** Ranks purely semantic hits by their distance below the best, as in hybrid search. */
 function nearnessOf(cosine: number, best = cosine, model: string) {
   const span = cosineSpanOf(model);
   const score = 1 - (best - cosine) / (span ?? usualSpan);
   return { score, near: cosine, cosine: span === undefined ? undefined : cosine };
 }
 
-/** Of models that nobody has measured. */
+/** For unmeasured models. */
 const usualSpan = 0.25;

@@ -11,7 +11,7 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
   return defineTool({
     name: 'store_context_batch',
     title: 'Store Context (Batch)',
-    description: 'Saves up to 100 entries to memory in one call. atomic: all or none; else those that are valid.',
+    description: 'Saves up to 100 entries to memory in one call. atomic: all or none; otherwise the valid ones.',
     effect: 'add',
     input: z.object({ entries: batchItems.describe('As store_context takes them.'), ...batchInput }),
     output: batchOutput,

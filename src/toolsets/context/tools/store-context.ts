@@ -27,11 +27,11 @@ export function createStoreContextTool(parts: WriteParts): Tool {
     name: 'store_context',
     title: 'Store Context',
     description:
-      'Saves a text to memory: a decision, a result, a wish of the user. Repeating the last entry of a thread updates it.',
+      "Saves a text to memory: a decision, a result, a preference of the user. Repeating a thread's last entry updates it.",
     effect: 'add',
     input: z.object({
       ...newEntryInput,
-      idempotency_key: idempotencyInput.idempotency_key.describe('Repeats with the same key are done once.'),
+      idempotency_key: idempotencyInput.idempotency_key.describe('Repeated calls with the same key run once.'),
     }),
     output: z.object({ success: z.boolean(), context_id: z.int(), thread_id: z.string(), message: z.string() }),
     async run(input) {

@@ -12,7 +12,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   return defineTool({
     name: 'update_context_batch',
     title: 'Update Context (Batch)',
-    description: 'Updates up to 100 memory entries in one call. atomic: all or none; else those that are valid.',
+    description: 'Updates up to 100 memory entries in one call. atomic: all or none; otherwise the valid ones.',
     effect: 'change',
     input: z.object({ updates: batchItems.describe('As update_context takes them.'), ...batchInput }),
     output: batchOutput,
@@ -55,7 +55,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   });
 }
 
-/** 0 if the item has no entry id. */
+/** 0 if the item has no id. */
 function idOf(given: BatchItem | undefined): number {
   const id = given?.['context_id'];
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;

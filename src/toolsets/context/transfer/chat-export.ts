@@ -3,7 +3,7 @@ import { isObject } from '../../../base/json.ts';
 import { timeOf } from './entry-lines.ts';
 import { type FoundEntry, foundEntry } from './found-entry.ts';
 
-/** The conversations of a ChatGPT or Claude export (conversations.json), each a thread, turn by turn. */
+/** Conversations of a ChatGPT or Claude export (conversations.json), each a thread. */
 export function* entriesOfChats(conversations: readonly unknown[]): Generator<FoundEntry> {
   for (const conversation of conversations) {
     if (!isObject(conversation)) continue;
@@ -33,7 +33,7 @@ function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generat
   }
 }
 
-/** Conversations without an id stay apart, and one that is imported again is the same. */
+/** Stable per conversation, so a repeated import finds it again. */
 function threadName(id: unknown, conversation: Json): string {
   if (typeof id === 'string' && id !== '') return id;
   return createHash('sha256').update(JSON.stringify(conversation)).digest('hex').slice(0, 16);
@@ -48,7 +48,7 @@ function partsOf(content: unknown): string {
     .join('\n');
 }
 
-/** Edits create branches. The one that the user saw last is the path from the current node up. */
+/** Edits create branches. The one the user saw last is the path from the current node up. */
 function* chatgptTurns(conversation: Json, mapping: Json): Generator<FoundEntry> {
   const path: Json[] = [];
   const seen = new Set<unknown>();

@@ -9,7 +9,7 @@ import { parseImages, showImage } from '../write/images.ts';
 import { unreadable } from './found-entry.ts';
 
 const pageSize = 100;
-/** What could be stored once can be imported, whatever the limits are now. */
+/** Anything once stored can be imported, whatever today's limits. */
 const imageLimits = { imageMaxMb: 1000, imagesMaxMb: 10_000 };
 
 /** All entries as JSON lines, oldest first, with everything needed to recreate them. */
@@ -48,16 +48,17 @@ function lineOf(entry: Entry) {
   };
 }
 
-/** The entry in one line of an export. */
+/** Parses one line of an export. */
 export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
   const { thread_id: threadId, source, text, metadata, tags, images, summary, created_at: created } = line;
-  if (source !== 'user' && source !== 'agent') throw unreadable('its source is neither user nor agent');
-  if (!Array.isArray(tags) || !Array.isArray(images)) throw unreadable('its tags or images are no list');
-  if (metadata !== undefined && metadata !== null && !isObject(metadata)) throw unreadable('its metadata is no object');
+  if (source !== 'user' && source !== 'agent') throw unreadable('its source must be user or agent');
+  if (!Array.isArray(tags) || !Array.isArray(images)) throw unreadable('its tags and images must be lists');
+  if (metadata !== undefined && metadata !== null && !isObject(metadata))
+    throw unreadable('its metadata must be an object');
   if (summary !== undefined && summary !== null && typeof summary !== 'string')
-    throw unreadable('its summary is no text');
-  if (!images.every(isObject)) throw unreadable('one of its images is no object');
-  if (!tags.every((tag) => typeof tag === 'string')) throw unreadable('one of its tags is no text');
+    throw unreadable('its summary must be text');
+  if (!images.every(isObject)) throw unreadable('each image must be an object');
+  if (!tags.every((tag) => typeof tag === 'string')) throw unreadable('each tag must be text');
   for (const tag of tags) checkText('a tag', tag);
   return {
     threadId: typeof threadId === 'string' ? threadId : '',
@@ -72,13 +73,13 @@ export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
   };
 }
 
-/** A time as ISO 8601 with milliseconds, from seconds since 1970 or from text, which is UTC unless it has a zone. */
+/** A time as ISO 8601 with milliseconds, from seconds since 1970 or text, in UTC unless it has a zone. */
 export function timeOf(given: unknown): string {
   const text = typeof given === 'string' ? given.trim() : '';
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`;
   const date = typeof given === 'number' ? new Date(given * 1000) : new Date(zoned);
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) {
-    throw unreadable('it has no time that can be read');
+    throw unreadable('it has no readable time');
   }
   return date.toISOString();
 }
@@ -86,7 +87,7 @@ export function timeOf(given: unknown): string {
 export function damaged(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
-    'The file is damaged or of another kind: it has an entry without text, source or time.',
+    'The file is damaged or of another format: it has an entry without text, source or time.',
     { cause },
   );
 }

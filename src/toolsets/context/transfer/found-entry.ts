@@ -3,20 +3,20 @@ import type { NewEntry } from '../../../storage/entries/entry.ts';
 import { bounds, checkBound } from '../bounds.ts';
 import { checkJson, checkText } from '../write/checked-text.ts';
 
-/** What a file has in one place: an entry, or why there is none to be taken. */
+/** An item of the file: an entry, or why it can't be imported. */
 export type FoundEntry =
   | {
-      /** How a person finds it in the file. */
+      /** Its location in the file, for people. */
       readonly place: string;
-      /** Where the file names entries by numbers. */
+      /** Its number in the file, if it has one. */
       readonly id?: number | undefined;
       readonly entry: NewEntry;
-      /** The file tells no times, so that this one is only that of the import. */
+      /** The file has no times; createdAt is the import time and is ignored when matching. */
       readonly hasNoTime?: boolean;
     }
   | { readonly place: string; readonly reason: string };
 
-/** One entry that cannot be taken must not keep the others from it. */
+/** One invalid entry must not block the others. */
 export function foundEntry(
   place: string,
   read: () => NewEntry,
@@ -32,7 +32,7 @@ export function foundEntry(
   }
 }
 
-/** What comes from elsewhere has the bounds of what is stored here, and is kept as it is or not at all. */
+/** Imported entries have the limits of stored ones, and are kept unchanged or not at all. */
 function check({ threadId, text, metadata, summary, images }: NewEntry): void {
   if (threadId === '') throw unreadable('it has no thread');
   if (text === '') throw unreadable('it has no text');

@@ -16,19 +16,19 @@ const batchSize = 100;
 
 export interface ImportReport {
   readonly added: number;
-  /** Were here already, and are left alone. */
+  /** Already present, and left alone. */
   readonly present: number;
   readonly skipped: readonly { readonly place: string; readonly reason: string }[];
-  /** The ids of the file and those here, where they differ. */
+  /** The file's ids and the new ones, if they differ. */
   readonly newIds: ReadonlyMap<number, number>;
-  /** Entries in which references to others were made to name their ids here. */
+  /** Entries whose references were updated to the new ids. */
   readonly rewritten: number;
 }
 
 /**
- * Imports a file of any known kind (our own export, a database of the original server, the memory server's file, a chat
- * export). What is here already is left alone, so that an import that was interrupted can be repeated. An entry that cannot be
- * taken is reported, and the others are taken.
+ * Imports a file of any supported format (our export, the original server's database, the memory server's file, a
+ * chat export). Existing entries are left alone, so an interrupted import can be repeated. Invalid entries are
+ * reported and the others imported.
  */
 export async function importEntries(entries: EntryStore, path: string, now: string): Promise<ImportReport> {
   const skipped: { place: string; reason: string }[] = [];
@@ -68,7 +68,7 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
   return { added, present, skipped, newIds, rewritten: await changeReferences(entries, referring, newIds) };
 }
 
-/** Behind all entries: one may refer to another that comes later. */
+/** Runs last: an entry may refer to a later one. */
 async function changeReferences(
   entries: EntryStore,
   referring: readonly { id: number; from: References }[],
@@ -89,7 +89,7 @@ async function changeReferences(
   return rewritten;
 }
 
-/** As agents of the original server note the entries that an entry is about, and the one that it replaces. */
+/** References as the original server's agents write them: related entries and the replaced one. */
 function referencesOf(metadata: Metadata | undefined): References {
   const references = metadata?.['references'];
   const ids = isObject(references) ? references['context_ids'] : undefined;
@@ -100,7 +100,7 @@ function referencesOf(metadata: Metadata | undefined): References {
   };
 }
 
-/** Entries with the same one are told apart by their number. */
+/** Equal entries are distinguished by number. */
 function identityOf({ threadId, source, createdAt = '', text }: NewEntry, hasNoTime: boolean): string {
   return createHash('sha256')
     .update([threadId, source, hasNoTime ? '' : createdAt, text].join('\n'))
@@ -126,8 +126,8 @@ function parse(text: string): unknown {
 }
 
 function nothingTaken({ place, reason }: { place: string; reason: string }, count: number): CarrelError {
-  const others = count > 1 ? ` So it is, or alike, with ${count - 1} more.` : '';
-  return new CarrelError('invalid_import', `No entry of it can be taken. Of ${place}: ${reason}.${others}`);
+  const others = count > 1 ? ` ${count - 1} more fail for similar reasons.` : '';
+  return new CarrelError('invalid_import', `None of its entries can be imported. ${place}: ${reason}.${others}`);
 }
 
 function firstBytes(path: string): string {

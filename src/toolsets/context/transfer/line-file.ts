@@ -8,7 +8,7 @@ import { normaliseTags } from '../inputs.ts';
 import { entryOfLine, exportedType } from './entry-lines.ts';
 import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
 
-/** The entries of a file of JSON lines: our own export, or what the reference memory server keeps. */
+/** The entries of a JSONL file: our export, or the reference memory server's. */
 export async function* entriesOfLines(path: string, now: string): AsyncGenerator<FoundEntry> {
   let [number, isKnown] = [0, false];
   for await (const given of linesOf(path)) {
@@ -16,14 +16,14 @@ export async function* entriesOfLines(path: string, now: string): AsyncGenerator
     const line = given.replace(byteOrderMark, '');
     if (line.trim() === '') continue;
     const found = entryInLine(line, number, now);
-    // Of a file of another kind, the first line tells.
+    // The first line reveals another file format.
     if ('reason' in found && !isKnown && found.reason === noEntry) throw unknownKind();
     isKnown = true;
     yield found;
   }
 }
 
-const noEntry = 'it is no entry';
+const noEntry = 'it is not an entry';
 
 function entryInLine(line: string, number: number, now: string): FoundEntry {
   const place = `line ${number}`;
@@ -53,7 +53,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** JSON lines end with \n only. Other line separators (U+2028) may occur within one. */
+/** JSON lines end with \n only. Other line separators (U+2028) may occur inside one. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest: string[] = [];
   for await (const part of createReadStream(path, 'utf8')) {
@@ -70,14 +70,14 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 export function unknownKind(cause?: unknown): CarrelError {
   return new CarrelError(
     'invalid_import',
-    'This kind of file cannot be imported. Importable are exports of Carrel or of the memory server (JSONL), databases of mcp-context-server 2.x, and conversations.json files.',
+    'This file format cannot be imported. Supported: exports of Carrel or the memory server (JSONL), mcp-context-server 2.x databases, and conversations.json.',
     { cause },
   );
 }
 
 const thread = 'memory';
 
-/** One line of the reference memory server's file: an entity with its observations, or a relation between two. */
+/** A line of the reference memory server: an entity with its observations, or a relation. */
 function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
   const common = {
     threadId: thread,

@@ -12,7 +12,7 @@ import { unknownKind } from './line-file.ts';
 
 type Row = Record<string, unknown>;
 
-/** The entries of an mcp-context-server 2.x database, in the order of their ids. The file is opened read-only. */
+/** The entries of an mcp-context-server 2.x database, in id order. The file is opened read-only. */
 export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
   try {
@@ -31,7 +31,7 @@ export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
   }
 }
 
-/** A view or a computed column is a program of whoever made the file: it may run for ever. */
+/** A view or computed column is code of the file's author: it may run forever. */
 function checkIsTable(database: DatabaseSync, name: string): void {
   const isTable = database
     .prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'")
@@ -42,7 +42,7 @@ function checkIsTable(database: DatabaseSync, name: string): void {
 
 function entryOf(row: Row, tags: readonly Row[], images: readonly Row[]): NewEntry {
   const { thread_id: threadId, source, text_content: text, summary } = row;
-  if (source !== 'user' && source !== 'agent') throw unreadable('its source is neither user nor agent');
+  if (source !== 'user' && source !== 'agent') throw unreadable('its source must be user or agent');
   const names = tags.map(({ tag }) => String(tag));
   for (const name of names) checkText('a tag', name);
   return {
@@ -62,7 +62,7 @@ function metadataOf(json: unknown): Metadata | undefined {
   if (json === null || json === undefined || json === '') return undefined;
   const value = parsed(json);
   if (value === null) return undefined;
-  if (!isObject(value)) throw unreadable('its metadata is not a JSON object');
+  if (!isObject(value)) throw unreadable('its metadata must be a JSON object');
   return value;
 }
 
@@ -72,7 +72,7 @@ function imageOf(row: Row, index: number): NewImage {
   return { data, mimeType: String(row['mime_type'] ?? 'image/png'), metadata: imageMetadata(row['image_metadata']) };
 }
 
-/** An object or a text, as JSON; what is neither, as the text that it is. */
+/** A JSON object or string; anything else as plain text. */
 function imageMetadata(json: unknown): Metadata | string | undefined {
   if (json === null || json === undefined || json === '') return undefined;
   const value = parsed(json);
@@ -80,7 +80,7 @@ function imageMetadata(json: unknown): Metadata | string | undefined {
   return isObject(value) || typeof value === 'string' ? value : String(json);
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 function parsed(json: unknown): unknown {
   try {
     return typeof json === 'string' ? parseExact(json) : undefined;

@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import { jsonObject } from '../inputs.ts';
 import { idempotencyInput } from './write-input.ts';
 
-/** What both batch tools take besides their items, and what they return. */
+/** Common arguments and results of both batch tools. */
 export const batchInput = { atomic: z.boolean().default(true), ...idempotencyInput };
 
 export const batchItems = z.array(jsonObject).min(1).max(bounds.batch.max);
@@ -25,7 +25,7 @@ export interface Batch<Item, Outcome> {
   readonly given: readonly BatchItem[];
   readonly atomic: boolean;
   parse(item: BatchItem): Item;
-  /** The end of the error message when the whole batch is refused, after the number of invalid items. */
+  /** Ends the error message of a rejected batch, after the number of invalid items. */
   refusal(first: { index: number; fault: string }): string;
   /** Performs the valid items, in order. */
   perform(items: readonly Item[]): Promise<readonly Outcome[]>;
@@ -72,7 +72,7 @@ export function batchAnswer<Row extends { success: boolean }>(
   };
 }
 
-/** An error in an item is reported for that item. Any other error is not the caller's to fix. */
+/** Reports an item's own error. Any other error is not the caller's to fix. */
 function attempt<Value>(parse: () => Value): { value: Value } | { fault: string } {
   try {
     return { value: parse() };

@@ -2,15 +2,15 @@ import { CarrelError } from '../../../base/errors.ts';
 import { storingFault } from '../../../storage/storable.ts';
 import { type Bound, bounds, checkBound } from '../bounds.ts';
 
-/** Refuses what no database keeps: what is stored must be what was sent. */
+/** Rejects text that a database would alter. */
 export function checkText(name: string, text: string): void {
   const why = storingFault(text);
   if (why !== undefined) throw fault(`${name.slice(0, 300)} ${why}`);
 }
 
 /**
- * The same for every text and key in JSON: PostgreSQL's own JSON has no NUL. Nor can a number beyond all doubles be kept, which
- * is infinite when it is parsed, and for which JSON has no form. SQLite reads no JSON beyond 1,000 levels.
+ * The same for all strings and keys in JSON, because PostgreSQL's JSON has no NUL. Also rejects numbers beyond double
+ * range, which JSON can't represent, and more than SQLite's 1,000 levels.
  */
 export function checkJson(name: string, value: unknown, valuesMax?: Bound): void {
   let values = 0;
@@ -19,13 +19,13 @@ export function checkJson(name: string, value: unknown, valuesMax?: Bound): void
     if (level > bounds.levels.max) throw fault(`${name} has more than ${bounds.levels.max} ${bounds.levels.unit}`);
     if (typeof at === 'string') checkText(path, at);
     if (typeof at === 'number' && !Number.isFinite(at)) {
-      throw fault(`${path} is a number beyond 1.8e308, which cannot be kept; send it as a text`);
+      throw fault(`${path} exceeds 1.8e308 and cannot be stored; send it as text`);
     }
     if (Array.isArray(at)) for (const [index, each] of at.entries()) visit(`${path}[${index}]`, each, level + 1);
     else if (typeof at === 'object' && at !== null) {
       for (const [key, inner] of Object.entries(at)) {
         checkText(`A key in ${path}`, key);
-        visit(`${path}.${shown(key)}`, inner, level + 1);
+        visit(`${path}.${formatKey(key)}`, inner, level + 1);
       }
     }
   };
@@ -33,8 +33,8 @@ export function checkJson(name: string, value: unknown, valuesMax?: Bound): void
   if (valuesMax !== undefined) checkBound(valuesMax, values, name);
 }
 
-/** A key of the caller's, as an error may repeat it. */
-function shown(key: string): string {
+/** The caller's key, shortened for an error. */
+function formatKey(key: string): string {
   return key.replace(/[^\w.-]/g, '?').slice(0, 60);
 }
 

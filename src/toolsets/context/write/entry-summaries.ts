@@ -6,16 +6,16 @@ import { type SummaryProvider, UnusableText } from '../../../search/models/summa
 import type { TextToSummarise } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 
-/** Makes summaries in the background: writes neither wait for them nor fail with them. */
+/** Summarizes in the background: writes neither wait for nor fail with it. */
 export interface EntrySummaries {
   readonly provider: SummaryProvider;
   /** Shorter texts get no summary. */
   readonly charsMin: number;
-  /** False while the provider does not answer. */
+  /** False while the provider does not respond. */
   readonly available: boolean;
-  /** Call it when there is something to summarise. */
+  /** Call when there is something to summarize. */
   wake(): void;
-  /** Waits a moment for summaries that are made locally, so that new entries are shown with theirs. */
+  /** Waits briefly for local summaries, so that new entries appear with theirs. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,18 +23,18 @@ export interface EntrySummaries {
 export interface EntrySummariesDeps {
   readonly entries: EntryStore;
   readonly provider: SummaryProvider;
-  /** Used for texts that the provider cannot summarise. */
+  /** For texts that the provider cannot summarize. */
   readonly local: SummaryProvider;
-  /** Where processes that share a model server claim texts, so that it is asked for each once. */
+  /** Lets processes claim texts, so that a shared model server gets each once. */
   readonly shared?: SharedStore | undefined;
   readonly log: Logger;
 }
 
 const batchSize = 16;
 const settleMs = 500;
-/** Longer than a model takes for a text. Then another process does what this one may have left. */
+/** Claims expire after this, longer than a model needs for a text. */
 const claimMs = 300_000;
-/** How often this process looks, if others have claimed all that is left: they may die. */
+/** Poll interval while others hold all claims: they may die. */
 const lookAgainMs = 5_000;
 
 export function createEntrySummaries(
@@ -49,7 +49,7 @@ export function createEntrySummaries(
       for (let at = 0; at < waiting.length; at += provider.concurrencyMax) {
         const some = await claim(waiting.slice(at, at + provider.concurrencyMax));
         taken += some.length;
-        // Those that succeed are kept even if others fail.
+        // Successes are kept even if others fail.
         const outcomes = await Promise.allSettled(some.map((each) => summariseClaimed(each, signal)));
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
         signal.throwIfAborted();
@@ -57,7 +57,7 @@ export function createEntrySummaries(
       if (taken === 0 && waiting.length > 0) lookAgain();
       return taken > 0;
     },
-    onFailure: (error) => log.warn('entries wait to be summarised', { reason: reasonOf(error) }),
+    onFailure: (error) => log.warn('entries waiting to be summarized', { reason: reasonOf(error) }),
   });
   return {
     provider,
@@ -80,7 +80,10 @@ export function createEntrySummaries(
     lookingAgain = setTimeout(() => backlog.wake(), lookAgainMs).unref();
   }
 
-  /** Those that no other process works on. A claim outlives the summary: whoever read the list before would make it again. */
+  /**
+   * The texts that no other process has claimed. A claim outlives its summary, because another process may hold an
+   * older list.
+   */
   async function claim(texts: readonly TextToSummarise[]): Promise<readonly TextToSummarise[]> {
     if (shared === undefined) return texts;
     const mine: TextToSummarise[] = [];
@@ -92,18 +95,18 @@ export function createEntrySummaries(
     try {
       await summariseOne(text, signal);
     } catch (error) {
-      // Others may be able to do it.
+      // Another process may succeed.
       await shared?.remove(claimOf(text)).catch(() => {});
       throw error;
     }
   }
 
   async function summariseOne({ id, textHash, text, source }: TextToSummarise, signal: AbortSignal): Promise<void> {
-    // Lets calls that arrived in the meantime go first.
+    // Yield to calls that arrived meanwhile.
     await breathe();
     const summary = await provider.summarise(text, { source, signal }).catch((error: unknown) => {
       if (!(error instanceof UnusableText)) throw error;
-      log.warn('an entry is summarised by its own sentences instead of by the model', { id, reason: error.message });
+      log.warn("model summary failed; using the entry's own sentences", { id, reason: error.message });
       return local.summarise(text, { source, signal });
     });
     await entries.putSummary({ id, textHash, summary });

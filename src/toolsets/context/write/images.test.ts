@@ -24,7 +24,7 @@ test('metadata is an object or any text, and stays what it is', () => {
   for (const metadata of ['{"alt": "x"}', 'a caption', '', { alt: 'x' }, {}])
     assert.deepEqual(kept(metadata), metadata);
   assert.equal(kept(null), undefined);
-  for (const metadata of [5, true, ['x']]) assert.throws(() => kept(metadata), /neither an object nor a text/);
+  for (const metadata of [5, true, ['x']]) assert.throws(() => kept(metadata), /neither an object nor text/);
   for (const metadata of ['\ud800', { a: ['\udc00'] }]) assert.throws(() => kept(metadata), /half of a surrogate pair/);
   assert.deepEqual(kept({ a: '\\ud800 😀' }), { a: '\\ud800 😀' });
 });

@@ -9,7 +9,7 @@ export interface ImageLimits {
   readonly imagesMaxMb: number;
 }
 
-/** Decodes and checks images, or files of other types. Only their first few bytes are looked at. */
+/** Decodes and checks images and other files. Only the first bytes are inspected. */
 export function parseImages(images: readonly Readonly<Record<string, unknown>>[], limits: ImageLimits): NewImage[] {
   checkBound(bounds.images, images.length);
   let total = 0;
@@ -44,9 +44,9 @@ function decode(data: unknown, index: number): Uint8Array {
   if (data === undefined || data === null) throw fault(`Image ${index} is missing required "data" field`);
   if (typeof data !== 'string') throw fault(`Image ${index} has invalid base64 encoding: it must be a string`);
   if (data === '') throw fault(`Image ${index} has empty "data" field`);
-  // As `base64` and mail programs write it: in lines.
+  // Line-wrapped, as `base64` and mail programs write it.
   const joined = data.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
-  // Node's decoder skips what it cannot read, so the text is valid only if encoding gives it back.
+  // Node's decoder skips invalid input; comparing the re-encoded text detects it.
   const bytes = Buffer.from(joined, 'base64');
   if (bytes.length === 0 || bytes.toString('base64') !== joined) {
     throw fault(`Image ${index} has invalid base64 encoding`);
@@ -64,27 +64,27 @@ const signatures: readonly [mimeType: string, test: (bytes: Uint8Array) => boole
 ];
 
 const rasterType = /^image\/(png|jpe?g|gif|webp|bmp|avif)$/;
-/** Also a word alone, such as `png`, which the original takes. */
+/** Also a bare word such as `png`, as in the original. */
 const anyType = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
 
 /**
- * Any type is taken, as a label: nothing is ever rendered. Where a raster image is claimed, or nothing, the bytes decide.
- * Elsewhere they do not: a file of another type may begin with the two letters of a bitmap.
+ * Any type is accepted as a label: nothing is ever rendered. For a raster image or no type, the bytes decide; another
+ * type may happen to start with a bitmap's letters.
  */
 function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
   const claimed = given ?? 'image/png';
   if (typeof claimed !== 'string' || !anyType.test(claimed)) {
-    throw fault(`Image ${index} has a mime_type that is none; it must be like image/png or application/pdf`);
+    throw fault(`Image ${index}: mime_type must be like image/png or application/pdf`);
   }
   if (!rasterType.test(claimed)) return claimed;
   return signatures.find(([, test]) => test(data))?.[0] ?? claimed;
 }
 
-/** An object, or a text, which is what early versions of the interface take. Neither is changed. */
+/** An object or text (used by early versions of the interface), kept unchanged. */
 function metadataOf(given: unknown, index: number): Metadata | string | undefined {
   if (given === undefined || given === null) return undefined;
   if (typeof given !== 'string' && !isObject(given)) {
-    throw fault(`Image ${index} has metadata that is neither an object nor a text`);
+    throw fault(`Image ${index} has metadata that is neither an object nor text`);
   }
   checkJson(`images[${index}].metadata`, given);
   return typeof given === 'string' ? given : { ...given };

@@ -3,7 +3,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { ContextConfig } from '../context-slice.ts';
 
-/** Makes the metadata index match the configured fields, as far as METADATA_INDEX_SYNC_MODE allows. */
+/** Syncs the metadata index with the configured fields, as METADATA_INDEX_SYNC_MODE allows. */
 export async function indexConfiguredFields(
   { indexedFields: fields, indexSyncMode: mode }: Pick<ContextConfig, 'indexedFields' | 'indexSyncMode'>,
   { entries, log }: { entries: EntryStore; log: Logger },
@@ -14,18 +14,18 @@ export async function indexConfiguredFields(
     if (differs && mode === 'strict') {
       throw new CarrelError(
         'invalid_config',
-        `METADATA_INDEXED_FIELDS differs from the index in the database (missing: ${shown(missing)}; not wanted: ${shown(extra)}). Set METADATA_INDEX_SYNC_MODE to auto once to change the index, or name the fields that it has.`,
+        `METADATA_INDEXED_FIELDS differs from the index in the database (missing: ${formatNames(missing)}; extra: ${formatNames(extra)}). Set METADATA_INDEX_SYNC_MODE=auto once to change the index, or name the fields that it has.`,
       );
     }
     if (differs && mode === 'warn')
-      log.warn('the index of metadata is not the one that is configured', { missing, extra });
+      log.warn('the metadata index differs from METADATA_INDEXED_FIELDS', { missing, extra });
   } catch (error) {
     // A read-only database is used as it is.
     if (!isCarrelError(error) || error.code !== 'storage_read_only') throw error;
-    log.warn('the metadata index is left as it is', { reason: error.message });
+    log.warn('the metadata index is left unchanged', { reason: error.message });
   }
 }
 
-function shown(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.join(', ');
 }

@@ -8,7 +8,7 @@ export interface SummaryLimits {
   readonly tokensMax: number;
 }
 
-/** Only this much of a longer text is read: later sentences are rarely its main point, and cost time. */
+/** Only the beginning is read: later sentences are rarely the main point. */
 const unitsRead = 40_000;
 const sentencesKept = 5;
 const onceWeight = 0.05;
@@ -23,9 +23,9 @@ interface Sentence {
 }
 
 /**
- * The best sentences of a text, in their original order: without a model, and deterministic. A sentence scores by how often
- * its words occur in the text (after SumBasic, Nenkova and Vanderwende 2005). Words of a chosen sentence count less
- * afterwards, so that the next one says something else. Undefined if the text has no sentences that can stand alone.
+ * The best sentences of a text in their original order, deterministic and without a model. Scores sentences by word
+ * frequency (after SumBasic, Nenkova and Vanderwende 2005); words of chosen sentences then count less, for variety.
+ * Undefined without standalone sentences.
  */
 export function summarise(text: string, { tokensMax }: SummaryLimits): string | undefined {
   // A line break ends a sentence, unless the text is hard-wrapped.
@@ -40,7 +40,7 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
     .filter(({ words }) => words.length >= 3);
   const weights = new Map<string, number>();
   for (const { words } of sentences) for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
-  // A word that occurs only once is not what a text is about.
+  // Words that occur once say little about the topic.
   for (const [word, count] of weights) if (count === 1) weights.set(word, onceWeight);
   const taken: Sentence[] = [];
   // A repeated sentence scores higher, but is shown once.
@@ -61,13 +61,13 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
     .join(' ');
 }
 
-/** Ties go to the earlier sentence: `left` is not in the order of the text. */
+/** Ties go to the earlier sentence: `left` is unordered. */
 function isBetter(next: Sentence, first: Sentence, weights: ReadonlyMap<string, number>): boolean {
   const difference = worth(next, weights) - worth(first, weights);
   return difference > 0 || (difference === 0 && next.start < first.start);
 }
 
-/** The first sentence of a text usually says what it is about. */
+/** The first sentence usually states the topic. */
 function worth({ words, start }: Sentence, weights: ReadonlyMap<string, number>): number {
   const sum = words.reduce((total, word) => total + (weights.get(word) ?? 0), 0);
   const value = sum / Math.sqrt(words.length);

@@ -4,7 +4,7 @@ import type { SummaryProvider } from '../../../search/models/summary-provider.ts
 import type { ContextConfig } from '../context-slice.ts';
 import { summarise } from './summarise.ts';
 
-/** The model servers that the operator has configured, for embeddings and summaries. */
+/** The configured model servers, for embeddings and summaries. */
 export interface ModelServers {
   readonly ollamaHost: string;
   readonly openaiBase: string;
@@ -13,7 +13,7 @@ export interface ModelServers {
 
 const defaultModels = { ollama: 'qwen3:0.6b', openai: 'gpt-4o-mini' };
 
-/** The configured provider of summaries, if any. */
+/** The configured summary provider, if any. */
 export function summaryProviderOf(config: ContextConfig, servers: ModelServers): SummaryProvider | undefined {
   if (config.summaries === 'false') return undefined;
   const { summaryProvider: provider } = config;
@@ -35,7 +35,7 @@ export function summaryProviderOf(config: ContextConfig, servers: ModelServers):
   });
 }
 
-/** The best sentences of a text: without a model, deterministic, in a few milliseconds. */
+/** The best sentences of a text: without a model, in a few milliseconds. */
 export function extractiveSummaries({ summaryMaxTokens: tokensMax }: { summaryMaxTokens: number }): SummaryProvider {
   return {
     name: 'extractive',

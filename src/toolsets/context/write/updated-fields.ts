@@ -1,6 +1,6 @@
 import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/entry.ts';
 
-/** The fields that an update has changed, with the names and in the order of 002's server. */
+/** The changed fields, with 002's names and order. */
 export function updatedFields(
   update: EntryUpdate,
   outcome: Extract<UpdateOutcome, { found: true }>,
@@ -14,7 +14,7 @@ export function updatedFields(
     ['metadata', update.metadataPatch !== undefined],
     ['tags', update.tags !== undefined],
     ['images', update.images !== undefined],
-    // Whatever it was before, as the original has it.
+    // Regardless of its previous value, as in the original.
     ['content_type', update.images !== undefined],
     ['embedding', isNewText && embeds],
   ];

@@ -12,11 +12,11 @@ import { checkJson, checkText } from './checked-text.ts';
 import { type ImageLimits, parseImages } from './images.ts';
 
 export interface WriteSettings extends ImageLimits {
-  /** Texts from this many characters on get a summary. Undefined if none are made. */
+  /** Min characters for a summary. Undefined if summaries are disabled. */
   readonly summaryCharsMin: number | undefined;
 }
 
-/** A call that is repeated with the same key is performed once and answered the same. Described in store_context. */
+/** Repeated calls with the same key run once and return the same answer. Described in store_context. */
 export const idempotencyInput = {
   idempotency_key: storedText(z.string().min(1).max(bounds.idempotencyKey.max)).optional(),
 };
@@ -27,14 +27,14 @@ export const replacesInput = {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** Those of the entries that are said to be replaced which there are. */
+/** The existing ids among those to be replaced. */
 export async function replacedEntries(entries: EntryStore, given: readonly Given[]): Promise<ReadonlySet<number>> {
   const ids = given.flatMap(({ replaces }) => (isId(replaces) ? [replaces] : []));
   const found = ids.length === 0 ? [] : await entries.get({ ids, images: false, textChars: 1 });
   return new Set(found.map(({ id }) => id));
 }
 
-/** Checks the arguments of one entry, from a single call or a batch. Throws the first error. */
+/** Validates one entry, from a single call or a batch. Throws the first error. */
 export function parseNewEntry(given: Given, settings: WriteSettings, replaceable: ReadonlySet<number>): NewEntry {
   const { thread_id: thread, source, text, metadata, tags, images } = given;
   if (typeof thread !== 'string' || thread === '') throw fault('Missing required field: thread_id');
@@ -89,7 +89,7 @@ export function parseUpdate(given: Given, settings: WriteSettings, replaceable: 
   };
 }
 
-/** The hash distinguishes a repeated call from a different one with the same key. */
+/** The hash distinguishes a repeated call from another one with the same key. */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -151,7 +151,7 @@ function present(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** With sorted keys, so that the order of keys makes no difference. */
+/** Sorted keys make the order irrelevant. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isObject(inner) && !JSON.isRawJSON(inner)

@@ -48,7 +48,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
       const asked = await askSources(sources, question, call);
       const judged = await judgeHits(asked.lists, { query, includesWeak, signal: call.signal }, reranker);
       const ordered = byRelevance(judged.hits);
-      const hits = ordered.slice(0, limit).map(explain ? explained : shown);
+      const hits = ordered.slice(0, limit).map(explain ? explained : plain);
       const { items: results, report } = fitBudget(hits, budget, shape);
       const weak = asked.omitted + judged.omitted;
       const reranking = asked.reranking ?? judged.reranking;
@@ -73,7 +73,7 @@ function shortened({ budget }: ReturnType<typeof fitBudget>['report']) {
   return { budget: rest };
 }
 
-/** Why nothing is shown, and what to do. */
+/** Explains an empty result and what to do. */
 function emptyHint(reports: readonly SourceReport[], weak: number): string {
   if (weak > 0) return weakHint(weak, 'hit', 'hits');
   const named = (...states: SourceReport['status'][]): string =>
@@ -84,7 +84,7 @@ function emptyHint(reports: readonly SourceReport[], weak: number): string {
   return `Nothing in ${named('searched', 'degraded')} fits this. Try other words${others}.`;
 }
 
-function shown(hit: FoundHit) {
+function plain(hit: FoundHit) {
   const { source, uri, title, snippet, relevance, date, place, chunk_index: chunk = 0, origin } = hit;
   const { replaces, replaced_by: replacedBy } = hit;
   return {
@@ -105,7 +105,7 @@ function shown(hit: FoundHit) {
 function explained(hit: FoundHit) {
   const { hash, range, chunk_index: chunk, why, scores = {} } = hit;
   return {
-    ...shown(hit),
+    ...plain(hit),
     ...(chunk === undefined ? {} : { chunk_index: chunk }),
     ...(hash === null ? {} : { hash }),
     ...(range === null ? {} : { range }),
@@ -114,7 +114,7 @@ function explained(hit: FoundHit) {
   };
 }
 
-const shape: Budgeted<ReturnType<typeof shown>, string> = {
+const shape: Budgeted<ReturnType<typeof plain>, string> = {
   id: ({ uri }) => uri,
   text: ({ snippet }) => snippet,
   withText: (hit, snippet) => ({ ...hit, snippet }),

@@ -5,25 +5,25 @@ import { coverageOf } from '../../../words/ranking/rank-pool.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { anyOf, leafKey, leavesOf, type WordQuery } from '../../../words/word-query.ts';
 
-/** A word of a query as it was written, and what finds it. */
-export interface SoughtWord {
+/** A query word as written, and the query that finds it. */
+export interface QueryWord {
   readonly word: string;
   readonly query: WordQuery;
 }
 
-/** Words that are looked up for a hint; each is a search. */
+/** Max words looked up for a hint; each costs a search. */
 const lookedUpMax = 12;
-/** Entries with any of the words of which those with most are picked. */
+/** Max entries with any of the words, from which the best are picked. */
 const pickedFrom = 500;
-/** Words besides question and stop words; with fewer, each of them is meant. */
+/** Min content words of a sentence; with fewer, each word matters. */
 const sentenceMin = 4;
-/** Of two words, more than half are both. */
+/** With two words, more than half would mean both. */
 export const relaxedMin = 3;
 
-/** Those of the words that no entry has, whatever the filters. */
+/** The words that no entry contains, ignoring filters. */
 export async function absentWords(
   entries: EntryStore,
-  words: readonly SoughtWord[],
+  words: readonly QueryWord[],
   signal: AbortSignal,
 ): Promise<string[]> {
   const absent: string[] = [];
@@ -42,10 +42,10 @@ export interface RelaxedPage {
   readonly corrected: readonly CorrectedWord[];
 }
 
-/** For a search that no entry matches in full: the entries with most of the words, those with more of them first. */
+/** Fallback if no entry matches in full: entries with most of the words, best first. */
 export async function searchMostWords(
   entries: EntryStore,
-  words: readonly SoughtWord[],
+  words: readonly QueryWord[],
   { filter, limit, offset }: { filter: EntryFilter; limit: number; offset: number },
   signal: AbortSignal,
 ): Promise<RelaxedPage> {
@@ -62,7 +62,7 @@ export async function searchMostWords(
   });
   const half = Math.floor(words.length / 2) + 1;
   const most = Math.max(0, ...held.map(({ count }) => count));
-  // More than half of them. Where no entry has that many, of a sentence as many as any has: few of its words are in an answer.
+  // More than half of the words. For a sentence, the maximum that any entry has: answers repeat few of its words.
   const least = words.length >= sentenceMin ? Math.min(most, half) : half;
   const kept = held
     .filter(({ count }) => count >= least)
