@@ -37,7 +37,7 @@ test('carrel kb without an engine elsewhere has one inside, whose documents surv
 
 test('in carrel serve, find asks the knowledge base, and its documents are resources (contract §8)', async (t) => {
   const { client, call } = await serve(t, makeFolder(t), {});
-  const nothing = /^Nothing in context, notes, kb fits this\. Try other words, or other sources \(web\)\.$/;
+  const nothing = /^Nothing relevant in context, notes, kb\. Try other words, or other sources \(web\)\.$/;
   assert.match(String((await call('find', { query: 'zirconium' }))['hint']), nothing);
   const id = await ingested(
     { call },
@@ -59,7 +59,7 @@ test('in carrel serve, find asks the knowledge base, and its documents are resou
 test('an engine that is away is a source that failed, not one without hits (contract §8)', async (t) => {
   const { call } = await serve(t, makeFolder(t), { KB_ENGINE_URL: 'http://127.0.0.1:9' });
   const { sources, hint } = await call('find', { query: 'anything' });
-  assert.match(String(hint), /it is not known what these have: kb\./);
+  assert.match(String(hint), /these sources failed: kb\./);
   const kb = (sources as { source: string; status: string; message: string }[]).find(({ source }) => source === 'kb');
   assert.equal(kb?.status, 'failed');
   assert.match(kb.message, /unreachable/);

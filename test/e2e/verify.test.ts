@@ -27,7 +27,7 @@ test('contract §8: verify tells where a quotation from a memory stands, and wha
   const uri = `carrel://context/${id}`;
   const before = await call('verify', { uri, quote: 'pays the rent on the THIRD day' });
   const { hash, where, ...said } = before as { hash: string; where: { range: [number, number] } } & typeof before;
-  assert.deepEqual(said, { uri, changed: false, found: true, message: 'The quotation stands there.' });
+  assert.deepEqual(said, { uri, changed: false, found: true, message: 'The quotation is in the text.' });
   assert.equal(lease.slice(...where.range), 'pays the rent on the third day');
 
   await call('update_context', { context_id: id, text: lease.replace('third', 'fifth') });
@@ -120,10 +120,7 @@ test('where fetch_page is disabled, verify asks no other server either', async (
   t.after(() => site.close());
   const host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
   const { call } = await serve(t, { FETCH_ALLOW_PRIVATE: host, DISABLED_TOOLS: 'Fetch_Page' });
-  await assert.rejects(
-    call('verify', { uri: `http://${host}/`, quote: 'the tenant' }),
-    /no texts here whose URI begins/,
-  );
+  await assert.rejects(call('verify', { uri: `http://${host}/`, quote: 'the tenant' }), /Unknown kind of URI/);
   assert.equal(asked, 0);
 });
 

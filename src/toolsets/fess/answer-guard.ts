@@ -1,22 +1,22 @@
-/** What an answer reveals about the labels of its results; undefined where Fess omits it. */
+/** What an answer reveals about its results' labels; undefined if Fess omits it. */
 export interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
-  /** How many of the results have the label. */
+  /** Number of results with the label. */
   labelled: number | undefined;
-  /** How many do not. */
+  /** Number of results without it. */
   outside: number | undefined;
   /** Capped at 10,000; the counts are not. */
   total: number;
 }
 
 /**
- * The tripwire behind the query guard: whether all results have the label, as far as the answer shows. If not, none of it
- * may leave the bridge.
+ * Second line of defence after the query guard: whether all results carry the label, as far as the answer shows. If
+ * not, nothing may leave the bridge.
  *
- * The count of what is outside finds a server with `query.orsearch.min.hit.count`: it searches again with OR when it finds
- * little, and then the label is optional, without a trace in the echo. The count of what is inside shows the same up to
- * 10,000 results, and does not depend on how the engine reads a query that is only a negation.
+ * The outside count detects a server with `query.orsearch.min.hit.count`: it repeats a search that finds little with
+ * OR, which makes the label optional, without a trace in the echoed query. The inside count shows the same up to
+ * 10,000 results, and does not depend on how the engine reads a pure negation.
  */
 export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
   const { searchQuery, hitLabels, labelled, outside, total } = answer;
@@ -27,9 +27,8 @@ export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
 }
 
 /**
- * Whether the text that Fess parsed has the label as a required clause of its own: it stands at the end (only other
- * filters and the sort may follow), what precedes it closes all its quotes and parentheses, and no operator or backslash
- * reaches over to it.
+ * Whether the parsed query has the label as a separate required clause: it stands at the end (only other filters and
+ * the sort may follow), everything before it is balanced, and no operator or backslash reaches over to it.
  */
 function isFiltered(searchQuery: string, label: string): boolean {
   const filter = `label:"${label}"`;

@@ -2,13 +2,13 @@ import { CarrelError } from '../../base/errors.ts';
 import type { CursorSeal } from './cursor-seal.ts';
 import type { DocumentText } from './document-content.ts';
 
-/** One piece of a document's text, and its position in the whole (000 §8.4). */
+/** One piece of a document's text, and its position (000 §8.4). */
 export interface Chunk {
   text: string;
-  /** In bytes of the whole text in UTF-8. */
+  /** In UTF-8 bytes of the whole text. */
   offset: number;
   totalBytes: number;
-  /** SHA-256 of the whole text, in hexadecimal digits: the same on every chunk. */
+  /** SHA-256 of the whole text in hex; the same on every chunk. */
   hash: string;
   isLast: boolean;
   /** Absent on the last. */
@@ -18,12 +18,12 @@ export interface Chunk {
 export interface ChunkOptions {
   chunkBytesMax: number;
   seal: CursorSeal;
-  /** Who and what a cursor belongs to. */
+  /** What a cursor is bound to. */
   bound: readonly string[];
   cursor: string | undefined;
 }
 
-/** The chunk that the cursor names, or the first. Chunks follow one another without gaps or overlaps. */
+/** The cursor's chunk, or the first. Chunks neither overlap nor leave gaps. */
 export function cutChunk(content: DocumentText, options: ChunkOptions): Chunk {
   const { chunkBytesMax, seal, bound, cursor } = options;
   const bytes = Buffer.from(content.text, 'utf8');
@@ -46,7 +46,7 @@ function placeOf(cursor: string, hash: string, seal: CursorSeal, bound: readonly
   if (typeof offset !== 'number') {
     throw new CarrelError(
       'invalid_cursor',
-      'This cursor does not belong to this document, or is no longer valid. Read the document again without one.',
+      'This cursor is invalid for this document, or has expired. Read the document again without one.',
     );
   }
   if (cursorHash !== hash) {
@@ -58,7 +58,7 @@ function placeOf(cursor: string, hash: string, seal: CursorSeal, bound: readonly
   return offset;
 }
 
-/** Moves back to where a character begins: continuation bytes are 10xxxxxx. */
+/** Moves back to a character boundary: continuation bytes are 10xxxxxx. */
 function characterEnd(bytes: Buffer, end: number): number {
   let at = end;
   while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;

@@ -1,6 +1,6 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
 
-/** By content type, and by the bytes if given: PDF readers accept some junk before the header. */
+/** By content type and, if given, bytes: PDF readers accept some junk before the header. */
 export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
   if (/^\s*application\/(?:x-)?pdf\b/i.test(contentType)) return true;
   if (bytes === undefined) return false;
@@ -10,11 +10,11 @@ export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
 export function pdfDisabled(): CarrelError {
   return new CarrelError(
     'pdf_disabled',
-    'The document is a PDF, and PDF conversion is disabled. Set contentFetch.enablePdf to true in the configuration of the bridge to read PDF.',
+    "The document is a PDF, and PDF conversion is disabled. Set contentFetch.enablePdf to true in the bridge's configuration to read PDF.",
   );
 }
 
-/** Plain text in UTF-8, which is returned as it is (000 §8.5.3). Undefined for what has to be decoded or converted. */
+/** UTF-8 plain text, returned unchanged (000 §8.5.3). Undefined if it needs decoding or conversion. */
 export function plainText(contentType: string, bytes: Uint8Array): string | undefined {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = /charset\s*=\s*"?([\w-]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';
@@ -27,11 +27,11 @@ export function plainText(contentType: string, bytes: Uint8Array): string | unde
   }
 }
 
-/** Says which setting of the bridge a refusal comes from: its caller can only ask the operator (000 §10). */
+/** Names the bridge setting behind a refusal, so that the caller can ask the operator (000 §10). */
 export function explainRefusal(error: unknown, viaFess: boolean): unknown {
   if (!isCarrelError(error)) return error;
   if (error.code === 'invalid_url' || error.code === 'credentials_in_url') {
-    const message = "The document's address in the index cannot be used, so its text cannot be read.";
+    const message = "The document's URL in the index is unusable, so its text cannot be read.";
     return new CarrelError('content_unavailable', message, { cause: error });
   }
   const hint = hints[error.code];
@@ -51,8 +51,8 @@ const hints: Partial<Record<ErrorCode, string>> = {
   fetch_timeout: 'The setting is contentFetch.timeoutMs.',
 };
 
-/** Only where the setting is off: otherwise Fess was asked already and has no copy. */
+/** Only if the setting is off: otherwise Fess was already asked and has no copy. */
 const viaFessHints: Partial<Record<ErrorCode, string>> = {
-  scheme_not_allowed: 'Files of a share are read with contentFetch.viaFess.',
-  private_network_blocked: 'With contentFetch.viaFess the bridge reads the copy in Fess instead of a private address.',
+  scheme_not_allowed: 'Files on a share need contentFetch.viaFess.',
+  private_network_blocked: "With contentFetch.viaFess, the bridge reads Fess's copy instead of a private address.",
 };

@@ -1,16 +1,16 @@
 import { isSigned, sign } from '../../base/signing-key.ts';
 
-/** Issues cursors that nobody can forge and that work only for what they were issued for. */
+/** Issues cursors that can't be forged and work only where they were issued. */
 export interface CursorSeal {
-  /** `bound` names what the cursor belongs to and is not in it; `place` is. */
+  /** `bound` names the cursor's context and is not in it; `place` is. */
   close(bound: readonly string[], place: readonly (string | number)[]): string;
-  /** The place; undefined for anything that was not made here for the same `bound`. */
+  /** The place; undefined unless issued here for the same `bound`. */
   open(bound: readonly string[], cursor: string): (string | number)[] | undefined;
 }
 
 const signatureBytes = 16;
 
-/** Cursors of another process, or of an earlier run, are stale unless both have the key of one database. */
+/** Cursors of another process or run are stale, unless both share a database's key. */
 export function createCursorSeal(): CursorSeal {
   const signed = (bound: readonly string[], payload: string): Buffer =>
     sign('fess cursor', JSON.stringify([...bound, payload])).subarray(0, signatureBytes);
@@ -23,7 +23,7 @@ export function createCursorSeal(): CursorSeal {
       const [, payload = '', signature = ''] = /^([\w-]{1,400})~([\w-]{22})$/.exec(cursor) ?? [];
       const given = Buffer.from(signature, 'base64url');
       if (!isSigned(given, signed(bound, payload))) return undefined;
-      // The last character of base64url has unused bits: only the spelling that was issued counts.
+      // base64url's last character has unused bits; accept only our own spelling.
       if (given.toString('base64url') !== signature) return undefined;
       return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as (string | number)[];
     },

@@ -13,16 +13,16 @@ import type { Phases } from './phases.ts';
 /** A document's whole text (000 §8.5). */
 export interface DocumentText {
   text: string;
-  /** SHA-256 of the text in UTF-8, in hexadecimal digits. */
+  /** SHA-256 of the UTF-8 text, in hex. */
   hash: string;
   source: 'index' | 'fess' | 'url';
-  /** The document is longer than what could be read of it. */
+  /** True if the text was truncated. */
   isTruncated: boolean;
 }
 
 export interface DocumentContent {
   read(document: FessDocument, phases: Phases, signal: AbortSignal): Promise<DocumentText>;
-  /** The hash of its text, where that costs nothing: it is in the index, or was read before. */
+  /** The text's hash if known for free: from the index, or read before. */
   knownHash(document: FessDocument): string | undefined;
 }
 
@@ -35,16 +35,15 @@ export interface DocumentContentDeps {
 const rememberedMax = 2_000;
 
 /**
- * Where a document's text comes from, in this order:
+ * Where a document's text comes from, in order:
  *
- * 1. the index, if it gives more than a digest;
- * 2. the copy that Fess keeps, if the operator switched that on (`viaFess`);
- * 3. the document's own address, through the safe fetcher, under the rules of `contentFetch`;
- * 4. the index again, if these may not be read, fail or are empty: its content may be short because the document is. A
- *    digest does not count: nobody can tell whether it is the whole.
+ * 1. the index, if it has more than a digest;
+ * 2. Fess's own copy, if enabled (`viaFess`);
+ * 3. the document's URL, through the safe fetcher, under the rules of `contentFetch`;
+ * 4. the index again, if these are forbidden, fail or are empty: a short text may be complete. A digest doesn't
+ * count.
  *
- * Nothing is cached: every read starts over, so that a changed document is noticed. Only what was made from the very same
- * bytes is not made twice.
+ * Nothing is cached, so that changes are noticed. Only the conversion of identical bytes is reused.
  */
 export function createDocumentContent(settings: FessSettings, deps: DocumentContentDeps): DocumentContent {
   const { contentFetch } = settings;
@@ -86,7 +85,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
       return original?.kind === 'bytes' ? { ...original, url } : undefined;
     } catch (error) {
       if (faultOf(error) !== 'answer_too_large') throw error;
-      throw explainRefusal(new CarrelError('too_large', "Fess's copy of the document is larger than the limit."), true);
+      throw explainRefusal(new CarrelError('too_large', "Fess's copy of the document exceeds the limit."), true);
     }
   };
 
@@ -103,7 +102,7 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
   const checkHead = ({ status, url, contentType }: FetchHead): void => {
     assertNotFess(url, settings.fessBaseUrl);
     if (status >= 400) {
-      throw new CarrelError('content_unavailable', `The document's own address answers with status ${status}.`, {
+      throw new CarrelError('content_unavailable', `The document's URL answers with status ${status}.`, {
         data: { status },
       });
     }
@@ -147,23 +146,23 @@ interface Bytes {
   url: string;
 }
 
-/** A document whose address is Fess's own API would be a way around the label, for whoever gets it crawled. */
+/** A document whose URL is Fess's own API would bypass the label. */
 function assertNotFess(url: string, fessBaseUrl: string): void {
   const target = URL.parse(url);
   const base = new URL(fessBaseUrl);
   if (target === null || target.host !== base.host) return;
   const path = target.pathname.slice(base.pathname.replace(/\/+$/, '').length);
   if (!/^\/+(?:api|json|cache|go|search|admin|thumbnail|osdd)(?:\/|$)/i.test(path)) return;
-  throw new CarrelError('host_not_allowed', 'The document is a page of Fess itself; those are not read.');
+  throw new CarrelError('host_not_allowed', 'The document is a page of Fess itself, which is never read.');
 }
 
 function fetchDisabled(): CarrelError {
   const message =
-    'The index has no full text of this document, and reading it from its address is switched off. The operator can allow that with contentFetch.enabled.';
+    'The index has no full text of this document, and fetching it from its URL is disabled. The operator can enable it with contentFetch.enabled.';
   return new CarrelError('content_fetch_disabled', message);
 }
 
-/** Fess truncates its digests at 200 characters, so longer text is more than a digest. */
+/** Fess truncates digests at 200 characters, so longer text is more than a digest. */
 const digestCharsMax = 200;
 
 /** Index text that is certainly more than a digest. */
@@ -172,12 +171,12 @@ function fullIndexText(document: FessDocument): string | undefined {
   return text !== undefined && text.length > digestCharsMax ? text : undefined;
 }
 
-/** The longest text that the index returns: content, body or digest. */
+/** The longest text in the index: content, body or digest. */
 function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
   return longest([content, fields['body'], digest]);
 }
 
-/** Content or body, however short: the operator lets Fess return it, and short documents have no more. */
+/** Content or body, however short: if Fess returns it, short documents are complete. */
 function indexedBody({ content, fields }: FessDocument): string | undefined {
   return longest([content, fields['body']]);
 }

@@ -6,10 +6,10 @@ import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import type { KnowledgeDomain } from './knowledge-domain.ts';
 import { createPhases } from './phases.ts';
 
-/** Documents of one domain. Each is looked up with the label before any of it is returned. */
+/** One domain's documents. Each is looked up with the label before anything is returned. */
 export interface DocumentReader {
   document(docId: string, call: Call): Promise<{ document: FessDocument; hash: string | null }>;
-  /** The whole text, however long. */
+  /** The whole text. */
   readText(docId: string, call: Call): Promise<DocumentText>;
   readChunk(docId: string, cursor: string | undefined, call: Call): Promise<ChunkReading>;
 }
@@ -17,7 +17,7 @@ export interface DocumentReader {
 export interface ChunkReading {
   document: FessDocument;
   chunk: Chunk;
-  /** The last chunk ends before the document does. */
+  /** True if the text was truncated. */
   isTruncated: boolean;
 }
 

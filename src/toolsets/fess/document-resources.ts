@@ -15,7 +15,7 @@ export interface DocumentResourcesDeps {
   pageSizeMax: number;
 }
 
-/** The documents of a domain as MCP resources: one for the metadata and one for the text of each (000 §8). */
+/** A domain's documents as MCP resources: metadata and text (000 §8). */
 export function createDocumentResources(deps: DocumentResourcesDeps): ResourceProvider {
   const { api, documents, seal, domain, pageSizeMax } = deps;
   const uriPrefix = documentUri(domain, '');
@@ -28,20 +28,20 @@ export function createDocumentResources(deps: DocumentResourcesDeps): ResourcePr
         uriTemplate: `${uriPrefix}{docId}`,
         name: `fess_${domain.slug}_document`,
         title: `Document of ${domain.name}`,
-        description: `Title, address, digest and dates of a document, by the doc_id of a search result.\n\n${domain.block}`,
+        description: `Title, URL, digest and dates of a document, by the doc_id of a search result.\n\n${domain.block}`,
         mimeType: 'application/json',
       },
       {
         uriTemplate: `${uriPrefix}{docId}/content`,
         name: `fess_${domain.slug}_content`,
         title: `Text of a document of ${domain.name}`,
-        description: `The full text of a document, in chunks where it is long.\n\n${domain.block}`,
+        description: `The full text of a document, in chunks if it is long.\n\n${domain.block}`,
         mimeType: 'text/plain',
       },
     ],
     async list(cursor, { signal }) {
       const start = cursor === undefined ? 0 : placeOf(cursor);
-      // The only sort of Fess that does not change while a client pages.
+      // The only Fess sort that stays stable while paging.
       const request = { label: domain.labelFilter, query: '*:*', start, num: pageSizeMax, sort: 'created.asc' };
       const { hits, nextStart } = await api.search(request, { signal });
       if (hits.length === 0 && start > 0) throw staleCursor();
@@ -103,7 +103,7 @@ async function readContent(
 function summaries(domain: KnowledgeDomain, { docId, title, url, digest }: FessHit): ResourceSummary[] {
   const uri = documentUri(domain, docId);
   const name = visibleLine(title) || visibleLine(url) || docId;
-  // On one line, so that no document can write a block of its own below the domain's.
+  // On one line, so that no document can imitate the domain's block.
   const summary = visibleLine(digest) || visibleLine(url);
   return [
     { uri, name, title: name, description: `${domain.block}\n\n${summary}`, mimeType: 'application/json' },
@@ -120,13 +120,13 @@ function summaries(domain: KnowledgeDomain, { docId, title, url, digest }: FessH
 export function parseUri(uri: string, uriPrefix: string): { docId: string; isContent: boolean } {
   const [, docId, content] = /^([A-Za-z0-9_-]{1,100})(\/content)?$/.exec(uri.slice(uriPrefix.length)) ?? [];
   if (docId === undefined) {
-    const message = `No resource has this URI: documents are ${uriPrefix}<docId> and ${uriPrefix}<docId>/content.`;
+    const message = `Unknown URI: documents are ${uriPrefix}<docId> and ${uriPrefix}<docId>/content.`;
     throw new CarrelError('resource_not_found', message);
   }
   return { docId, isContent: content !== undefined };
 }
 
-/** Nobody can type ids, so words work too: Fess's first suggestion for them is searched for. */
+/** Nobody types ids, so words work too: Fess's first suggestion is searched for. */
 async function completeDocId(api: FessApi, label: string, typed: string, { signal }: Call): Promise<string[]> {
   const text = typed.trim();
   const ids = async (query: string): Promise<string[]> =>
@@ -142,5 +142,5 @@ async function completeDocId(api: FessApi, label: string, typed: string, { signa
 const completionsMax = 20;
 
 function staleCursor(): CarrelError {
-  return new CarrelError('invalid_cursor', 'This cursor is not valid, or no longer valid. List again without one.');
+  return new CarrelError('invalid_cursor', 'This cursor is invalid or has expired. List again without one.');
 }

@@ -3,7 +3,7 @@ import { documentUri } from './document-resources.ts';
 import type { FessApi, FessHit } from './fess-api/fess-api.ts';
 import { type KnowledgeDomain, visibleLine } from './knowledge-domain.ts';
 
-/** A domain as one of the sources of `find`. */
+/** A domain as a source for `find`. */
 export function createDomainSource(api: FessApi, domain: KnowledgeDomain): SearchSource {
   return {
     name: `fess_${domain.slug}`,
@@ -23,7 +23,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
           origin: 'upstream',
           why: `rank ${index + 1} of Fess in ${domain.name}`,
         })),
-        ...(isPartial ? { degraded: 'part of the index did not answer' } : {}),
+        ...(isPartial ? { degraded: 'part of the index did not respond' } : {}),
         ...(isOutageRuledOut ? {} : { degraded: 'Fess does not say whether its engine is up' }),
       };
     },

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { version } from '../../base/package-info.ts';
 import { Secret } from '../../base/secret.ts';
 
-/** The bridge's file as 000 §4.1 describes it, with later additions. */
+/** The bridge's file per 000 §4.1, with later additions. */
 export const fessConfigSchema = z.object(
   {
     fessBaseUrl: z.string(required('must be the http or https URL of Fess')).refine(isWebUrl, {
@@ -28,7 +28,7 @@ export const fessConfigSchema = z.object(
       longRunningThresholdMs: integer(0, 3_600_000, 2_000),
     }),
     limits: section({
-      // Fess silently turns larger pages into pages of 100.
+      // Fess silently limits pages to 100.
       maxPageSize: integer(1, 100, 100),
       // The longest character takes four bytes, and is never split.
       maxChunkBytes: integer(4, 64 * 1024 * 1024, 262_144),
@@ -78,14 +78,14 @@ function domainSchema() {
         .optional(),
       labelFilter: z
         .string(required('must be the value of a Fess label'))
-        // A quote or backslash would end the filter that Fess builds from it.
+        // A quote or backslash would end Fess's filter.
         .regex(/^[A-Za-z0-9_.-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, underscores, dots or hyphens' }),
     },
     { error: 'must be an object with id, name and labelFilter' },
   );
 }
 
-/** An optional part of the file whose fields all have defaults. */
+/** An optional section whose fields all have defaults. */
 function section<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.object(shape, { error: 'must be an object' }).prefault({} as z.input<z.ZodObject<Shape>>);
 }
@@ -110,7 +110,7 @@ function line(charsMax: number) {
     .regex(new RegExp(`^(?=.*[^\\s\\p{Cf}])[^\\p{Cc}\\p{Zl}\\p{Zp}]{1,${charsMax}}$`, 'u'), { error });
 }
 
-/** A token, from the file or from the environment. */
+/** A token, from the file or the environment. */
 export function secretText() {
   return z
     .string({ error: 'must be text' })

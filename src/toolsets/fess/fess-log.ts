@@ -6,11 +6,11 @@ import { createFileSink } from '../../base/log-sinks.ts';
 import type { FessConfig } from './read-fess-config.ts';
 
 const fileBytesMax = 10 * 1024 * 1024;
-/** The bound on disk when much is logged within `retainDays`. */
+/** Bounds disk use if much is logged within `retainDays`. */
 const filesMax = 20;
 const dayMs = 86_400_000;
 
-/** The log of the bridge as 000 §4.3 specifies it: `log/` next to the configuration file. */
+/** The bridge's log per 000 §4.3: `log/` beside the configuration file. */
 export function openFessLog({ folder, logging }: FessConfig, debug: boolean): LogSink {
   const logFolder = join(folder, 'log');
   try {
@@ -31,7 +31,7 @@ export function openFessLog({ folder, logging }: FessConfig, debug: boolean): Lo
   }
 }
 
-/** `[HH:MM:SS]` since the start. Messages of several lines become one, so that no line is without it. */
+/** `[HH:MM:SS]` since the start. Multi-line messages are joined, so that every line has it. */
 function elapsedLine({ level, event, fields }: LogRecord): string {
   return `[${clock(Math.floor(process.uptime()))}] ${logLine(`${level} ${event}${formatFields(fields)}`)}`;
 }
@@ -40,7 +40,7 @@ function clock(seconds: number): string {
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(twoDigits).join(':');
 }
 
-/** In local time, because people look for the file by the time of day. */
+/** In local time, because people search by time of day. */
 function debugName(now: Date): string {
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(twoDigits).join('-');
   const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits).join('-');

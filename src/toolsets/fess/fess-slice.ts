@@ -6,11 +6,10 @@ export const fessSlice = defineSlice('fess', 'Fess', {
     env: ['CARREL_FESS_CONFIG'],
     isPath: true,
     description:
-      'The configuration file of the bridge to Fess. Default: config.json in ~/.mcp-feiss, ~/mcp-feiss or ~/.mcp-fess, whichever exists first.',
+      "The Fess bridge's configuration file. Default: config.json in the first of ~/.mcp-feiss (the original bridge's folder), ~/mcp-feiss and ~/.mcp-fess that exists.",
   }),
   accessToken: secret({
     env: ['FESS_ACCESS_TOKEN'],
-    description:
-      'The access token that the bridge sends to Fess, and to nobody else. Overrides fessAccessToken in its file.',
+    description: 'The access token for Fess, sent to nobody else. Overrides fessAccessToken in the file.',
   }),
 });

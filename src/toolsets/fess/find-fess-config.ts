@@ -5,10 +5,10 @@ import { noteConsulted } from '../../config/consulted-files.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The seeds spell the folder with and without its dot; the third is what the original became. */
+/** The seeds spell the folder with and without a dot; the third is the original's later name. */
 const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
 
-/** The first file found, in the order of the folders; undefined if there is none. */
+/** The first existing file, in folder order; undefined if none. */
 export function findFessConfig(env: Environment): string | undefined {
   for (const folder of folders) {
     const file = configFile(env, folder);
@@ -18,7 +18,7 @@ export function findFessConfig(env: Environment): string | undefined {
   return undefined;
 }
 
-/** Where the file belongs. */
+/** The expected location. */
 export function usualFessConfig(env: Environment): string {
   return configFile(env, folders[0]);
 }

@@ -2,16 +2,16 @@ import { CarrelError } from '../../base/errors.ts';
 import { cleanText } from '../../documents/text/clean-text.ts';
 import type { DomainSettings, FessSettings } from './fess-config.ts';
 
-/** One domain: a label of Fess, with the tools and URIs that see nothing else. */
+/** A domain: a Fess label, with tools and URIs limited to it. */
 export interface KnowledgeDomain {
   /** As configured, without invisible characters; likewise name and description. */
   id: string;
   name: string;
   description: string;
   labelFilter: string;
-  /** The id as tool names and URIs have it. */
+  /** The id in tool names and URIs. */
   slug: string;
-  /** Goes into every description as it is: hosts often show a model nothing but descriptions (000 §7.3). */
+  /** Included in every description: hosts often show a model nothing else (000 §7.3). */
   block: string;
 }
 
@@ -45,14 +45,14 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
 }
 
 /**
- * Removes characters that are invisible or change the direction of text: they could tell a model what the operator
- * does not see in the file. Those named here are letters that show as nothing.
+ * Removes invisible and bidirectional control characters, which could tell a model what the operator can't see. The
+ * listed ones are letters that render as nothing.
  */
 export function visible(text: string): string {
   return cleanText(text).replaceAll(/[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/g, '');
 }
 
-/** What `serverInfo` and the capabilities say of a domain (000 §7.6, §5.3). */
+/** A domain in `serverInfo` and capabilities (000 §7.6, §5.3). */
 export function domainFacts({ id, name, description, labelFilter }: KnowledgeDomain): Record<string, string> {
   return { id, name, description, labelFilter };
 }

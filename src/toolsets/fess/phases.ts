@@ -1,8 +1,8 @@
 import type { Call } from '../../tools/call.ts';
 
-/** Reports the stages of a call as progress: each has its share of 100, which fills slowly with time (000 §9.2). */
+/** Reports a call's phases as progress: each has a share of 100, filled gradually (000 §9.2). */
 export interface Phases {
-  /** Reports the stage, and goes on reporting while the work takes long. */
+  /** Reports the phase, repeatedly while the work runs. */
   during<Result>(phase: Phase, work: () => Promise<Result>): Promise<Result>;
   done(): void;
 }
@@ -10,14 +10,14 @@ export interface Phases {
 export type Phase = 'fetching' | 'converting' | 'chunking';
 
 const total = 100;
-/** Where a stage begins, and what it approaches but never reaches. */
+/** Start of a phase, and the limit it approaches but never reaches. */
 const spans: Record<Phase, readonly [number, number]> = {
   fetching: [5, 70],
   converting: [70, 95],
   chunking: [95, 99],
 };
 const tickMs = 1_000;
-/** The share of the remainder that each tick takes: progress always grows and never completes by itself. */
+/** Share of the remainder per tick: progress always grows and never completes by itself. */
 const tickShare = 0.15;
 
 export function createPhases(call: Pick<Call, 'report'>): Phases {

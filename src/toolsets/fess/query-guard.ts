@@ -1,18 +1,18 @@
 import { CarrelError } from '../../base/errors.ts';
 import { isSearchable, type QueryToken, scanQuery, symbol } from './query-scanner.ts';
 
-/** Fess 15.7 and later refuse longer parameters; a request line of 8 KiB is the limit before that. */
+/** Fess 15.7 and later reject longer parameters; earlier versions limit the request line to 8 KiB. */
 export const queryLengthMax = 1000;
 
 /**
  * Makes a query safe to stand before the label filter.
  *
- * Fess builds `<q> label:"<label>"` and parses the whole, so `foo OR`, `foo NOT` or a backslash at the end would undo
- * the filter. Three forms leave this function, and each keeps the filter a required clause of its own:
+ * Fess builds `<q> label:"<label>"` and parses the whole, so `foo OR`, `foo NOT` or a trailing backslash would undo
+ * the filter. Three forms leave this function, and each keeps the filter a separate required clause:
  *
- * - plain words, phrases and `field:word`, unchanged: nothing in them is an operator;
- * - a well-formed query in parentheses, which Fess parses at its first attempt; and if its engine refuses it, the second
- *   attempt escapes our closing parenthesis into a word that still stands between the query and the filter;
+ * - plain words, phrases and `field:word`, unchanged: they contain no operator;
+ * - a well-formed query in parentheses, which Fess parses at its first attempt; if its engine rejects it, the second
+ * attempt escapes our closing parenthesis into a word that still separates query and filter;
  * - everything else as literal text: operators dropped, special characters escaped.
  */
 export function guardQuery(query: string): string {
@@ -26,15 +26,15 @@ export function guardQuery(query: string): string {
 }
 
 /**
- * The guarded query and the label, both required under any default operator: a server that searches again with OR can
- * loosen what is inside the parentheses, but neither of the two.
+ * Query and label, both required under any default operator: a repeated search with OR can loosen what is inside the
+ * parentheses, but neither of the two.
  */
 export function requireLabel(guarded: string, label: string): string {
   const [head = '', rest = ''] = splitHead(guarded);
   return `${head}+(${rest}) +label:"${label}"`;
 }
 
-/** Control characters and halves of surrogate pairs mean nothing to a search and something to parsers. */
+/** Control characters and lone surrogates mean nothing to a search but something to parsers. */
 export function readable(text: string): string {
   return text
     .toWellFormed()
@@ -52,8 +52,8 @@ function guardSyntax(text: string): string {
 }
 
 /**
- * Fess puts a query that contains ` OR ` into parentheses, together with the label that `requireLabel` adds, and both
- * become optional where it searches again with OR. So `a OR b` is written `(a)OR b`, which means the same.
+ * Fess parenthesizes a query that contains ` OR ` together with the label, which makes both optional in a repeated
+ * search with OR. So `a OR b` is written `(a)OR b`, which means the same.
  */
 function joined(tokens: readonly QueryToken[]): string {
   return tokens.reduce((text, token, index) => {
@@ -65,12 +65,12 @@ function joined(tokens: readonly QueryToken[]): string {
   }, '');
 }
 
-/** The only ` OR ` that is left stands in a phrase, where an escaped letter is that letter. */
+/** The only remaining ` OR ` is in a phrase, where an escaped letter is that letter. */
 function unwrapped(query: string): string {
   return query.replaceAll(orInPhrase, '\\');
 }
 
-/** Between characters that Fess counts as spaces. */
+/** Characters that Fess treats as spaces. */
 const fessSpace = String.raw`[\s\u001c-\u001f\u00b6\u180e\u200b-\u200f\ufffd]`;
 const orInPhrase = new RegExp(`(?<=${fessSpace})(?=(?:OR|\\|\\|)${fessSpace})`, 'gu');
 
@@ -79,7 +79,7 @@ export function hasHead(query: string): boolean {
   return splitHead(query)[0] !== '';
 }
 
-/** `allintitle:` and `allinurl:` work only at the very beginning, so they stay outside the parentheses. */
+/** `allintitle:` and `allinurl:` work only at the very start, so they stay outside the parentheses. */
 function splitHead(text: string): string[] {
   return (/^(allintitle:|allinurl:)?\s*([\s\S]*)$/.exec(text) ?? []).slice(1).map((part) => part ?? '');
 }
@@ -94,8 +94,8 @@ function isPlain(text: string): boolean {
 }
 
 /**
- * Whether the tokens make a valid query: clauses with AND or OR between them, at most one sign before each,
- * parentheses in pairs and never empty. Stricter than Lucene, never laxer.
+ * Whether the tokens form a valid query: clauses joined by AND or OR, at most one sign before each, balanced and
+ * non-empty parentheses. Stricter than Lucene, never laxer.
  */
 function isWellFormed(tokens: readonly QueryToken[]): boolean {
   let depth = 0;
@@ -120,7 +120,7 @@ function isWellFormed(tokens: readonly QueryToken[]): boolean {
   return depth === 0 && !expectsClause;
 }
 
-/** Every run of letters, digits, symbols and joining punctuation as an escaped word; the rest is dropped. */
+/** Runs of letters, digits, symbols and joining punctuation become escaped words; the rest is dropped. */
 function literalText(text: string): string {
   return text
     .replaceAll(/[\\"()]/g, ' ')

@@ -5,11 +5,11 @@ export interface QueryToken {
 }
 
 /**
- * Splits a query into clauses, parentheses and operators. Null if a part can't be parsed on its own: an unclosed
- * quote, a trailing backslash, a field without a value. The caller then treats the query as literal text.
+ * Splits a query into clauses, parentheses and operators. Null if a part can't be parsed: an unclosed quote, a
+ * trailing backslash, a field without a value. The query is then treated as literal text.
  *
- * Parts are rendered, not copied: phrases lose the quotes and backslashes inside them, and in words every special
- * character is escaped that is not a wildcard, a fuzziness or a boost.
+ * Parts are rendered, not copied: phrases lose inner quotes and backslashes, and words get every special character
+ * escaped except wildcards, fuzziness and boosts.
  */
 export function scanQuery(query: string): QueryToken[] | null {
   const tokens: QueryToken[] = [];
@@ -39,10 +39,10 @@ function firstMatch(rest: string): Found | null {
   return null;
 }
 
-/** An emoji or another symbol beyond ASCII, which Fess indexes like a word. U+FFFD was half a surrogate pair. */
+/** A non-ASCII symbol or emoji, which Fess indexes like a word. U+FFFD was a lone surrogate. */
 export const symbol = String.raw`(?:(?![\0-\x7f\ufffd])\p{S}|\u20e3)`;
 
-/** Whether there is anything in the text that an index could hold. */
+/** Whether the text contains anything an index could hold. */
 export function isSearchable(text: string): boolean {
   return searchable.test(text);
 }
@@ -54,7 +54,7 @@ type Reader = [pattern: RegExp, read: (match: RegExpExecArray) => QueryToken | n
 const end = String.raw`(?=[\s()]|$)`;
 const field = `(?:([a-z_][a-z0-9_]*):(?!//))?`;
 const weight = String.raw`((?:~\d*(?:\.\d+)?)?(?:\^\d+(?:\.\d+)?)?)`;
-/** What may be a bound of a range: dates, date arithmetic, numbers, words, or a star. */
+/** A valid range bound: a date, date arithmetic, a number, a word or a star. */
 const bound = String.raw`([\p{L}\p{N}_.:/+*-]+)`;
 
 const readers: Reader[] = [
@@ -62,7 +62,7 @@ const readers: Reader[] = [
   [new RegExp(String.raw`^(?:OR|\|\|)${end}`, 'u'), () => ({ kind: 'conjunction', text: 'OR' })],
   [new RegExp(`^NOT${end}`, 'u'), () => ({ kind: 'sign', text: 'NOT' })],
   [/^!(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
-  // Lucene reads `- a` as a word "-": a sign must touch what it applies to. Required is the default.
+  // Lucene reads `- a` as a word "-": a sign must touch its operand. Required is the default.
   [/^-(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
   [/^\+(?=\S)/u, () => ({ kind: 'sign', text: '' })],
   [new RegExp(String.raw`^\*:\*${end}`, 'u'), () => clause(undefined, '*:*')],
@@ -84,13 +84,13 @@ function readRange([, name, opening = '[', from = '*', to = '*', closing = ']']:
 
 function readWord([, name, raw = '', suffix = '']: RegExpExecArray): QueryToken | null {
   const text = raw.replaceAll(/\\(\S)/gu, '$1');
-  // Fess looks for ` OR ` before it parses, so escaping an operator is not enough.
+  // Fess looks for ` OR ` before parsing, so escaping an operator is not enough.
   if (/^(?:AND|OR|NOT)$/.test(text)) return clause(name, `"${text}"`);
   if (!isSearchable(text) && !/[*?]/.test(text)) return null;
   return clause(name, `${escapeWord(raw)}${suffix}`);
 }
 
-/** Keeps wildcards and what the caller escaped; escapes all else that the parser could take for syntax. */
+/** Keeps wildcards and the caller's escapes; escapes all other syntax. */
 function escapeWord(raw: string): string {
   return raw.replaceAll(/\\(\S)|([-+!(){}[\]^"~:/&|;<>=])/gu, (_, escaped: string | undefined, bare: string) => {
     const character = escaped ?? bare;
@@ -102,7 +102,7 @@ function clause(name: string | undefined, text: string): QueryToken {
   return { kind: 'clause', text: `${prefix(name)}${text}` };
 }
 
-/** `sort:` is an instruction, not a field; the search has its own parameter for it. */
+/** `sort:` is an instruction, not a field; the search has a parameter for it. */
 function prefix(name: string | undefined): string {
   if (name === undefined) return '';
   return name === 'sort' ? String.raw`sort\:` : `${name}:`;

@@ -11,17 +11,17 @@ import { type Environment, findFessConfig, usualFessConfig } from './find-fess-c
 import { describeDomains, type KnowledgeDomain, visible } from './knowledge-domain.ts';
 
 export interface FessConfig extends FessSettings {
-  /** Where it was read from; `log/` is beside it. */
+  /** The file's path; `log/` is beside it. */
   file: string;
   folder: string;
-  /** Every domain of the file, from `domain` and `domains`. */
+  /** All domains, from `domain` and `domains`. */
   knowledgeDomains: readonly KnowledgeDomain[];
   allowsOtherHosts: boolean;
-  /** Problems worth a line in the log that do not stop the bridge. */
+  /** Problems for the log that don't stop the bridge. */
   warnings: readonly string[];
 }
 
-/** `named` is the file that the operator gave, instead of the usual places. */
+/** `named`: the operator's file, instead of the usual locations. */
 export function readFessConfig(env: Environment, named?: string): FessConfig {
   const file = named === undefined ? findFessConfig(env) : resolve(named);
   const content = file === undefined ? undefined : readJsonFile(file);
@@ -58,7 +58,7 @@ function invalid(file: string, issue: z.core.$ZodIssue | undefined): CarrelError
   return new CarrelError('invalid_config', `${file}: ${subject} ${issue?.message ?? 'is not valid'}${found(issue)}.`);
 }
 
-/** What was there instead, unless it could be a secret or is too long to help. */
+/** The invalid value, unless it could be a secret or is too long. */
 function found(issue: z.core.$ZodIssue | undefined): string {
   const name = String(issue?.path.at(-1) ?? '');
   if (issue?.input === undefined || /token|url/i.test(name)) return '';
@@ -72,7 +72,7 @@ function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** So that the token need not be in a file. The environment wins. */
+/** Keeps the token out of the file. The environment wins. */
 function tokenFrom(env: Environment): { fessAccessToken?: Secret } {
   const text = env['FESS_ACCESS_TOKEN']?.trim() ?? '';
   if (text === '') return {};
@@ -90,7 +90,7 @@ function checkHosts(file: string, { contentFetch }: FessSettings): void {
   }
 }
 
-/** A login in the address is a secret as well. */
+/** A login in the URL is a secret too. */
 function holdsSecret({ fessAccessToken, security, fessBaseUrl }: FessSettings): boolean {
   return (fessAccessToken ?? security.httpAuthToken) !== undefined || new URL(fessBaseUrl).password !== '';
 }
@@ -104,7 +104,7 @@ function hiddenTexts({ domain, domains = [] }: FessSettings): string[] {
   );
 }
 
-/** Keys that the schema does not have, by path. A misspelt limit that is silently ignored does harm. */
+/** Paths of unknown keys. Silently ignoring a misspelt limit would do harm. */
 function unknownKeys(value: unknown, schema: unknown, path: string): string[] {
   const inner = unwrap(schema);
   if (Array.isArray(value) && inner instanceof z.ZodArray) {

@@ -29,11 +29,11 @@ import { createSuggestTool } from './tools/suggest.ts';
 export interface FessToolsetDeps {
   jobs: CallJobs;
   log: Logger;
-  /** Where the program itself listens: never fetched from. */
+  /** This program's own addresses, never fetched. */
   ownTargets: readonly string[];
 }
 
-/** How many requests may wait for each that may run. More are refused (000 §12). */
+/** Max waiting requests per running one. Further ones are rejected (000 §12). */
 const waitingShare = 8;
 
 /** The bridge to Fess: tools, resources and prompts of every configured domain. */
@@ -91,7 +91,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
   };
 }
 
-/** 000 §7.2 and §7.3 for every tool at once: the domain is in its name, and the same block ends its description. */
+/** 000 §7.2 and §7.3: the domain is in every tool's name, and its block ends the description. */
 function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSeveral: boolean): Tool {
   return {
     ...tool,
@@ -101,7 +101,7 @@ function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSev
   };
 }
 
-/** 000 §7.6 and §5.3. All domains are listed; the first also stands where a single one would. */
+/** 000 §7.6 and §5.3. Lists all domains; the first also fills the single-domain field. */
 function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset['announce']> {
   const [first] = domains;
   const domain = first === undefined ? {} : domainFacts(first);
@@ -122,11 +122,11 @@ function openApi({ fessBaseUrl, fessApi, fessAccessToken, timeouts, contentFetch
       timeoutMs: timeouts.fessRequestTimeoutMs,
     },
     {
-      onVersion: (version) => log.info('Fess speaks another API', { version }),
+      onVersion: (version) => log.info('Fess uses another API version', { version }),
       onRefusal: (refusal) => log.warn('Fess refused a request although its engine is up', { ...refusal }),
       onLoose: () =>
         log.warn(
-          'Fess treated the label or the query as optional; queries are sent in a stricter form from now on. Set query.orsearch.min.hit.count of Fess to -1',
+          'Fess treated the label or the query as optional; queries are now sent in a stricter form. Set query.orsearch.min.hit.count of Fess to -1',
         ),
     },
   );
@@ -136,7 +136,7 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   const allowed = parseTargetList(contentFetch.allowedHostAllowlist);
   return {
     schemes: contentFetch.allowedSchemes,
-    // 000 §8.5.2: the list restricts, and what it names may also be private.
+    // 000 §8.5.2: the list restricts, and its hosts may also be private.
     onlyHosts: allowed,
     allowPrivate: allowed,
     refused: parseTargetList(ownTargets),
@@ -154,13 +154,13 @@ function openExtractor({ contentFetch }: FessConfig) {
     memoryMb: 512,
     workersMax: Math.max(1, Math.min(4, availableParallelism() - 1)),
     bytesMax: contentFetch.maxBytes,
-    // Never less than what may be fetched: chunks must be able to give all of it.
+    // At least what may be fetched, so that chunks can return all of it.
     textCharsMax: Math.max(contentFetch.maxBytes, 8 * 1024 * 1024),
     pdfEnabled: contentFetch.enablePdf,
   });
 }
 
-/** 000 §4.4: a Fess that does not answer is a warning; requests then fail one by one. */
+/** 000 §4.4: an unresponsive Fess is a warning; requests then fail individually. */
 async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
   const { fessBaseUrl, fessAccessToken } = config;
   const host = hostOf(fessBaseUrl);
@@ -170,12 +170,11 @@ async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger)
     log.warn(`${event}; requests will fail until it does`, { host });
     return null;
   });
-  if (version === undefined)
-    log.warn('The server at fessBaseUrl has no search API of Fess; requests will fail', { host });
+  if (version === undefined) log.warn('The server at fessBaseUrl has no Fess search API; requests will fail', { host });
   if (version === undefined || version === null) return;
   log.info('Fess answers', { version });
   if (fessAccessToken === undefined) return;
-  // Health needs no token, and a server that keeps no search log answers a bad one with no results, not with 401.
+  // Health needs no token, and a server without a search log answers a bad token with no results instead of 401.
   await api.labels().catch((error: unknown) => {
     if (faultOf(error) === 'refused_token') log.warn('Fess rejects the access token; check fessAccessToken');
   });

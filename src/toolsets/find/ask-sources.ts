@@ -4,7 +4,7 @@ import type { SearchSource, SourceAnswer, SourceHit } from '../../tools/search-s
 
 export interface SourceReport {
   source: string;
-  /** `skipped`: it was not asked for. */
+  /** `skipped`: not requested. */
   status: 'searched' | 'degraded' | 'failed' | 'skipped';
   hits: number;
   /** Why it failed or is degraded, in our words. */
@@ -13,9 +13,9 @@ export interface SourceReport {
 
 export interface Asked {
   lists: { source: string; hits: SourceHit[] }[];
-  /** Hits that the sources left out because they hardly fit. */
+  /** Low-relevance hits that the sources left out. */
   omitted: number;
-  /** Of the sources that tell, the worst. */
+  /** The worst state that any source reports. */
   reranking: SourceAnswer['reranking'];
   reports: SourceReport[];
 }
@@ -24,12 +24,12 @@ export interface Question {
   query: string;
   limit: number;
   includesWeak: boolean;
-  /** Names of the sources to ask. */
+  /** Names of the sources to search. */
   wanted: ReadonlySet<string>;
   timeoutMs: number;
 }
 
-/** Asks the chosen sources in parallel. A source that fails is reported and does not affect the others. */
+/** Searches the chosen sources in parallel. A failing source is reported and doesn't affect the others. */
 export async function askSources(sources: readonly SearchSource[], question: Question, call: Call): Promise<Asked> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
@@ -71,9 +71,9 @@ async function askSource(source: SearchSource, question: Question, call: Call): 
 
 function explain(error: unknown, timeout: AbortSignal, source: SearchSource, call: Call): string {
   if (call.signal.aborted) return 'The search was cancelled.';
-  if (timeout.aborted) return 'It took too long to answer.';
+  if (timeout.aborted) return 'It timed out.';
   if (isCarrelError(error)) return error.message;
-  const incident = call.log.incident('a search source failed', error, { source: source.name });
+  const incident = call.log.incident('search source failed', error, { source: source.name });
   return `Internal error. The log has the details under incident ${incident}.`;
 }
 
@@ -81,7 +81,7 @@ function report(source: SearchSource, status: SourceReport['status'], hits = 0, 
   return { source: source.name, status, hits, ...(message === undefined ? {} : { message }) };
 }
 
-/** A source that ignores the signal must not hold up the others. */
+/** A source that ignores the signal must not delay the others. */
 function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason);

@@ -6,8 +6,8 @@ export interface FoundHit extends SourceHit {
 }
 
 /**
- * One list of the hits of all sources, the most relevant first, equals by date, the newest first. A hit that several sources
- * return (by URI) is kept once, as its best source has it. What is equal in all stays in the order of the sources.
+ * Merges all sources' hits: most relevant first, then newest, then source order. Duplicates (by URI) keep the best
+ * hit.
  */
 export function byRelevance(hits: readonly FoundHit[]): FoundHit[] {
   const found = new Map<string, FoundHit>();
@@ -22,7 +22,7 @@ export function byRelevance(hits: readonly FoundHit[]): FoundHit[] {
   return [...found.values()].toSorted((a, b) => b.relevance - a.relevance || timeOf(b) - timeOf(a));
 }
 
-/** Hits without a date come behind those with one. */
+/** Hits without a date sort last. */
 function timeOf({ date }: FoundHit): number {
   const time = Date.parse(date ?? '');
   return Number.isNaN(time) ? Number.NEGATIVE_INFINITY : time;

@@ -2,27 +2,27 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CitablePassage } from '../../tools/citable-texts.ts';
 
 export interface FoundQuote {
-  /** Of the passages given. */
+  /** Index of the passage. */
   passage: number;
-  /** In the text of that passage, in UTF-16 units. A quotation that goes on in the next passage ends with this one. */
+  /** UTF-16 range in that passage. A quotation that continues in the next passage ends with this one. */
   range: [number, number];
 }
 
-/** Reading a megabyte takes about 50 ms; other calls are answered in between. */
+/** A megabyte takes about 50 ms, so long texts are read in parts and other calls answered in between. */
 export const unitsPerTurn = 200_000;
 
 /**
- * Words, numbers with their signs and points, what they count (3 € is not 3 $, and 5 % is not 5), and single characters of
- * scripts without spaces. Everything else (white space, punctuation, quotation marks, Markdown) may differ between a text and
- * a quotation of it. A number within a word counts too: Q3 is not Q4. The selector that many emoji end with is no word.
+ * Words, numbers with sign and decimal point, their units (3 € is not 3 $, 5 % is not 5), and single characters of
+ * scripts without spaces. White space, punctuation, quotation marks and Markdown may differ between a text and its
+ * quotation. Numbers inside words count: Q3 is not Q4. Emoji variation selectors don't.
  */
 const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|(?:\p{L}|(?![\ufe00-\ufe0f\u20e3])\p{M})+|\p{Sc}(?=[\s*_`]{0,8}[-+−]?\p{N})|[\p{Sc}%％﹪٪‰](?<=\p{N}[\s*_`]{0,8}.)/gu;
 
-/** For quotations without words, each sign counts as one: `≤`, emoji. Punctuation stands in every text. */
+/** For quotations without words, each symbol counts as a word: `≤`, emoji. */
 const signPattern = new RegExp(`${wordPattern.source}|\\p{S}`, 'gu');
 
-/** A word that is broken at the end of a line is one word. */
+/** A word hyphenated at a line break is one word. */
 const hyphenation = /(\p{Ll})-\r?\n\s*(?=\p{Ll})|\u00ad/gu;
 const brokenWord = /^(?:-\r?\n\s*|\u00ad)$/u;
 
@@ -30,7 +30,7 @@ export function wordsOf(text: string, pattern = wordPattern): string[] {
   return text.normalize('NFKC').replace(hyphenation, '$1').toLowerCase().match(pattern) ?? [];
 }
 
-/** The parts of a quotation between its marks of omission (`…`, `...`, `[...]`), as words. */
+/** The words of each part between omission marks (`…`, `...`, `[...]`). */
 function partsOf(quote: string, pattern: RegExp): string[] {
   return quote
     .split(/\[?(?:…|\.{3,})\]?/u)
@@ -38,12 +38,12 @@ function partsOf(quote: string, pattern: RegExp): string[] {
     .filter((part) => part !== '');
 }
 
-/** Whether there is anything to look for. */
+/** Whether there is anything to search for. */
 export function isQuotable(quote: string): boolean {
   return partsOf(quote, signPattern).length > 0;
 }
 
-/** Looks for the words of a quotation, in order and without gaps but for its own marks of omission. */
+/** Finds a quotation's words, in order and without gaps except its own omission marks. */
 export async function findQuote(
   quote: string,
   passages: readonly CitablePassage[],
@@ -66,11 +66,11 @@ export async function findQuote(
 }
 
 /**
- * `indexOf` in time that grows with the lengths, not with their product (Knuth, Morris, Pratt). That of the engine takes
- * seconds for a long quotation in a text that repeats itself.
+ * `indexOf` in linear time (Knuth-Morris-Pratt). The engine's takes seconds for a long quotation in a repetitive
+ * text.
  */
 function indexIn(text: string, wanted: string, from: number): number {
-  // For each place in what is wanted: how many of its first characters also end there.
+  // Failure table: length of the longest prefix that also ends here.
   const borders = new Uint32Array(wanted.length);
   let matched = 0;
   for (let at = 1; at < wanted.length; at += 1) {
@@ -88,7 +88,7 @@ function indexIn(text: string, wanted: string, from: number): number {
   return -1;
 }
 
-/** All words, with one blank before, between and after, and where those of each passage begin. */
+/** All words separated by single spaces, and where each passage starts. */
 async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, signal: AbortSignal) {
   const starts: number[] = [];
   let words = ' ';
@@ -103,7 +103,7 @@ async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, s
   return { words, starts };
 }
 
-/** A long text in parts that end at white space. */
+/** Splits a long text at white space. */
 function* inTurns(text: string): Iterable<string> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(text.length, start + unitsPerTurn);
@@ -114,7 +114,7 @@ function* inTurns(text: string): Iterable<string> {
   }
 }
 
-/** Where the words from one offset to another of `joinWords` stand in the text itself. */
+/** Maps offsets in `joinWords` back to the text. */
 async function rangeOf(
   text: string,
   pattern: RegExp,

@@ -9,13 +9,13 @@ import type { FoundHit } from './by-relevance.ts';
 
 export interface JudgedHits {
   readonly hits: FoundHit[];
-  /** Left out because they hardly fit. */
+  /** Number of low-relevance hits left out. */
   readonly omitted: number;
-  /** Undefined if there was nothing to judge. */
+  /** Undefined if there was nothing to score. */
   readonly reranking: RerankingState | undefined;
 }
 
-/** Sources of other makers (Fess, the web) don't tell how relevant a hit is, so its title and snippet are judged here. */
+/** External sources (Fess, the web) report no relevance, so title and snippet are scored here. */
 export async function judgeHits(
   lists: readonly { source: string; hits: readonly SourceHit[] }[],
   { query, includesWeak, signal }: { query: string; includesWeak: boolean; signal: AbortSignal },
@@ -44,7 +44,7 @@ export async function judgeHits(
   return { hits: [...known, ...judged], omitted, reranking };
 }
 
-/** How many of the query's words are in the title or the snippet: how rare they are elsewhere is not known. */
+/** Share of the query's words in title or snippet; their rarity is unknown here. */
 function coverageOf({ title, snippet }: SourceHit, query: string): number {
   const words = plainQuery(query);
   const matched = new Set(findMatches(`${title}\n${snippet}`, words).map(({ leaf }) => leaf));

@@ -3,19 +3,19 @@ import type { CitablePassage } from '../../tools/citable-texts.ts';
 import { unitsPerTurn, wordsOf } from './find-quote.ts';
 
 export interface NearestSentence {
-  /** Of the passages given. */
+  /** Index of the passage. */
   passage: number;
   text: string;
-  /** How many of the quotation's different words it has. */
+  /** Number of distinct words shared with the quotation. */
   shared: number;
   of: number;
 }
 
-/** With fewer of the words it would be about something else. */
+/** With fewer shared words it would be about something else. */
 const shareMin = 0.5;
 const sentenceCharsMax = 400;
 
-/** The sentence that has most of a quotation's words: what the text says now, where the quotation does not stand any more. */
+/** The sentence that shares most words with a quotation that is no longer in the text. */
 export async function findNearestSentence(
   quote: string,
   passages: readonly CitablePassage[],
@@ -31,7 +31,7 @@ export async function findNearestSentence(
         await nextTurn(undefined, { signal });
         read = 0;
       }
-      // By the words of the sentence, of which there are few, not by those of the quotation.
+      // Iterates the sentence's words, because they are few.
       const shared = new Set(wordsOf(sentence).filter((word) => wanted.has(word))).size;
       if (shared > (nearest?.shared ?? 0)) nearest = { passage, text: sentence, shared, of: wanted.size };
     }

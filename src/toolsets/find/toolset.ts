@@ -7,11 +7,11 @@ import { createVerifyTool } from './tools/verify.ts';
 
 export interface FindDeps {
   readonly reranker: Reranker;
-  /** Releases what the toolset was given. */
+  /** Releases the given dependencies. */
   readonly close: () => Promise<void>;
 }
 
-/** One search over everything that this server has, and the check of what is quoted from it. */
+/** Searches all sources at once, and verifies quotations. */
 export function createFindToolset(
   sources: readonly SearchSource[],
   texts: readonly CitableTexts[],

@@ -5,14 +5,12 @@ import { storedText } from '../../tools/stored-text.ts';
 import { collectionInput, tagListInput } from './inputs/collections.ts';
 import { showOutcome } from './shapes/shapes.ts';
 
-/*
- * Limits that no well-meaning caller reaches are checked, but left out of the listed schema: every user pays for its tokens.
- */
+/* Limits that no ordinary caller reaches are checked but not listed: everyone would pay for their tokens. */
 
 export const documentIdInput = z.int().refine((id) => id > 0, { error: 'must be at least 1' });
 const titleInput = storedText(shortText(300));
 export const docTypeInput = storedText(shortText(60)).refine((type) => !/\p{Cc}/u.test(type), {
-  error: 'must not hold control characters',
+  error: 'must not contain control characters',
 });
 export const sourcePathInput = storedText(shortText(1000));
 export const noteInput = storedText(shortText(1_000_000));
@@ -26,7 +24,7 @@ function shortText(max: number) {
     .refine((text) => text.length <= max, { error: `must have at most ${max} characters` });
 }
 
-/** Where a new document goes. */
+/** Where to file a new document. */
 export const filingInput = {
   collection: collectionInput.optional().describe('Default: documents.'),
   tags: tagListInput.optional(),
@@ -34,7 +32,7 @@ export const filingInput = {
   source_path: sourcePathInput.optional().describe('Where it comes from. kb_get finds it by this.'),
 };
 
-/** A duplicate is reported with the collection and tags of the existing document. */
+/** A duplicate is reported with the existing document's collection and tags. */
 export async function describeOutcome(
   engine: Pick<Engine, 'documentAlone'>,
   outcome: SubmitOutcome,
@@ -42,7 +40,7 @@ export async function describeOutcome(
   options: EngineCall,
 ) {
   const id = outcome.accepted ? undefined : outcome.document_id;
-  // The outcome is known; it must not become a failure because the document or the engine is gone by now.
+  // The submission succeeded; a lookup failure must not change that.
   const existing = id === undefined ? undefined : await engine.documentAlone(id, options).catch(() => undefined);
   return showOutcome(outcome, tags, existing);
 }

@@ -35,25 +35,25 @@ import { createStaging } from './uploads/staging.ts';
 import { createUploadRoute } from './uploads/upload-route.ts';
 
 export interface KbDeps {
-  /** In this process or elsewhere; closed with the toolset. */
+  /** Local or remote; closed with the toolset. */
   engine: Engine;
-  /** Web sources, where the engine is in this process; closed with the toolset. */
+  /** Present if the engine is local; closed with the toolset. */
   web?: { readonly sources: WebSources; close(): Promise<void> } | undefined;
-  /** Where unfinished uploads are kept. */
+  /** Folder for unfinished uploads. */
   stagingFolder: string;
-  /** Where they are kept instead, if there is one and they are to survive a restart: any process can then continue them. */
+  /** Stores unfinished uploads instead, if they must survive a restart: any process can then continue them. */
   shared?: SharedStore | undefined;
-  /** The largest message that the transport accepts. */
+  /** Max message size of the transport. */
   messageBytesMax: number;
-  /** Whether callers are on this machine, so that they can give paths of files. */
+  /** Whether callers are on this machine and may name local paths. */
   isLocal: boolean;
   log: Logger;
-  /** Releases what the toolset was given. */
+  /** Releases the given dependencies. */
   close?: () => Promise<void>;
   clock?: MonotonicClock;
 }
 
-/** What a message has besides the data of a chunk. */
+/** Message overhead besides a chunk's data. */
 const envelopeBytes = 4096;
 
 /** The knowledge base: seed 003. */
@@ -83,7 +83,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
     idleMs,
   };
-  /** `collections`: of callers who may not use all; the engine is then the part that they may know of. */
+  /** `collections`: a restricted caller's; the engine is then limited to them. */
   const over = (known: Engine, collections?: readonly string[]): Toolset => ({
     name: 'kb',
     tools: [
@@ -117,7 +117,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
   const whole = over(engine);
   return {
     ...whole,
-    // An engine elsewhere cannot be asked for some collections only.
+    // A remote engine can't be limited to collections.
     scopedTo: ({ collections }) =>
       collections === undefined ? whole : engine.scopedTo && over(engine.scopedTo(collections), collections),
     measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),

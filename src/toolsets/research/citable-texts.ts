@@ -17,7 +17,7 @@ export function createCitableNotes(notes: NoteStore): CitableTexts {
   };
 }
 
-/** Web pages as they are now. Reading one counts against the quota of `fetch_page`. */
+/** Web pages in their current version. Reading counts against `fetch_page`'s quota. */
 export function createCitablePages(quota: Quota & { window: CallCounter }, pages: PageReader): CitableTexts {
   return {
     uriPrefixes: ['https://', 'http://'],

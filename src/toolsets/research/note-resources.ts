@@ -9,7 +9,7 @@ import { findNote, showListedNote, showNote } from './notes.ts';
 
 export const noteUriPrefix = 'carrel://notes/';
 
-/** What `verify` takes, and where in the content the snippet stands. */
+/** The hash for `verify`, and the snippet's range in the content. */
 export function noteCitation({ id, contentHash, snippet }: ListedNote) {
   return { uri: noteUriPrefix + id, hash: shortHash(contentHash), range: snippet.range };
 }
@@ -54,10 +54,11 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
         return JSON.stringify([total, newest[0]?.id, newest[0]?.updatedAt]);
       }
       const note = await findNote(notes, uri.slice(noteUriPrefix.length), signal);
-      if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
+      if (note === undefined)
+        throw new CarrelError('resource_not_found', 'There is no note with this URI.', { data: { uri } });
       return note.updatedAt;
     },
-    /** By words of the note. */
+    /** By words in the note. */
     async complete(_template, _variable, typed, { signal }) {
       const query = typed.trim() === '' ? {} : { query: typed };
       const found = await notes.list({ ...query, limit: completionsMax, offset: 0 }, { signal });
@@ -65,7 +66,8 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
     },
     async read({ uri }, call) {
       const note = await findNote(notes, uri.slice(noteUriPrefix.length), call.signal);
-      if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
+      if (note === undefined)
+        throw new CarrelError('resource_not_found', 'There is no note with this URI.', { data: { uri } });
       const { title, content, tags, source_urls: sources, created_at: created, updated_at: updated } = showNote(note);
       const facts = [
         `Created: ${created}`,

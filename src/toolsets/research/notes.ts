@@ -25,9 +25,7 @@ const noteShape = z.object({
   updated_at: z.string().describe('ISO 8601, UTC.'),
 });
 
-/**
- * Text is stored as it is; what a model reads has no invisible characters, which could hide words from people.
- */
+/** Stored text is unchanged; models get it without invisible characters, which could hide words from people. */
 export function showNote(note: Note): z.input<typeof noteShape> {
   return {
     id: note.id,
@@ -66,12 +64,12 @@ export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape
   };
 }
 
-/** Normalises tags: trimmed, in lower case, without duplicates and empty ones. */
+/** Normalizes tags: trimmed, lower-case, without duplicates or empty ones. */
 export function tagList(max: number) {
   return z
     .array(storedText(boundedText({ max: tagCharsMax, trim: true })))
     .transform((tags) => [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => tag !== ''))])
-    .refine((tags) => tags.length <= max, { error: `must have at most ${max} different tags` })
+    .refine((tags) => tags.length <= max, { error: `must have at most ${max} distinct tags` })
     .meta({ maxItems: max });
 }
 
@@ -83,7 +81,7 @@ export function noteContent() {
   return storedText(boundedText({ required: true, max: contentCharsMax }));
 }
 
-/** The sources of a note. The addresses are stored as data and never fetched. */
+/** A note's sources. Stored as data, never fetched. */
 export function sourceUrlList() {
   return z
     .array(
@@ -92,11 +90,11 @@ export function sourceUrlList() {
       }),
     )
     .transform((urls) => [...new Set(urls)])
-    .refine((urls) => urls.length <= sourceUrlsMax, { error: `must have at most ${sourceUrlsMax} different URLs` })
+    .refine((urls) => urls.length <= sourceUrlsMax, { error: `must have at most ${sourceUrlsMax} distinct URLs` })
     .meta({ maxItems: sourceUrlsMax });
 }
 
-/** A UUID of version 4, in upper or lower case; no note has any other id. */
+/** A version 4 UUID in upper or lower case; notes have no other ids. */
 export function noteId(given: string): string | undefined {
   const canonical = given.trim().toLowerCase();
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(canonical) ? canonical : undefined;

@@ -4,11 +4,11 @@ import type { Extractor } from '../../documents/extractor.ts';
 import type { FetchHead, SafeFetch } from '../../web/safe-fetch.ts';
 
 export interface Page {
-  /** Where the page was found, after redirects. */
+  /** The page's URL after redirects. */
   url: string;
   title: string;
   text: string;
-  /** The page is longer than `text`: reading had to stop at a limit. */
+  /** True if the page was truncated at a limit. */
   isCut: boolean;
   language: string | null;
   published: string | null;
@@ -17,7 +17,7 @@ export interface Page {
 export interface PageRequest {
   url: string;
   mode: ExtractMode;
-  /** Continues a page that was read recently: uses the same text, even if the site has changed since. */
+  /** Continues a recently read page with the same text, even if the site has changed. */
   goesOn: boolean;
   signal: AbortSignal;
 }
@@ -35,7 +35,7 @@ export interface PageReaderDeps {
 
 const pageTypes = 'text/html,application/xhtml+xml,text/markdown,text/plain,application/pdf;q=0.9,*/*;q=0.5';
 
-/** Fetches a page by the rules and turns it into text. Every failure is one of the codes of 004. */
+/** Fetches a page safely and converts it to text. Failures use the codes of 004. */
 export function createPageReader({ fetch, extractor, clock = () => performance.now() }: PageReaderDeps): PageReader {
   const recent = createRecentPages(clock);
   return {
@@ -62,27 +62,27 @@ function pageOf(document: ExtractedDocument, url: string): Page {
   return { url, title: title ?? new URL(url).hostname, text, isCut: truncated !== undefined, language, published };
 }
 
-/** Refuses what would be downloaded in vain. Content that passes is checked again by its bytes. */
+/** Rejects useless downloads early. Content that passes is checked again by its bytes. */
 function checkHead({ status, url, contentType = '' }: FetchHead): void {
   const host = new URL(url).hostname;
   if (status < 200 || status > 299) {
     const says =
-      statusWords[status] ?? (status >= 500 ? 'the site has a problem; try again later' : 'it has no page for us');
+      statusWords[status] ?? (status >= 500 ? 'the site has a problem; try again later' : 'the page is not available');
     throw new CarrelError('fetch_failed', `${host} answered with status ${status}: ${says}.`, {
       data: { host, status },
     });
   }
   if (/^\s*(audio|font|image|video)\//i.test(contentType)) {
-    throw new CarrelError('unsupported_content_type', `${host} answered with media, not with a page that has text.`);
+    throw new CarrelError('unsupported_content_type', `${host} answered with media instead of a text page.`);
   }
 }
 
 const statusWords: Record<number, string> = {
   401: 'the page needs a login',
-  403: 'the site refuses to show the page to us',
-  404: 'there is no such page',
+  403: 'the site denies access to the page',
+  404: 'the page does not exist',
   410: 'the page is gone',
-  429: 'the site says that we ask too often; try again later',
+  429: 'the site is rate limiting; try again later',
 };
 
 const refusals: readonly ErrorCode[] = [
@@ -93,10 +93,10 @@ const refusals: readonly ErrorCode[] = [
   'port_not_allowed',
   'private_network_blocked',
 ];
-/** Not about the page: these keep their codes and their hints about trying again. */
+/** Not about the page: these keep their codes and retry hints. */
 const passedOn: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
 
-/** 004 has three codes for a page that can't be read; our own code is in `details.reason`. */
+/** 004 has three codes for unreadable pages; our own code is in `details.reason`. */
 function asFetchError(error: CarrelError): CarrelError {
   if (passedOn.includes(error.code)) return error;
   const code = fetchCode(error.code);
@@ -113,7 +113,7 @@ const recentMs = 5 * 60_000;
 const recentPagesMax = 32;
 const recentCharsMax = 8_000_000;
 
-/** Recently read pages, so that paging through one neither fetches it again nor sees the text shift. */
+/** Caches recent pages, so that paging neither refetches nor shifts the text. */
 function createRecentPages(clock: () => number) {
   const pages = new Map<string, { page: Page; until: number }>();
   let chars = 0;

@@ -1,15 +1,15 @@
 export interface PageWindow {
   content: string;
-  /** Where the next window starts: all windows together are the whole text. */
+  /** Where the next window starts; the windows together are the whole text. */
   end: number;
 }
 
-/** How much of a window may be given up for a better place to end. */
+/** Max share of a window given up for a better break. */
 const spareShare = 0.4;
 
 /**
- * At most `charsMax` UTF-16 units from `start` on, ending where a reader would stop: after a paragraph, or else a sentence,
- * a line or a word. A surrogate pair is never split, so a window of one unit may hold two.
+ * At most `charsMax` UTF-16 units from `start`, ending after a paragraph, else a sentence, line or word. Surrogate
+ * pairs are never split, so a window of one unit may hold two.
  */
 export function cutWindow(text: string, start: number, charsMax: number): PageWindow {
   const from = isInsidePair(text, start) ? start - 1 : start;
@@ -20,7 +20,7 @@ export function cutWindow(text: string, start: number, charsMax: number): PageWi
   return { content: text.slice(from, end), end };
 }
 
-/** From the best kind of end to the worst; each with the white space after it. */
+/** Break patterns, best first, including following white space. */
 const ends = [/\n\s*\n\s*/g, /(?:[.!?…]["'”’)\]]*\s+)|[。！？]/g, /\n\s*/g, /\s+/g];
 
 function bestEnd(text: string, earliest: number, latest: number): number | undefined {

@@ -9,7 +9,7 @@ export interface NoteSearch {
   readonly tags?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
-  /** Leaves out notes that hardly fit. */
+  /** Leave out low-relevance notes. */
   readonly cutsWeak: boolean;
   readonly signal: AbortSignal;
 }
@@ -27,7 +27,7 @@ export interface FoundNotes {
   readonly reranking: RerankingState;
 }
 
-/** Notes by their words, the best of them reranked, each with its relevance. */
+/** Keyword search over notes, with the best ones reranked. */
 export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker): Promise<FoundNotes> {
   const { query, tags, limit, offset, cutsWeak, signal } = request;
   const reach = reachOf({ limit, offset });

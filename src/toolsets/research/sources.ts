@@ -42,7 +42,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
 
 export interface WebSourceConfig {
   resultsMax: number;
-  /** A search by `find` counts against the quota of `web_search`. */
+  /** A `find` over the web counts against `web_search`'s quota. */
   quota: Quota & { window: CallCounter };
 }
 
@@ -67,7 +67,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
           origin: 'web',
           why: `rank ${rank + 1} of ${provider}`,
         })),
-        ...(blocked.length > 0 ? { degraded: `${provider} stood in (${blocked.join(', ')})` } : {}),
+        ...(blocked.length > 0 ? { degraded: `used ${provider} instead (${blocked.join(', ')})` } : {}),
       };
     },
   };

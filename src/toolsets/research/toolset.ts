@@ -29,14 +29,14 @@ import { createProviderChain } from './web-search/provider-chain.ts';
 export interface ResearchDeps {
   notes: NoteStore;
   extractor: Extractor;
-  /** By default, nothing is reranked. */
+  /** Without it, nothing is reranked. */
   reranker?: Reranker | undefined;
   log: Logger;
-  /** Where calls are counted that several processes answer. */
+  /** Counts calls across processes. */
   shared?: SharedStore | undefined;
-  /** Where this program itself listens (`host:port`): never fetched, whatever the settings allow. */
+  /** This program's own addresses (`host:port`), never fetched. */
   ownTargets?: readonly string[];
-  /** Releases what the toolset was given. */
+  /** Releases the given dependencies. */
   close?: () => Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
       createDeleteNoteTool(notes),
     ],
     consoleTools: createNoteConsoleTools(notes),
-    // 004: every failure of a tool is -32000 with the code in data.
+    // 004: every tool failure is -32000 with the code in data.
     failures: { as: 'jsonrpc', codes: { input: -32_000, limit: -32_000, not_found: -32_000 } },
     quotas,
     resources: [createNoteResources(notes)],
@@ -102,7 +102,7 @@ function createFetch(config: ResearchConfig, ownTargets: readonly string[]): Saf
   };
 }
 
-/** Loaded with the first page, because it pulls in most of Node's network code. */
+/** Lazy: pulls in most of Node's network code. */
 async function loadFetch(config: SafeFetchConfig): Promise<SafeFetch> {
   const [{ createSafeFetch }, { createPageCache }] = await Promise.all([
     import('../../web/safe-fetch.ts'),

@@ -6,10 +6,10 @@ import { noteNotFound } from '../../storage/notes/note.ts';
 import { storedText } from '../../tools/stored-text.ts';
 import { noteId } from './notes.ts';
 
-/** A call that is repeated with the same key is performed once and answered the same. Described in save_note. */
+/** Repeated calls with the same key run once and return the same answer. Described in save_note. */
 export const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256)).optional() };
 
-/** Of a parsed input, whose fields are always in the same order. */
+/** For parsed input, whose fields are always in the same order. */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -28,8 +28,8 @@ export function existingId(given: string): string {
 }
 
 /**
- * What the storage could not write is `note_save_failed`, as 004 names it, with the code and the advice that other tools give;
- * what the caller got wrong keeps its own code.
+ * Storage failures become `note_save_failed`, as 004 names it, with the original code and advice; the caller's own
+ * faults keep their code.
  */
 export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
   try {

@@ -194,7 +194,7 @@ verifies('000 §4.4 unreachable', 'a hung server and one that is no Fess each ge
   const foreign = await startFakeFess({ version: '15.4', jsonDisabled: true });
   t.after(() => foreign.close());
   const other = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: foreign.url }));
-  await other.program.said(/no search API of Fess/);
+  await other.program.said(/has no Fess search API/);
 });
 
 verifies(

@@ -79,12 +79,15 @@ onEachDatabase('kb: what is there', (kb) => {
     for (const [tool, more] of Object.entries({ kb_list: { tag: 'no' }, kb_search: { query: 'tea', tags: ['no'] } })) {
       assert.match(
         await hint(tool, { ...more, collection: 'home' }),
-        /^No document passes the filters \(collection, tags\)/,
+        /^No document matches the filters \(collection, tags\)/,
       );
     }
     assert.match(await hint('kb_list', { type: 'pdf' }), /\(type\)/);
-    assert.match(await hint('kb_list', { query: 'lease tea' }), /all of these words in its title or path; kb_search/);
-    assert.match(await hint('kb_list', { offset: 9 }), /^offset 9 is behind the last of 3 documents/);
+    assert.match(
+      await hint('kb_list', { query: 'lease tea' }),
+      /No title or path contains all of these words; kb_search/,
+    );
+    assert.match(await hint('kb_list', { offset: 9 }), /^offset 9 is past the last of 3 documents/);
     const few = await hint('kb_search', { query: 'zebra', collection: 'trade', fts_only: true });
     assert.match(few, /^Nothing in the one document has any of these words\. .* without fts_only/);
     assert.match(
@@ -99,7 +102,7 @@ onEachDatabase('kb: what is there', (kb) => {
     for (const [tool, more] of Object.entries({ kb_list: {}, kb_search: { query: 'tea' } })) {
       const error = await kb.fail(tool, { ...more, collection: 'trades' });
       assert.equal(error.code, 'collection_not_found');
-      assert.equal(error.message, 'No document is in the collection trades. There are: trade, home.');
+      assert.equal(error.message, 'There is no collection trades. Existing collections: trade, home.');
     }
     // Nothing found in one that exists is an answer.
     const empty = await kb.call('kb_search', { query: 'zebra', collection: 'trade', fts_only: true });

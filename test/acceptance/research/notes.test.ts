@@ -171,7 +171,7 @@ test('contract §8: an empty list says why, and what to do', async () => {
   await save({ title: 'hinted', content: 'a windmill', tags: [tag] });
   assert.equal((await list({ query: 'windmill', tags: [tag] })).hint, undefined);
   const cases: [object, RegExp][] = [
-    [{ tags: [tag], offset: 7 }, /^offset 7 is behind the last of 1 notes/],
+    [{ tags: [tag], offset: 7 }, /^offset 7 is past the last of 1 notes/],
     [{ tags: [tag, 'another'] }, /with all of these tags\. Leave some out/],
     [{ query: 'zygote', tags: [tag] }, /^No note with all of these tags has any of these words/],
     [{ query: 'qqxzjv' }, /^No note has any of these words/],

@@ -44,7 +44,7 @@ test('contract §9: away from a terminal every command prints the tool’s own a
 
   const elsewhere = piped('search', 'lighthouse', '--collection', 'elsewhere');
   assert.equal(elsewhere.status, 1);
-  assert.match(elsewhere.stderr, /No document is in the collection elsewhere\. There are: port\./);
+  assert.match(elsewhere.stderr, /There is no collection elsewhere\. Existing collections: port\./);
   assert.deepEqual(json('list', 'harbour').answer.documents.length, 1);
   assert.equal(json('list', '--collection', 'port').answer.total, 2);
   assert.equal(json('list', '--limit', '1').answer.documents.length, 1);

@@ -44,7 +44,7 @@ test('a word with a star is a prefix in mode match', () => {
 test('what a mode does not do as it was written is told', () => {
   assert.match(modeRemark('use -sqlite', 'match') ?? '', /mode boolean/);
   assert.match(modeRemark('a OR b', 'match') ?? '', /mode boolean/);
-  assert.match(modeRemark('-sqlite', 'boolean') ?? '', /alone/);
+  assert.match(modeRemark('-sqlite', 'boolean') ?? '', /only exclusions/);
   assert.match(modeRemark('ab cd ef', 'prefix') ?? '', /"ef"/);
   for (const mode of searchModes) assert.equal(modeRemark('plain multi-agent words', mode), undefined, mode);
 });

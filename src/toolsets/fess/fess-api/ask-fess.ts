@@ -8,14 +8,14 @@ import { faultOf, fessError } from './fess-errors.ts';
 export interface FessServer {
   client: FessClient;
   dialect: FessDialect;
-  /** It has treated the label as optional before, so it gets the strict form right away. */
+  /** True if it has treated the label as optional; it then gets the strict form right away. */
   isLoose: boolean;
   onLoose: () => void;
-  /** Called when the server refuses a request although its engine is up. */
+  /** Called if the server rejects a request although its engine is up. */
   onRefusal: (facts: FessRefusal) => void;
 }
 
-/** What an operator needs to find the request in the log of Fess. */
+/** What an operator needs to find the request in Fess's log. */
 export interface FessRefusal {
   endpoint: string;
   httpStatus: number;
@@ -25,8 +25,8 @@ export interface FessRefusal {
 }
 
 /**
- * The body of an answer, without its envelope. With its engine down Fess may answer 400, as for a query that it can't parse,
- * and suggest answers 500: health tells which it was. 15.7 answers 500 to a wrong access token.
+ * An answer's body without its envelope. With its engine down, Fess may answer 400, as for an invalid query, and
+ * suggest answers 500: health tells them apart. 15.7 answers 500 to a wrong token.
  */
 export async function askFess(
   server: FessServer,
@@ -43,7 +43,7 @@ export async function askFess(
   return { body: server.dialect.open(jsonObject(response), endpoint), httpStatus: status };
 }
 
-/** Of a server whose engine is up. What works without the token fails because of it. */
+/** For a server whose engine is up: what works without the token fails because of it. */
 async function explainRefusal(
   { client, onRefusal }: FessServer,
   response: FessResponse,
@@ -57,7 +57,7 @@ async function explainRefusal(
   if (anonymous.status < 500) throw fessError('refused_token', { endpoint, httpStatus });
 }
 
-/** 503 is the answer for red, not a failure. v2 writes the status in upper case and does not say `timed_out`. */
+/** 503 means red, not failure. v2 writes the status in upper case and omits `timed_out`. */
 export async function askHealth({ client, dialect }: FessServer, options?: FessCallOptions): Promise<FessHealth> {
   const endpoint = dialect.health;
   const response = await client.get(endpoint, new URLSearchParams(), options);
@@ -75,9 +75,8 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
 }
 
 /**
- * A Fess whose engine is down finds nothing and answers 200; only health tells the truth. True if the engine is up,
- * false if the server does not tell; throws if it is down. The error names the endpoint that was asked, and the status that
- * health answered, since that is what shows the outage.
+ * With its engine down, Fess finds nothing and answers 200; only health reveals it. True if up, false if unknown;
+ * throws if down. The error names the original endpoint, with health's status.
  */
 export async function ruleOutOutage(server: FessServer, endpoint: string, options?: FessCallOptions): Promise<boolean> {
   try {
@@ -94,7 +93,7 @@ export async function ruleOutOutage(server: FessServer, endpoint: string, option
   throw fessError('engine_down', { endpoint, httpStatus: 503 });
 }
 
-/** We may not ask for health, or don't know its form: no reason to withhold what another endpoint answered. */
+/** Health is forbidden or in an unknown form: no reason to withhold another endpoint's answer. */
 const silentFaults: ReadonlySet<unknown> = new Set([
   'refused_token',
   'refused_address',
@@ -105,7 +104,7 @@ const silentFaults: ReadonlySet<unknown> = new Set([
   'other_status',
 ]);
 
-/** If health can't be reached either, the original failure stands. */
+/** If health is unreachable too, the original failure stands. */
 function rethrowOutage(error: unknown): void {
   if (faultOf(error) === 'engine_down' || (error instanceof CarrelError && error.code === 'cancelled')) throw error;
 }
@@ -118,7 +117,7 @@ function atEndpoint(error: CarrelError, endpoint: string): CarrelError {
   return new CarrelError(error.code, error.message, { cause: error, data: { ...error.data, endpoint } });
 }
 
-/** Where v1 (up to 15.6) and v2 (from 15.7) differ: paths, the envelope, and some names. */
+/** Differences between v1 (up to 15.6) and v2 (15.7 and later): paths, envelope and some names. */
 export interface FessDialect {
   version: FessApiVersion;
   search: string;
@@ -126,17 +125,17 @@ export interface FessDialect {
   popularWords: string;
   labels: string;
   health: string;
-  /** The parameter of suggest that names fields. The documentation calls it `fields`, which v1 ignores. */
+  /** Suggest's parameter for field names. The documentation says `fields`, which v1 ignores. */
   suggestField: string;
   suggestKey: string;
   suggestLabelsKey: string;
   popularKey: string;
   labelsKey: string;
-  /** Takes the answer out of its envelope. */
+  /** Removes the envelope. */
   open(body: Record<string, unknown>, endpoint: string): Record<string, unknown>;
-  /** The part of a health answer with the status, also of one with 503. */
+  /** The health answer's part with the status, also for 503. */
   openHealth(body: Record<string, unknown>): unknown;
-  /** Whether this JSON, of whatever status, comes from this API. */
+  /** Whether this JSON comes from this API, regardless of its status. */
   isSpokenBy(body: Record<string, unknown>): boolean;
 }
 

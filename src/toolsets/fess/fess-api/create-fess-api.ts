@@ -33,24 +33,24 @@ interface FessApiConfig extends FessClientConfig {
 }
 
 interface FessApiDeps {
-  /** Called when the server turns out to speak the other generation. */
+  /** Called when the server turns out to use the other version. */
   onVersion?: (version: FessApiVersion) => void;
   /** Called when the server treats the label as optional; see `search-within.ts`. */
   onLoose?: () => void;
-  /** Called when the server refuses a request although its engine is up. */
+  /** Called when the server rejects a request although its engine is up. */
   onRefusal?: (refusal: FessRefusal) => void;
 }
 
 export interface DetectingFessApi extends FessApi {
-  /** Detects which generation the server speaks; undefined if it speaks none. Throws if the server does not answer. */
+  /** Detects the server's version; undefined if none. Throws if the server does not respond. */
   detect(): Promise<FessApiVersion | undefined>;
   close(): void;
 }
 
 /**
- * The API of a Fess server of any generation. From 15.7 on there is no v1, before that no v2, and a missing one answers
- * with a redirect to an HTML page. So a call that finds no API (or a web page) tries the other generation,
- * and stays with it if it is served: at the start, and again when a server is upgraded while we run.
+ * The API of a Fess server of any version. Since 15.7 there is no v1, before that no v2, and a missing one answers
+ * with a redirect to an HTML page. So a call that finds no API tries the other version, and keeps it if it works: at
+ * start, and again after an upgrade.
  */
 export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): DetectingFessApi {
   const client = createFessClient(config);
@@ -110,7 +110,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
 
 const dialects: Record<FessApiVersion, FessDialect> = { v1: dialectV1, v2: dialectV2 };
 
-/** Health needs no permission and answers, up or down, in the form of its generation. */
+/** Health needs no permission and always answers in its version's form. */
 async function isServed(client: FessClient, dialect: FessDialect, options: FessCallOptions): Promise<boolean> {
   const response = await client.get(dialect.health, new URLSearchParams(), options);
   const body = parseMeasured(response.body.toString('utf8'));
@@ -118,17 +118,14 @@ async function isServed(client: FessClient, dialect: FessDialect, options: FessC
 }
 
 interface FessAdapterDeps {
-  /**
-   * Remembers the documents that were found within their label: only they may be read, because `/cache` and `/go`
-   * themselves check no label.
-   */
+  /** Documents found within their label: only these may be read, because `/cache` and `/go` check no label. */
   lookedUp: WeakSet<FessDocument>;
   /** Called once, when the server treats the label as optional. */
   onLoose: () => void;
   onRefusal: FessServer['onRefusal'];
 }
 
-/** The API of one generation. */
+/** The API of one version. */
 function createFessAdapter(client: FessClient, dialect: FessDialect, { lookedUp, ...deps }: FessAdapterDeps): FessApi {
   const server: FessServer = { client, dialect, isLoose: false, ...deps };
   const assertLookedUp = (document: FessDocument) => {
@@ -169,7 +166,7 @@ function createFessAdapter(client: FessClient, dialect: FessDialect, { lookedUp,
   };
 }
 
-/** v1 leaves an empty list out. */
+/** v1 omits an empty list. */
 async function getList(
   server: FessServer,
   endpoint: string,
@@ -198,7 +195,7 @@ function readLabels(list: readonly unknown[]): FessLabel[] {
   });
 }
 
-/** The crawled HTML without the banner that Fess puts above it. Null if there is none, or if we may not see it. */
+/** The crawled HTML without Fess's banner. Null if missing or forbidden. */
 async function readCachedPage(
   client: FessClient,
   dialect: FessDialect,
@@ -210,7 +207,7 @@ async function readCachedPage(
   return html === '' ? null : html;
 }
 
-/** A web document redirects to its address, a file is streamed; a redirect within Fess is its error page. */
+/** A web document redirects to its URL, a file is streamed; a redirect within Fess is its error page. */
 export async function readOriginal(
   client: FessClient,
   { docId, queryId, requestedTime, url }: FessDocument,
@@ -243,7 +240,7 @@ async function cacheV2(client: FessClient, docId: string, options?: FessContentO
   throw fessError('unexpected_shape', { endpoint, httpStatus: response.status });
 }
 
-/** The banner is a head with a base address and a box within a box; the page follows the second closing tag. */
+/** The banner is a head with a base URL and two nested boxes; the page follows the second closing tag. */
 function withoutBanner(page: string): string {
   const banner = /^\s*<!DOCTYPE html>\s*<meta[^>]*>\s*<base[^>]*>\s*<div[^>]*>\s*<div[^>]*>[\s\S]*?<\/div>\s*<\/div>/i;
   return page.replace(banner, '').trim();

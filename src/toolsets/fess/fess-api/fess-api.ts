@@ -1,23 +1,23 @@
 import type { FessFacets, FessGeo } from '../parameter-guard.ts';
 
 /**
- * What the toolset asks of a Fess server, whichever API generation it serves. Every method that touches documents takes
- * the label of the domain and guards its input itself, so no caller can forget to. All methods throw `CarrelError`:
- * `fess_error`, `fess_unreachable`, `fess_timeout`, `cancelled`, `invalid_arguments`, `resource_not_found`.
+ * What the toolset needs from Fess, in any API version. Methods that touch documents take the domain's label and
+ * guard their input themselves. All throw `CarrelError`: `fess_error`, `fess_unreachable`, `fess_timeout`,
+ * `cancelled`, `invalid_arguments`, `resource_not_found`.
  */
 export interface FessApi {
   search(request: FessSearchRequest, options?: FessCallOptions): Promise<FessSearchAnswer>;
   suggest(request: FessSuggestRequest, options?: FessCallOptions): Promise<FessSuggestion[]>;
   popularWords(request: FessPopularWordsRequest, options?: FessCallOptions): Promise<string[]>;
-  /** All labels that the server shows us, whatever the domain. */
+  /** All labels visible to us, in any domain. */
   labels(options?: FessCallOptions): Promise<FessLabel[]>;
-  /** `red` is an answer; a server whose engine does not answer at all is a `fess_error`. */
+  /** `red` is an answer; an unresponsive engine is a `fess_error`. */
   health(options?: FessCallOptions): Promise<FessHealth>;
-  /** The document with this id within the label, else `resource_not_found`. */
+  /** The document with this id in the label, else `resource_not_found`. */
   document(docId: string, label: string, options?: FessCallOptions): Promise<FessDocument>;
-  /** The crawled HTML that Fess keeps; null if it has none. */
+  /** Fess's stored HTML; null if missing. */
   cachedPage(document: FessDocument, options?: FessContentOptions): Promise<string | null>;
-  /** What Fess streams for a document of a file system; the address for one of the web; null if it gives neither. */
+  /** A stream for files, the URL for web documents, null if Fess gives neither. */
   original(document: FessDocument, options?: FessContentOptions): Promise<FessOriginal | null>;
 }
 
@@ -46,20 +46,20 @@ export interface FessSearchRequest {
 }
 
 export interface FessSearchAnswer {
-  /** At most 10,000, the engine's window; `isTotalExact` is false where there are more. */
+  /** At most 10,000, the engine's window; `isTotalExact` is false if there are more. */
   total: number;
   isTotalExact: boolean;
   start: number;
-  /** What was asked for; the last page may hold fewer, and so may any page of a server that folds duplicates. */
+  /** The requested page size; any page may hold fewer. */
   num: number;
-  /** Where the next page begins; undefined at the end and at the end of the window. */
+  /** Start of the next page; undefined at the end of results or window. */
   nextStart: number | undefined;
   hits: FessHit[];
   facets: FessFacetCounts | undefined;
   relatedQueries: string[];
   /** Not every shard answered. */
   isPartial: boolean;
-  /** False if there are no hits and the server would not say whether its engine is up. */
+  /** False if there are no hits and the server doesn't reveal whether its engine is up. */
   isOutageRuledOut: boolean;
   execTimeMs: number;
 }
@@ -69,11 +69,11 @@ export interface FessHit {
   title: string;
   url: string;
   digest: string;
-  /** Absent when sorted by something else. */
+  /** Absent with another sort. */
   score: number | undefined;
-  /** The indexed text, where the operator lets Fess return it. */
+  /** The indexed text, if Fess is configured to return it. */
   content: string | undefined;
-  /** The other fields under Fess's own names; HTML has become plain text, numerals have become numbers. */
+  /** Other fields under Fess's names; HTML becomes plain text, numerals become numbers. */
   fields: Record<string, unknown>;
 }
 
@@ -87,7 +87,7 @@ export interface FessFacetCount {
   count: number;
 }
 
-/** A hit that was looked up within its label; only `document()` makes them. `/go` needs to know the search. */
+/** A hit found within its label; only `document()` creates them. `/go` needs the search. */
 export interface FessDocument extends FessHit {
   label: string;
   queryId: string;
@@ -125,5 +125,5 @@ export interface FessHealth {
 
 export type FessOriginal =
   | { kind: 'bytes'; bytes: Uint8Array; contentType: string }
-  /** Not ours to follow: the safe fetcher decides whether this address may be read. */
+  /** Only the safe fetcher decides whether this URL may be read. */
   | { kind: 'address'; url: string };

@@ -5,17 +5,17 @@ import { createServiceClient, ServiceFailure } from '../../../http/service-clien
 import { type FessFault, fessError, fessTimeout, fessUnreachable } from './fess-errors.ts';
 
 export interface FessClientConfig {
-  /** Scheme, host and context path of the server, as the operator wrote it. */
+  /** The server's scheme, host and context path, as configured. */
   baseUrl: string;
   accessToken?: string;
   userAgent: string;
   timeoutMs: number;
-  /** Longer answers are refused before they are read to the end. */
+  /** Longer answers are rejected while reading. */
   answerBytesMax?: number;
 }
 
 export interface FessClient {
-  /** One GET. Follows no redirect, so that the token and the answer stay with the configured server. */
+  /** One GET. Follows no redirects, so that the token and the answer stay with the configured server. */
   get(endpoint: string, params: URLSearchParams, options?: FessRequestOptions): Promise<FessResponse>;
   readonly hasAccessToken: boolean;
   close(): void;
@@ -24,7 +24,7 @@ export interface FessClient {
 interface FessRequestOptions {
   signal?: AbortSignal;
   bytesMax?: number;
-  /** Without the access token. */
+  /** Omits the access token. */
   anonymous?: boolean;
 }
 
@@ -99,13 +99,13 @@ export interface FessResponse {
   location: string | undefined;
   retryAfter: string | undefined;
   body: Buffer;
-  /** The path below the base URL, which is all that a caller may learn of where Fess is. */
+  /** The path below the base URL: all that a caller may learn about Fess's location. */
   endpoint: string;
-  /** Length of the path and query that were sent: Fess refuses request lines beyond 8 KiB. */
+  /** Length of path and query: Fess rejects request lines over 8 KiB. */
   requestChars: number;
 }
 
-/** The JSON object of an answer, or the error that the answer means. `accept` names further statuses with a result. */
+/** An answer's JSON object; throws for errors. `accept` lists further valid statuses. */
 export function jsonObject(response: FessResponse, accept: readonly number[] = []): Record<string, unknown> {
   const { status, endpoint } = response;
   if (status !== 200 && !accept.includes(status)) throw statusError(response);
@@ -127,7 +127,7 @@ export function statusError(response: FessResponse): CarrelError {
   });
 }
 
-/** A missing API is a redirect to an HTML page; other redirects mean a wrong address, which is the same to us. */
+/** A missing API redirects to an HTML page; other redirects mean a wrong URL, which is the same to us. */
 function statusFault(status: number): FessFault {
   if ((status >= 300 && status < 400) || status === 404) return 'api_missing';
   if (status === 400) return 'refused_request';
@@ -137,7 +137,7 @@ function statusFault(status: number): FessFault {
   return status >= 500 ? 'server_failed' : 'other_status';
 }
 
-/** Up to 15.6 the key is really spelt `error_code:`. The id is Fess's text, so it passes only if it looks like one. */
+/** Up to 15.6 the key is really spelt `error_code:`. Foreign text, so it must look like an id. */
 export function errorIdIn(response: FessResponse): string | undefined {
   const value = parseJson(response);
   if (!isObject(value)) return undefined;

@@ -6,21 +6,21 @@ import type { SearchParameters } from './search-parameters.ts';
 
 export interface ReadSearch {
   answer: FessSearchAnswer;
-  /** The text that Fess parsed; undefined where it does not say. */
+  /** The query as parsed; undefined if omitted. */
   searchQuery: string | undefined;
-  /** Of each hit, where Fess shows them. */
+  /** Labels of each hit, if shown. */
   hitLabels: (string[] | undefined)[];
-  /** How many of the results have the label, and how many do not; undefined where Fess does not count. */
+  /** Results with and without the label; undefined if not counted. */
   labelled: number | undefined;
   outside: number | undefined;
-  /** How many match the query itself; undefined where that was not asked for. */
+  /** Results matching the query itself; undefined if not requested. */
   matching: number | undefined;
   total: number;
   queryId: string;
   requestedTime: number;
 }
 
-/** The answer to a search, v1 or v2, without its envelope. Null if it is something else. */
+/** A search answer, v1 or v2, without its envelope. Null if it is something else. */
 export function readSearchAnswer(
   body: Record<string, unknown>,
   sent: SearchParameters,
@@ -59,10 +59,10 @@ export function readSearchAnswer(
   };
 }
 
-/** Not for callers: `_id` gets mistaken for the document id, and roles are nobody's business. */
+/** Hidden from callers: `_id` is mistaken for the document id, and roles are confidential. */
 const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
 const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
-/** Fess escapes these for HTML and puts the matches into `<strong>`. */
+/** Fess escapes these and marks matches with `<strong>`. */
 const markup = new Set(['content_title', 'content_description']);
 
 function readHit(document: Record<string, unknown>): FessHit {
@@ -89,8 +89,8 @@ function hasFacets(asked: FessFacets | undefined): asked is FessFacets {
 }
 
 /**
- * In the order in which they were asked for: Fess has one of its own, with our counts among them. Facet queries come back
- * as they were sent, which is not always as the caller wrote them.
+ * In requested order: Fess's own order includes our counts. Facet queries come back as sent, not always as the caller
+ * wrote them.
  */
 function readFacets(
   body: Record<string, unknown>,
@@ -103,7 +103,7 @@ function readFacets(
     name: text(name),
     values: records(result)
       .map(({ value, count }) => ({ value: text(value), count: numberOf(count, 0) }))
-      // A value that no result has may come from any document, and other labels of our documents are other domains.
+      // A value with no results may come from any document, and other labels are other domains.
       .filter(({ value, count }) => count > 0 && (name !== 'label' || value === label)),
   }));
   return {
@@ -127,7 +127,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-/** Crawled documents have numerals where others have numbers. */
+/** Crawled documents contain numerals instead of numbers. */
 function numberOf(value: unknown, fallback: number): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : fallback;

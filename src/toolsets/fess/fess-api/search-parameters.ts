@@ -8,23 +8,23 @@ export interface SearchParameters {
   params: URLSearchParams;
   start: number;
   num: number;
-  /** What was sent for each facet query, in the order in which the caller gave them. */
+  /** The facet queries as sent, in the caller's order. */
   facetQueries: readonly string[];
-  /** Facet queries of our own: how many of the results have the label, how many do not, and how many match the query. */
+  /** Our own facet queries: results with the label, without it, and matching the query. */
   counts: { labelled: string; outside: string; matching: string | undefined };
 }
 
-/** Longer queries are not counted: a request line of Fess has 8 KiB, and the query would be in it twice. */
+/** Longer queries are not counted: the query would be in the 8 KiB request line twice. */
 const countedBytesMax = 2000;
 
-/** The guarded request in Fess's own parameters. */
+/** The guarded request in Fess's parameters. */
 export function searchParameters(request: FessSearchRequest, isCounted = false): SearchParameters {
   const query = guardQuery(request.query);
   const isCountable = isCounted && encodeURIComponent(query).length <= countedBytesMax && !hasHead(query);
   return parametersOf(request, query, isCountable ? query : undefined);
 }
 
-/** The same with every part required, for a server that treats parts as optional. Undefined if too long to send. */
+/** The same with every part required. Undefined if too long to send. */
 export function strictSearchParameters(request: FessSearchRequest): SearchParameters | undefined {
   const query = requireLabel(guardQuery(request.query), guardLabel(request.label));
   return query.length > queryLengthMax ? undefined : parametersOf(request, query);
@@ -36,7 +36,7 @@ export function strictTooLong(label: string): CarrelError {
   return new CarrelError('invalid_arguments', message, { data: { field: 'query' } });
 }
 
-/** `num` is always there, because the server's default is not ours. */
+/** `num` is always sent, because the server's default differs. */
 function parametersOf(request: FessSearchRequest, q: string, matching?: string): SearchParameters {
   const { start, num } = guardPage(request.start ?? 0, request.num ?? 20);
   const label = guardLabel(request.label);
@@ -53,7 +53,7 @@ function parametersOf(request: FessSearchRequest, q: string, matching?: string):
   const facets = guardFacets(request.facets ?? {});
   const counts = { labelled: `label:"${label}"`, outside: `NOT label:"${label}"`, matching };
   const facetQueries = facets.query ?? [];
-  // The engine refuses the same facet twice, and Fess then answers with nothing.
+  // The engine rejects duplicate facets, and Fess then returns nothing.
   for (const field of new Set(facets.field)) params.append('facet.field', field);
   const counted = matching === undefined ? facetQueries : [matching, ...facetQueries];
   for (const query of new Set([counts.labelled, counts.outside, ...counted])) params.append('facet.query', query);

@@ -8,11 +8,11 @@ import { type ReadSearch, readSearchAnswer } from './read-search-answer.ts';
 import { type SearchParameters, searchParameters, strictSearchParameters, strictTooLong } from './search-parameters.ts';
 
 /**
- * Searches, and returns only results that are proven to be within the label.
+ * Returns only results that are proven to carry the label.
  *
- * A server with `query.orsearch.min.hit.count` repeats a query that finds little with OR between all its parts, so that both
- * the label and the query become optional. If an answer has results outside the label, or results that the query does not
- * match, the search is repeated in a form that no default operator can loosen. Ordinary searches take one request.
+ * A server with `query.orsearch.min.hit.count` repeats a query that finds little with OR between all parts, which
+ * makes label and query optional. If an answer has results outside the label or query, the search is repeated in a
+ * form that no default operator can loosen. Ordinary searches take one request.
  */
 export async function searchWithin(
   server: FessServer,
@@ -24,7 +24,7 @@ export async function searchWithin(
   const isWithin = isProved(found, request.label);
   if (isWithin && (found.matching === undefined || found.matching >= found.total)) return found;
   const strict = await searchStrictly(server, request, options);
-  // The count of a query may differ from its total for another reason, which the strict form then shares.
+  // Counts may differ for another reason, which the strict form then shares.
   if (!isWithin || strict.total !== found.total) {
     server.isLoose = true;
     server.onLoose();
@@ -32,7 +32,7 @@ export async function searchWithin(
   return strict;
 }
 
-/** The query as it is, counted beside the results. What can't be counted is sent in the strict form, if that is short enough. */
+/** The query with counts. If it can't be counted, the strict form is sent, if short enough. */
 async function searchPlainly(
   server: FessServer,
   request: FessSearchRequest,
@@ -44,13 +44,13 @@ async function searchPlainly(
   try {
     return await attempt(server, request, counted, options);
   } catch (error) {
-    // Fess repairs a query that its engine refuses, but not a facet query.
+    // Fess repairs a query that its engine rejects, but not a facet query.
     if (faultOf(error) !== 'refused_request') throw error;
     return attempt(server, request, searchParameters(request), options);
   }
 }
 
-/** Whatever the server's default operator is, both the query and the label are required. */
+/** Query and label are required under any default operator. */
 async function searchStrictly(
   server: FessServer,
   request: FessSearchRequest,
@@ -82,7 +82,7 @@ async function attempt(
   return found;
 }
 
-/** Totals and facets tell of documents too, so a page without hits is checked as well. */
+/** Totals and facets reveal documents too, so empty pages are checked as well. */
 function isProved(found: ReadSearch, label: string): boolean {
   return found.total === 0 || isWithinLabel(found, label);
 }
@@ -99,7 +99,7 @@ export async function lookUp(
   const hit = found.answer.hits.find((candidate) => candidate.docId === docId);
   if (hit === undefined) {
     const message =
-      'No such document in this knowledge domain. Ids change when Fess crawls again: search for it again.';
+      'There is no such document in this knowledge domain. Ids change when Fess crawls again: search for it again.';
     throw new CarrelError('resource_not_found', message, { data: { docId } });
   }
   return { ...hit, label: request.label, queryId: found.queryId, requestedTime: found.requestedTime };

@@ -8,7 +8,7 @@ export function createJobGetTool(jobs: CallJobs): Tool {
     name: 'job_get',
     title: 'Job progress',
     description:
-      'Retrieve progress information for a long-running operation, by the jobId that another tool answered with. When it is done, result is the answer.',
+      'Retrieve progress information for a long-running operation, by the jobId that another tool returned. When it is done, result is the answer.',
     effect: 'read',
     takesNoSlot: true,
     input: z.object({ jobId: z.string().min(1).max(100).describe('The jobId of the answer.') }),

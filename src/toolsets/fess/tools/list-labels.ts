@@ -2,13 +2,13 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
-/** 000 §7.4.4. The only tool besides health that is not limited to the domain. */
+/** 000 §7.4.4. Like health, not limited to the domain. */
 export function createListLabelsTool(api: FessApi): Tool {
   return defineTool({
     name: 'list_labels',
     title: 'List labels',
     description:
-      'List all labels configured in the underlying Fess server, as far as it shows them to the bridge. For diagnostics.',
+      'List all labels configured in the underlying Fess server that are visible to the bridge. For diagnostics.',
     effect: 'read',
     openWorld: true,
     input: z.object({}),

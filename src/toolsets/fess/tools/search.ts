@@ -104,7 +104,7 @@ const searchOutput = z.object({
   execTimeMs: z.number(),
 });
 
-/** Models often write one name instead of a list. */
+/** Models often send one name instead of a list. */
 function oneOrMore(description: string) {
   return z
     .union([z.string(), z.array(z.string())])
@@ -123,7 +123,7 @@ function summary(hit: FessHit, includeFields: readonly string[] | undefined): { 
   return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
 }
 
-/** What helps to choose; most of what else Fess sends repeats these. */
+/** Fields that help to choose; most others repeat these. */
 const summaryFields = [
   'title',
   'url',
@@ -138,7 +138,7 @@ const summaryFields = [
 
 /** Why the answer may be incomplete. */
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
-  if (isPartial) return { notice: 'Part of the index did not answer: there may be more.' };
+  if (isPartial) return { notice: 'Part of the index did not respond: there may be more results.' };
   if (!isOutageRuledOut)
     return { notice: 'Fess does not say whether its engine is up: no results may mean an outage.' };
   return {};

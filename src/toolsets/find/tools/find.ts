@@ -22,7 +22,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   return defineTool({
     name: 'find',
     title: 'Find in every source',
-    description: `Searches several sources at once; returns one list, best first. Start here. Sources: ${known}. sources in the answer tells failed from empty ones.`,
+    description: `Searches several sources at once; returns one list, best first. Start here. Sources: ${known}. The answer's sources field tells failed sources from empty ones.`,
     effect: 'read',
     found: { list: 'results', title: 'title' },
     openWorld: true,
@@ -66,7 +66,7 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   });
 }
 
-/** What was cut to keep within the budget; `omitted` counts what was left out. */
+/** Truncations due to the budget; `omitted` counts left-out results. */
 function shortened({ budget }: ReturnType<typeof fitBudget>['report']) {
   if (budget === undefined || (budget.cut.length === 0 && budget.hint === undefined)) return {};
   const { omitted_ids: _, ...rest } = budget;
@@ -79,9 +79,9 @@ function emptyHint(reports: readonly SourceReport[], weak: number): string {
   const named = (...states: SourceReport['status'][]): string =>
     reports.flatMap(({ source, status }) => (states.includes(status) ? [source] : [])).join(', ');
   const [failed, skipped] = [named('failed'), named('skipped')];
-  if (failed !== '') return `Nothing was found, but it is not known what these have: ${failed}. Ask again later.`;
+  if (failed !== '') return `Nothing was found, but these sources failed: ${failed}. Try again later.`;
   const others = skipped === '' ? '' : `, or other sources (${skipped})`;
-  return `Nothing in ${named('searched', 'degraded')} fits this. Try other words${others}.`;
+  return `Nothing relevant in ${named('searched', 'degraded')}. Try other words${others}.`;
 }
 
 function plain(hit: FoundHit) {

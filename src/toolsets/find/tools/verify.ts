@@ -14,7 +14,7 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
     name: 'verify',
     title: 'Verify a quotation',
     description:
-      'Checks whether a quotation stands in the text at a URI: carrel://kb/doc/<document_id>, carrel://context/<id>, carrel://notes/<id> or a web page. "…" stands for omitted words.',
+      'Checks whether a quotation is in the text at a URI: carrel://kb/doc/<document_id>, carrel://context/<id>, carrel://notes/<id> or a web page. "…" stands for omitted words.',
     effect: 'read',
     openWorld: true,
     input: z.object({
@@ -33,14 +33,17 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
       const source = texts.find(({ uriPrefixes }) => uriPrefixes.some((prefix) => uri.startsWith(prefix)));
       if (source === undefined) throw unknownKind(uri, prefixes);
       if (!isQuotable(quote)) {
-        throw new CarrelError(
-          'validation_error',
-          'quote has no words. Give the words that are to be found in the text.',
-        );
+        throw new CarrelError('validation_error', 'quote contains no words. Give the words to look for in the text.');
       }
       const text = await source.read(uri, call);
       if (text === undefined) {
-        return { uri, found: false, changed: true, hash: null, message: 'There is no text at this URI (any more).' };
+        return {
+          uri,
+          found: false,
+          changed: true,
+          hash: null,
+          message: 'There is no text at this URI. It may have been deleted.',
+        };
       }
       const changed = hash !== undefined && !text.hash.startsWith(hash);
       return { uri, changed, hash: shortHash(text.hash), ...(await look(quote, text, changed, call.signal)) };
@@ -53,19 +56,19 @@ async function look(quote: string, text: CitableText, changed: boolean, signal: 
   const found = await findQuote(quote, passages, signal);
   if (found !== undefined) {
     const where = { ...placeOf(passages[found.passage]), range: found.range };
-    const since = changed ? ' The text has changed since, but not there.' : '';
-    return { found: true, where, message: `The quotation stands there.${since}` };
+    const since = changed ? ' The text has changed since, but not in this place.' : '';
+    return { found: true, where, message: `The quotation is in the text.${since}` };
   }
   const nearest = await findNearestSentence(quote, passages, signal);
-  const cut = text.isCut ? ' The text could not be read whole, so it may stand in the rest.' : '';
+  const cut = text.isCut ? ' Only part of the text could be read; the quotation may be in the rest.' : '';
   const since = changed
-    ? 'The text has changed, and the quotation does not stand there.'
-    : 'The quotation does not stand there.';
+    ? 'The text has changed and no longer contains the quotation.'
+    : 'The text does not contain the quotation.';
   if (nearest === undefined) return { found: false, message: `${since}${cut}` };
   return {
     found: false,
     nearest: { ...placeOf(passages[nearest.passage]), text: nearest.text },
-    message: `${since} The nearest sentence has ${nearest.shared} of its ${nearest.of} words.${cut}`,
+    message: `${since} The closest sentence has ${nearest.shared} of its ${nearest.of} words.${cut}`,
   };
 }
 
@@ -74,6 +77,6 @@ function placeOf(passage: CitablePassage | undefined): Record<string, string | n
 }
 
 function unknownKind(uri: string, prefixes: readonly string[]): CarrelError {
-  const message = `There are no texts here whose URI begins like that. Give the uri of a hit: it begins with ${prefixes.join(' or ')}.`;
+  const message = `Unknown kind of URI. Give the uri of a search hit: it starts with ${prefixes.join(' or ')}.`;
   return new CarrelError('validation_error', message, { data: { uri } });
 }

@@ -3,7 +3,7 @@ import type { Engine, JobId } from '../../../engine/engine.ts';
 import type { LastingWork } from '../../../tools/tool.ts';
 import { showJob } from '../shapes/shapes.ts';
 
-/** An ingestion goes on in the engine, whatever becomes of the call that submitted it. */
+/** Ingestion continues in the engine, independent of the submitting call. */
 export function createLastingIngestion(engine: Pick<Engine, 'job' | 'cancelJob'>): LastingWork {
   return {
     nameOf(answer) {
@@ -13,7 +13,7 @@ export function createLastingIngestion(engine: Pick<Engine, 'job' | 'cancelJob'>
     },
     async check(name, { signal }, first = {}) {
       const job = await engine.job(JSON.parse(name) as JobId, { signal });
-      if (job.status === 'queued') return { message: 'Waiting to be ingested.' };
+      if (job.status === 'queued') return { message: 'Queued for ingestion.' };
       if (job.status === 'processing') return { message: `Ingesting: ${job.progress?.phase ?? 'begun'}.` };
       return { answer: { ...first, ...showJob(job) } };
     },

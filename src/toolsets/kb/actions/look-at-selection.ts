@@ -2,23 +2,23 @@ import { idsHash, textHash } from '../../../base/text-hash.ts';
 import type { BulkSelection, Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
 
 const pageSize = 500;
-/** More documents than these are not looked at one by one. */
+/** Max pages of documents examined one by one. */
 const pagesMax = 20;
 const titlesMax = 3;
 
 export interface Look {
   count: number | string;
-  /** Some of them. */
+  /** Sample titles. */
   titles: string[];
-  /** Absent if there are too many documents to look at all. */
+  /** Absent if there are too many documents to examine. */
   ids?: number[];
-  /** Another one if other documents are chosen. */
+  /** Changes with the selection. */
   hash: string;
 }
 
 /**
- * How many documents a bulk operation would choose, and which. Ids are no condition of lists, and not every
- * engine knows the other ones, so documents are looked at one by one.
+ * Counts and lists the documents that a bulk operation selects. Lists can't filter by id, and not every engine knows
+ * the other conditions, so documents are examined one by one.
  */
 export async function lookAtSelection(
   engine: Pick<Engine, 'documents'>,
@@ -42,7 +42,7 @@ export async function lookAtSelection(
     if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...look() };
   }
   const { titles, hash } = look();
-  // The documents changed last are listed first, so that these would be others if one had been added.
+  // Lists start with the last change, so an added document would alter the hash.
   return { count: `${found.size} or more`, titles, hash: textHash(`${hash} ${total}`) };
 }
 

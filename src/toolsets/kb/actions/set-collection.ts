@@ -3,14 +3,14 @@ import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.t
 import type { Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
 
 /**
- * Makes a document belong to one collection, or to none.
+ * Moves a document to one collection, or none.
  *
- * 1. Read which collection tags it has.
- * 2. Remove these and add the new one, in one request: our engine does both or neither.
- * 3. Check the result, and repeat what another engine left undone, removal first.
+ * 1. Read its collection tags.
+ * 2. Remove them and add the new one in one request; our engine does both or neither.
+ * 3. Verify, and repeat what another engine left undone, removal first.
  *
- * Another client may set a collection between 1 and 2. Then both see both tags, and both keep the one that comes first
- * in the alphabet: each keeping its own would leave two, or none.
+ * Another client may interfere between 1 and 2. Then both see two tags, and both keep the alphabetically first: each
+ * keeping its own would leave two, or none.
  */
 export async function setCollection(
   engine: Pick<Engine, 'documentAlone' | 'changeTags'>,
@@ -37,9 +37,9 @@ export async function setCollection(
   }
   throw new CarrelError(
     'engine_error',
-    'The engine did not set the collection as asked. Look at the document with kb_get and try again.',
+    'The engine did not set the requested collection. Check the document with kb_get and try again.',
   );
 }
 
-/** Attempts: one for each client that may interfere. */
+/** Max attempts: one per client that may interfere. */
 const roundsMax = 5;

@@ -7,11 +7,11 @@ import { collectionInput, tagListInput, tagsToMatch } from './collections.ts';
 
 const idsMax = 10_000;
 
-/** For the descriptions of the tools. */
+/** For tool descriptions. */
 export const selected =
   'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, ids from from_id to to_id';
 
-// An empty list is refused: an engine might read it as no condition at all.
+// Empty lists are rejected: an engine might read them as no condition.
 export const selectionInput = {
   document_ids: z.array(documentIdInput).refine(isSome, { error: 'must have 1 to 10000 items' }).optional(),
   collection: collectionInput.optional(),
@@ -28,7 +28,7 @@ function isSome(items: readonly unknown[]): boolean {
 
 type Selecting = z.output<z.ZodObject<typeof selectionInput>>;
 
-/** All given conditions must hold; an empty selection is refused. */
+/** All conditions must hold; an empty selection is rejected. */
 export function readSelection(input: Selecting): BulkSelection {
   const { document_ids, doc_type, from_id, to_id, force } = input;
   const tags = tagsToMatch(input);
@@ -36,7 +36,7 @@ export function readSelection(input: Selecting): BulkSelection {
   if (Object.values(named).every((value) => value === undefined)) {
     throw new CarrelError(
       'invalid_arguments',
-      'Say which documents: document_ids, collection, tags, doc_type, from_id or to_id.',
+      'Select documents with document_ids, collection, tags, doc_type, from_id or to_id.',
     );
   }
   return { ...named, force };

@@ -99,7 +99,7 @@ test('bulk operations keep every document in exactly one collection', async (t) 
 
   const both = { document_ids: [41], add: ['collection:e'], set_collection: 'f', force: false };
   await assert.rejects(createKbBulkTagsTool(engine).run(both, call), { code: 'invalid_arguments' });
-  await assert.rejects(createKbBulkTagsTool(engine).run({ add: ['x'], force: true }, call), /Say which documents/);
+  await assert.rejects(createKbBulkTagsTool(engine).run({ add: ['x'], force: true }, call), /Select documents with/);
 });
 
 async function connect(t: TestContext, options: FakeOptions = {}) {

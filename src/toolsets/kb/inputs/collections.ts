@@ -2,13 +2,11 @@ import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { collectionOf, collectionTag, isCollectionTag, outsideCollections } from '../../../engine/collection-tag.ts';
 
-/*
- * A document has exactly one tag that is a collection. The engine knows tags only; that they mean something is known here.
- */
+/* A document's collection is one of its tags. The engine only knows tags. */
 
 export const defaultCollection = 'documents';
 
-/** A document's tags as callers see them: the collection apart, the others in order. */
+/** Separates the collection from the other tags. */
 export function splitTags(tags: readonly string[]): { collection: string | null; tags: string[] } {
   const last = tags.findLast(isCollectionTag);
   return {
@@ -22,14 +20,14 @@ export interface GivenTags {
   tags?: readonly string[] | undefined;
 }
 
-/** What a caller means by `collection` and `tags`; a `collection:` tag is the same as the argument. */
+/** Reads `collection` and `tags`; a `collection:` tag equals the argument. */
 export function readTags({ collection, tags = [] }: GivenTags): { collection: string | undefined; tags: string[] } {
   const named = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
   const [first, ...others] = new Set(named);
   if (others.length > 0) {
     throw new CarrelError(
       'invalid_arguments',
-      `A document belongs to exactly one collection, and two are named here: ${[first, others[0]].join(' and ')}. Choose one.`,
+      `A document belongs to exactly one collection, but two are named: ${[first, others[0]].join(' and ')}. Choose one.`,
     );
   }
   if (first !== undefined && !isName(first)) {
@@ -38,14 +36,14 @@ export function readTags({ collection, tags = [] }: GivenTags): { collection: st
   return { collection: first, tags: [...new Set(tags.filter((tag) => !isCollectionTag(tag)))] };
 }
 
-/** The tags for the engine to store: the collection first. `allowed`: those of a caller who may not use all. */
+/** Tags to store, collection first. `allowed`: the collections of a restricted caller. */
 export function tagsToStore(given: GivenTags, allowed?: readonly string[]): string[] {
   const { collection = allowed?.[0] ?? defaultCollection, tags } = readTags(given);
   if (allowed?.includes(collection) === false) throw outsideCollections(allowed);
   return [collectionTag(collection), ...tags];
 }
 
-/** The tags for the engine to filter by; without a collection, all collections match. */
+/** Tags to filter by; without a collection, all collections match. */
 export function tagsToMatch(given: GivenTags): string[] | undefined {
   const { collection, tags } = readTags(given);
   const all = [...tags, ...(collection === undefined ? [] : [collectionTag(collection)])];
@@ -64,7 +62,7 @@ function nameIn(tag: string): string {
   return isCollectionTag(tag) ? collectionOf(tag).trim() : tag;
 }
 
-// A comma separates tags on the way to the engine.
+// Commas separate tags in engine requests.
 const name = z.string().trim().refine(isName, { error: nameRule });
 
 export const collectionInput = z

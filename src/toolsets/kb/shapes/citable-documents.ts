@@ -5,7 +5,7 @@ import type { Engine, EngineChunk } from '../../../engine/engine.ts';
 import type { CitablePassage, CitableTexts } from '../../../tools/citable-texts.ts';
 import { documentUriPrefix } from './shapes.ts';
 
-/** Documents and notes of the knowledge base, a passage for each chunk. */
+/** Documents and notes of the knowledge base, one passage per chunk. */
 export function createCitableDocuments(engine: Pick<Engine, 'document'>): CitableTexts {
   return {
     uriPrefixes: [documentUriPrefix],
@@ -36,7 +36,7 @@ function passageOf({
   };
 }
 
-/** For engines that tell no hash. */
+/** For engines that report no hash. */
 function hashOf(chunks: readonly EngineChunk[]): string {
   const hash = createHash('sha256');
   for (const { text } of chunks) hash.update(text).update('\0');

@@ -7,9 +7,9 @@ import type { ResourceProvider } from '../../../tools/resource.ts';
 import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
 import { documentUriPrefix, showDocument } from './shapes.ts';
 
-/** About how much text one read returns; a cursor leads to the rest. */
+/** Approximate text per read; a cursor continues. */
 const readingUnitsMax = 200_000;
-/** Enough for them, as JSON with what is said of each chunk. */
+/** Enough for the JSON of those chunks. */
 const readingBytesMax = 4 * 1024 * 1024;
 const mimeType = 'text/plain';
 const completionsMax = 20;
@@ -27,7 +27,7 @@ export function createDocumentResources(
         uriTemplate: `${documentUriPrefix}{id}`,
         name: 'kb document',
         title: 'Knowledge base document',
-        description: 'The text of a document or note of the knowledge base.',
+        description: 'The text of a document or note in the knowledge base.',
         mimeType,
       },
     ],
@@ -57,7 +57,7 @@ export function createDocumentResources(
       const { title, content_hash, updated_at, tags } = found;
       return JSON.stringify([title, content_hash, updated_at, tags]);
     },
-    /** By id, or by words of the title. */
+    /** By id or title words. */
     async complete(_template, _variable, typed, { signal }) {
       const { documents } = await engine.documents({ query: typed, limit: completionsMax }, { signal });
       return documents.map(({ id }) => String(id));
@@ -68,7 +68,7 @@ export function createDocumentResources(
       const first = place.at;
       const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
       const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
-      // However long the engine's own hash is, and whatever it is made of.
+      // Normalizes the engine's hash, whatever its format.
       const marks = [String(id), hash('sha256', document.content_hash ?? '')];
       checkSameText(place, marks);
       const shown = readable(chunks);
@@ -84,7 +84,7 @@ export function createDocumentResources(
   };
 }
 
-/** The first of them, whole ones. */
+/** The first chunks that fit, whole. */
 function readable(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
   let units = 0;
   const tooMany = chunks.findIndex(({ text }) => {
@@ -108,5 +108,7 @@ function unknownAs(uri: string): (error: unknown) => never {
 }
 
 function notFound(uri: string): CarrelError {
-  return new CarrelError('resource_not_found', 'No document of the knowledge base has this URI.', { data: { uri } });
+  return new CarrelError('resource_not_found', 'There is no document in the knowledge base with this URI.', {
+    data: { uri },
+  });
 }

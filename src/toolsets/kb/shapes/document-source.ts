@@ -8,7 +8,7 @@ import { plainQuery } from '../../../words/word-query.ts';
 import { splitTags } from '../inputs/collections.ts';
 import { documentUriPrefix, originOfDocument } from './shapes.ts';
 
-/** Several chunks of one document may be found, so this many times more are asked for. */
+/** Request more chunks than hits: several may belong to one document. */
 const chunksPerHit = 2;
 const chunksMax = 100;
 
@@ -26,7 +26,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {
         const { document_id: id, chunk_id: chunkId, chunk_metadata: place } = hit;
-        // If the engine does not report the document, hits are told apart by chunk.
+        // If the engine doesn't report the document, hits are identified by chunk.
         const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
         if (hits.has(uri)) continue;
         const { collection } = splitTags(hit.tags);
@@ -64,7 +64,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
   };
 }
 
-/** Our own engine tells what a hit was judged by. */
+/** Only our own engine reports scores. */
 function scoresOf({ why }: EngineHit): Pick<SourceHit, 'scores'> {
   const { evidence } = why ?? {};
   return isObject(evidence) ? { scores: evidence } : {};

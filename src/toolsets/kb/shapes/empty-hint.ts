@@ -6,13 +6,13 @@ export interface Narrowing {
   readonly type: string | undefined;
 }
 
-/** Why no document is there. */
+/** Explains an empty list. */
 export function noneLeft({ tags, type }: Narrowing): string {
   const { collection, tags: others } = splitTags(tags ?? []);
   const filters = { collection: collection !== null, tags: others.length > 0, type: type !== undefined };
   const used = Object.entries(filters).flatMap(([name, isUsed]) => (isUsed ? [name] : []));
-  if (used.length === 0) return 'There are no documents yet; kb_jobs shows what is being read.';
-  return `No document passes the filters (${used.join(', ')}). Leave some out; kb_list names the tags there are.`;
+  if (used.length === 0) return 'There are no documents yet; kb_jobs shows running ingestions.';
+  return `No document matches the filters (${used.join(', ')}). Leave some out; kb_list shows existing tags.`;
 }
 
 interface Searched extends Narrowing {
@@ -20,7 +20,7 @@ interface Searched extends Narrowing {
   readonly threshold: number | undefined;
 }
 
-/** Why a search shows nothing, and what to do. An engine that can't tell leaves it at that. */
+/** Explains an empty search result. Undefined if the engine can't tell. */
 export async function nothingFound(
   engine: Pick<Engine, 'documents'>,
   { ftsOnly, threshold, ...narrowing }: Searched,
@@ -34,6 +34,6 @@ export async function nothingFound(
   if (threshold !== undefined && threshold > 0) {
     return `Nothing in ${among} reaches the threshold ${threshold}. Search without it.`;
   }
-  if (ftsOnly) return `Nothing in ${among} has any of these words. Try others, or search without fts_only.`;
-  return `Nothing in ${among} fits this. Try other words.`;
+  if (ftsOnly) return `Nothing in ${among} contains any of these words. Try others, or search without fts_only.`;
+  return `Nothing relevant in ${among}. Try other words.`;
 }

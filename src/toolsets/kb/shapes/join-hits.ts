@@ -2,11 +2,11 @@ import type { EngineHit } from '../../../engine/engine.ts';
 import { type ShownHit, showHit } from './shapes.ts';
 
 export type JoinedHit = ShownHit & {
-  /** The chunks whose texts it has, if it has two. */
+  /** First and last chunk of a merged hit. */
   chunk_indexes?: [number, number];
 };
 
-/** Hits as answers show them. Two passages that follow one another in a document are one hit, at the place of the better one. */
+/** Merges hits on consecutive chunks, at the rank of the better one. */
 export function joinHits(hits: readonly EngineHit[]): JoinedHit[] {
   const shown: { hit: EngineHit; joined?: EngineHit }[] = [];
   for (const hit of hits) {

@@ -1,7 +1,7 @@
 import { estimateTokens } from '../../../answers/token-estimate.ts';
 import type { EngineChunk } from '../../../engine/engine.ts';
 
-/** Where a page or a section begins. */
+/** Start of a page or section. */
 export interface OutlineEntry {
   chunk_index: number;
   page?: number;
@@ -10,18 +10,18 @@ export interface OutlineEntry {
 
 export type PlacedChunk = Pick<EngineChunk, 'chunk_index' | 'chunk_metadata'>;
 
-/** Headings are nested this deep at most in an outline. */
+/** Max heading levels. */
 const depthMax = 4;
 
 /**
- * The pages and headings of a document, within a budget: if all are too many, fewer levels of headings, then every second
- * entry, every fourth and so on. Empty if the document has neither.
+ * A document's pages and headings within a budget: if too many, fewer levels, then every second entry, every fourth
+ * and so on. Empty if it has neither.
  */
 export function outlineOf(chunks: readonly PlacedChunk[], budget: number): OutlineEntry[] {
   let entries = entriesOf(chunks, depthMax, true);
   for (let depth = depthMax; depth > 0 && !isAffordable(entries, budget); depth -= 1) {
     const fewer = entriesOf(chunks, depth, false);
-    // A few headings in a long document are no outline: more levels, or the pages, are better.
+    // Too few headings for a long document; more levels or the pages are better.
     if (fewer.length < fewestUseful) break;
     entries = fewer;
   }
@@ -39,7 +39,7 @@ function entriesOf(chunks: readonly PlacedChunk[], depth: number, everyPage: boo
   const entries: OutlineEntry[] = [];
   let before: { page?: number | undefined; heading?: string | undefined } = {};
   for (const { chunk_index, chunk_metadata: place } of chunks) {
-    // An engine that is not ours may put anything there.
+    // Another engine may send anything here.
     const page = typeof place.page === 'number' ? place.page : undefined;
     const path = typeof place.section_header === 'string' ? place.section_header : undefined;
     const heading = path?.split(' > ', depth).join(' > ').slice(0, headingCharsMax);

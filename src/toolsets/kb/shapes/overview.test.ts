@@ -37,7 +37,7 @@ test('an error names at most ten collections, the nearest first', () => {
   const { message } = unknownCollection('memry', [...many, 'Memory']);
   assert.match(
     message,
-    /^No document is in the collection memry\. There are: Memory, box \d+, .* and 21 more \(kb_list\)\.$/,
+    /^There is no collection memry\. Existing collections: Memory, box \d+, .* and 21 more \(kb_list\)\.$/,
   );
   assert.match(unknownCollection('x', []).message, /no collections yet/);
 });
@@ -52,7 +52,7 @@ test('whether a collection exists is known among more than are compared', async 
   await check('box 10000');
   await assert.rejects(check('bax 7'), {
     code: 'collection_not_found',
-    message: /^No document is in the collection bax 7\. There are: box 7, .* and 9991 more \(kb_list\)\.$/,
+    message: /^There is no collection bax 7\. Existing collections: box 7, .* and 9991 more \(kb_list\)\.$/,
   });
 });
 

@@ -14,7 +14,7 @@ interface Used {
   readonly total: number;
 }
 
-/** The collections and the other tags with the most documents, those first, so many of each. */
+/** The collections and tags with the most documents, up to a limit. */
 export async function overview(
   engine: Pick<Engine, 'tagOverview'>,
   most: number,
@@ -30,7 +30,7 @@ function used({ tags, total }: UsedTags, nameOf: (tag: string) => string): Used 
 
 const namedMax = 10;
 
-/** Names the collections that there are, those spelt most alike first. `total`: of all, if not all are known. */
+/** Names the existing collections, closest spelling first. `total`: count of all, if not all are known. */
 export function unknownCollection(wanted: string, known: readonly string[], total = known.length): CarrelError {
   const word = wanted.toLowerCase();
   const nearest = known
@@ -40,16 +40,16 @@ export function unknownCollection(wanted: string, known: readonly string[], tota
     .map(({ name }) => name);
   const others = total - nearest.length;
   const names = nearest.join(', ') + (others > 0 ? ` and ${others} more (kb_list)` : '');
-  const there = nearest.length === 0 ? 'There are no collections yet.' : `There are: ${names}.`;
-  return new CarrelError('collection_not_found', `No document is in the collection ${wanted}. ${there}`, {
+  const there = nearest.length === 0 ? 'There are no collections yet.' : `Existing collections: ${names}.`;
+  return new CarrelError('collection_not_found', `There is no collection ${wanted}. ${there}`, {
     data: { collection: wanted, collections: nearest },
   });
 }
 
-/** Those with the most documents. */
+/** Max collections compared; those with the most documents. */
 const comparedMax = 10_000;
 
-/** For an answer that is empty: whether the collection exists at all. An engine that can't tell is believed. */
+/** For an empty answer: checks whether the collection exists. Passes if the engine can't tell. */
 export async function checkCollection(
   engine: Pick<Engine, 'documents' | 'tagOverview'>,
   tags: readonly string[] | undefined,

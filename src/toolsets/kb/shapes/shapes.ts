@@ -4,9 +4,7 @@ import { freeAnswer } from '../../../tools/free-answer.ts';
 import { type Origin, originField, originOfSources } from '../../../tools/origin.ts';
 import { splitTags } from '../inputs/collections.ts';
 
-/*
- * What callers see. Fields are listed one by one, because an engine may send more than we know about.
- */
+/* Answer shapes. Fields are listed explicitly, because an engine may send more. */
 
 export const documentUriPrefix = 'carrel://kb/doc/';
 
@@ -17,7 +15,7 @@ export function showHit(hit: EngineHit) {
     ...(id === null ? {} : { document_id: id }),
     chunk_id: hit.chunk_id,
     chunk_index: hit.chunk_index,
-    // An engine elsewhere may not know how relevant a hit is.
+    // A remote engine may not report relevance.
     ...(relevance === undefined ? { score: rounded(hit.score) } : { relevance }),
     title: hit.title,
     text: hit.text,
@@ -33,21 +31,21 @@ export function showHit(hit: EngineHit) {
   };
 }
 
-/** Page, section, lines. Nobody looks up a note by its lines. */
+/** Page, section or lines; notes have no useful lines. */
 function placeField({ doc_type: type, chunk_metadata: metadata }: EngineHit) {
   const { line_start: _start, line_end: _end, ...rest } = metadata;
   const place = type === 'note' ? rest : metadata;
   return Object.keys(place).length === 0 ? {} : { chunk_metadata: place };
 }
 
-/** For whoever asks why it was found, or wants to verify a quotation later. */
+/** Fields for `explain` and for a later `verify`. */
 export function explainHit(hit: EngineHit) {
   return {
     ...showHit(hit),
     ...(hit.document_id === null ? {} : { uri: `${documentUriPrefix}${hit.document_id}` }),
     score: rounded(hit.score),
     ...(hit.content_hash == null ? {} : { hash: shortHash(hit.content_hash) }),
-    // Of the chunk, as verify counts.
+    // Within the chunk, as verify counts.
     range: [0, hit.text.length] as [number, number],
     ...(hit.why === undefined ? {} : { why: rounded(hit.why) }),
   };
@@ -75,12 +73,12 @@ export function showDocument(document: EngineDocument) {
   };
 }
 
-/** A note is the words of its writer unless it names the page that it was made from; everything else was given as a file. */
+/** A note is its writer's text unless it names a source page; everything else is a file. */
 export function originOfDocument({ doc_type, source_path }: Pick<EngineDocument, 'doc_type' | 'source_path'>): Origin {
   return originOfSources([source_path], doc_type === 'note' ? 'user' : 'file');
 }
 
-/** What of a document is not there, or not there yet. */
+/** What is missing from a document, or still pending. */
 export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
   return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
@@ -88,7 +86,7 @@ export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated'
 export const documentFields =
   'document_id, id, uri, title, doc_type, collection, tags, source_path, origin?, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
-/** A document, as kb_get begins; described there, to save tokens. */
+/** The start of kb_get's answer; described there to save tokens. */
 export const documentOutput = freeAnswer('some of those of kb_get');
 
 const errorCharsMax = 500;
@@ -111,7 +109,7 @@ export function showJob(job: EngineJob) {
   };
 }
 
-/** The outcome of a submission: a job, or the document or job that already has the same content. */
+/** The result of a submission: a job, or the existing document or job with the same content. */
 export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], existing: EngineDocument | undefined) {
   if (outcome.accepted) {
     const { job_id, status, filename } = outcome;
@@ -125,11 +123,11 @@ export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], exi
     ...(job_id === undefined ? {} : { job_id }),
     title: title ?? existing?.title ?? null,
     ...(existing === undefined ? {} : splitTags(existing.tags)),
-    message: `The same content is ${holder} already, so nothing was added.${hintToMove(tags, existing)}`,
+    message: `The same content is already ${holder}, so nothing was added.${hintToMove(tags, existing)}`,
   };
 }
 
-/** A caller who wanted it in another collection must learn that it is not there. */
+/** Tells the caller if it is in another collection than requested. */
 function hintToMove(wanted: readonly string[], existing: EngineDocument | undefined): string {
   if (existing === undefined) return '';
   const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];
@@ -138,7 +136,7 @@ function hintToMove(wanted: readonly string[], existing: EngineDocument | undefi
   return ` It is ${place}; kb_set_collection moves it to ${to}.`;
 }
 
-/** If `duplicate`, document_id or job_id already has the same content. */
+/** For `duplicate`, document_id or job_id names the existing content. */
 export const outcomeFields = 'status, job_id?, document_id?, filename?, title?, collection?, tags?, message?';
 
 export const outcomeOutput = freeAnswer(`${outcomeFields}, upload_id?`);

@@ -6,7 +6,7 @@ import type { ResourceProvider } from '../../../tools/resource.ts';
 export const sourceUriPrefix = 'carrel://kb/source/';
 const mimeType = 'application/json';
 
-/** Web sources as `carrel://kb/source/<id>`. Subscribers hear of each run that begins or ends. */
+/** Web sources as `carrel://kb/source/<id>`. Subscribers are notified when a run starts or ends. */
 export function createSourceResources(
   sources: Pick<WebSources, 'list'>,
   allowed?: readonly string[],
@@ -16,7 +16,9 @@ export function createSourceResources(
     const id = /^[1-9]\d{0,14}$/.exec(uri.slice(sourceUriPrefix.length))?.[0];
     const [source] = id === undefined ? [] : await sources.list({ ids: [Number(id)], anyTags });
     if (source !== undefined) return source;
-    throw new CarrelError('resource_not_found', 'No web source of the knowledge base has this URI.', { data: { uri } });
+    throw new CarrelError('resource_not_found', 'There is no web source in the knowledge base with this URI.', {
+      data: { uri },
+    });
   };
   return {
     uriPrefix: sourceUriPrefix,
@@ -25,7 +27,7 @@ export function createSourceResources(
         uriTemplate: `${sourceUriPrefix}{id}`,
         name: 'kb source',
         title: 'Web source',
-        description: 'A page, site or feed that the knowledge base is kept up to date from, and its last run.',
+        description: 'A page, site or feed that the knowledge base tracks, and its last run.',
         mimeType,
       },
     ],

@@ -8,7 +8,7 @@ import { createKbTableTool } from './kb-list.ts';
 const page = { limit: z.int().min(1).max(500).default(50), offset: z.int().min(0).default(0) };
 const jobId = z.union([z.int(), z.string()]);
 
-/** What only people do, in the console. An engine elsewhere can cancel jobs and nothing else. */
+/** Tools for people, in the console only. A remote engine can only cancel jobs. */
 export function createKbConsoleTools(engine: Engine): Tool[] {
   const cancel = defineTool({
     name: 'kb_cancel_job',

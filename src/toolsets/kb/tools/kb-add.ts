@@ -13,9 +13,9 @@ const { collection, tags, title } = filingInput;
 
 export interface KbAddDeps {
   readonly paths: PathRules;
-  /** Absent where the engine is elsewhere. */
+  /** Absent with a remote engine. */
   readonly sources?: Pick<WebSources, 'add'> | undefined;
-  /** Of callers who may not use all. */
+  /** A restricted caller's collections. */
   readonly collections?: readonly string[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export function createKbAddTool(
     name: 'kb_add',
     title: 'Add to the knowledge base',
     description:
-      'Adds a text, file, web page or site to the knowledge base. Give one of text, path, url. It can be found when its job is done: kb_jobs.',
+      'Adds a text, file, web page or site to the knowledge base. Give one of text, path, url. It is searchable once its job is done: kb_jobs.',
     effect: 'add',
     idempotent: true,
     input: z.object({
@@ -49,7 +49,7 @@ export function createKbAddTool(
       if (url !== undefined) {
         return addAddress(sources, { url, ...filing, ...(mode === undefined ? {} : { [mode]: true }) });
       }
-      if (mode !== undefined) throw new CarrelError('invalid_arguments', 'mode goes with url only.');
+      if (mode !== undefined) throw new CarrelError('invalid_arguments', 'mode is only valid with url.');
       const outcome =
         path === undefined
           ? await engine.submit({ note: text ?? '', ...filing }, call)
@@ -63,7 +63,7 @@ async function addAddress(sources: KbAddDeps['sources'], request: SourceRequest)
   if (sources === undefined) {
     throw new CarrelError(
       'invalid_arguments',
-      'This server cannot add web pages, because its engine is elsewhere (KB_ENGINE_URL). Run carrel add where the engine runs.',
+      'This server cannot add web pages, because its engine is remote (KB_ENGINE_URL). Run carrel add where the engine runs.',
     );
   }
   const { source_id, job_id, url } = await sources.add(request);

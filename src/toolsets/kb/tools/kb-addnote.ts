@@ -14,7 +14,7 @@ export function createKbAddnoteTool(
     name: 'kb_addnote',
     title: 'Add a note',
     description:
-      'Saves a note in the knowledge base, beside its documents. Returns a job; kb_jobs tells when it is done. kb_add does the same for files.',
+      'Saves a note in the knowledge base, beside its documents. Returns a job; poll kb_jobs. kb_add does the same for files.',
     effect: 'add',
     idempotent: true,
     input: z.object({ text: noteInput, ...filingInput }),

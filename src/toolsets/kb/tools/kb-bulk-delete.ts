@@ -36,7 +36,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
   });
 }
 
-/** As many as an answer names. */
+/** Max ids in an answer. */
 const idsShown = 100;
 
 async function dryRun(engine: Pick<Engine, 'documents'>, selection: BulkSelection, options: EngineCall) {
@@ -45,7 +45,7 @@ async function dryRun(engine: Pick<Engine, 'documents'>, selection: BulkSelectio
   return { dry_run: true, matched: count, total, changed: 0, document_ids: ids.slice(0, idsShown), titles };
 }
 
-/** The documents that the user agreed to, and whatever their share is. What is added from now on is not among them. */
+/** The documents that the user confirmed; later additions are excluded. */
 async function stillChosen(
   engine: Pick<Engine, 'documents'>,
   selection: BulkSelection,
@@ -56,6 +56,6 @@ async function stillChosen(
   if (hash === agreed) return { ...selection, document_ids: ids ?? selection.document_ids, force: true };
   throw new CarrelError(
     'not_confirmed',
-    `The selection has changed since the user was asked: it is ${count} documents now. Nothing was deleted. Repeat the call to have the user asked about them.`,
+    `The selection has changed since the user was asked: it is now ${count} documents. Nothing was deleted. Repeat the call to ask again.`,
   );
 }

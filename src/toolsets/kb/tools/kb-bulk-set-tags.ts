@@ -9,7 +9,7 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
   return defineTool({
     name: 'kb_bulk_set_tags',
     title: 'Replace tags of many documents',
-    description: `Replaces all tags of ${selected}. Without set_collection each stays in its own.`,
+    description: `Replaces all tags of ${selected}. Without set_collection, collections stay.`,
     effect: 'change',
     idempotent: true,
     input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),

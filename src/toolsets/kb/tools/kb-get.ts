@@ -12,12 +12,12 @@ import { documentIdInput, sourcePathInput } from '../kb-parts.ts';
 import { outlineOf, type PlacedChunk } from '../shapes/outline.ts';
 import { documentFields, showDocument } from '../shapes/shapes.ts';
 
-/** Chunks in one answer, by default. */
+/** Default number of chunks per answer. */
 const chunksDefault = 500;
 const budgetDefault = 8_000;
-/** Of the budget, for pages and headings. */
+/** Share of the budget for the outline. */
 const outlineShare = 0.25;
-/** Tokens that suffice for the beginning of any chunk, so that every call leads further. */
+/** Enough tokens for the start of any chunk, so that every call makes progress. */
 const roomMin = 200;
 const documentsMax = 100;
 
@@ -26,7 +26,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
     name: 'kb_get',
     title: 'Get a document',
     description:
-      'Returns a document by document_id, in chunks. A long one begins with an outline (pages, headings, chunk_index) and has next, the call that reads on. Or lists the documents from a source_path.',
+      'Returns a document by document_id, in chunks. A long one starts with an outline (pages, headings, chunk_index) and has next, the call that continues. Or lists the documents from a source_path.',
     effect: 'read',
     input: z.object({
       document_id: documentIdInput.optional(),
@@ -50,7 +50,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
   });
 }
 
-/** The first of them, at least one. `total` says that there are more. */
+/** The first items that fit, at least one. `total` reveals that there are more. */
 function withinBudget<Item extends object>(items: readonly Item[], budget: number): Item[] {
   let used = 0;
   return items.filter((item, index) => {
@@ -63,7 +63,7 @@ interface Page {
   first_chunk: number;
   max_chunks: number;
   budget_tokens: number;
-  /** Bytes of the answer for outline and chunks. */
+  /** Max bytes for outline and chunks. */
   room: number;
 }
 
@@ -80,7 +80,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   const wanted = fitItems(chunks.slice(0, page.max_chunks), page.room - wireBytes(outline, 2));
   const { items, report } = fitBudget(wanted, left, shapeFor(id));
   const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
-  // Whole chunks are easier to continue from; only one that is too long by itself is cut.
+  // Prefer whole chunks; only one that is too long by itself is cut.
   const shown = cut.length === 0 && items.at(-1)?.text !== wanted[items.length - 1]?.text ? items.slice(0, -1) : items;
   const isMore = shown.length < chunks.length || beyond > 0;
   const next = isMore ? nextChunk(shown, page.first_chunk) : undefined;
@@ -102,7 +102,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   };
 }
 
-/** Where each chunk is; of a document that does not come in one part, without their texts. */
+/** Each chunk's location; without texts if the document needs several parts. */
 async function placesIn(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,

@@ -12,10 +12,10 @@ import { type Narrowing, noneLeft } from '../shapes/empty-hint.ts';
 import { checkCollection, overview } from '../shapes/overview.ts';
 import { leftOut } from '../shapes/shapes.ts';
 
-/** Tags and collections named in one answer, of each. */
+/** Max tags and max collections in an answer. */
 const namesMax = 200;
 
-/** No tag has a comma. */
+/** Tags contain no commas. */
 const tagInput = z
   .string()
   .transform((given) => given.split(',').filter((tag) => tag.trim() !== ''))
@@ -37,7 +37,7 @@ export function createKbListTool(engine: ListEngine): Tool {
     name: 'kb_list',
     title: 'List the knowledge base',
     description:
-      'Lists documents, last changed first, and all collections and tags with counts. kb_search looks into the texts.',
+      'Lists documents, last changed first, and all collections and tags with counts. kb_search searches their text.',
     effect: 'read',
     input: listInput,
     output: freeAnswer(
@@ -47,7 +47,7 @@ export function createKbListTool(engine: ListEngine): Tool {
   });
 }
 
-/** For the console: sorted by a column, and with all types. */
+/** For the console: sortable, with all types. */
 export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Tool {
   return defineTool({
     name: 'kb_table',
@@ -87,23 +87,22 @@ async function list(
     total,
     ...names,
     ...(shown.length < documents.length
-      ? { truncated: true, next_offset: next, hint: `The answer is full: kb_list(offset=${next}) goes on.` }
+      ? { truncated: true, next_offset: next, hint: `The answer is full: continue with kb_list(offset=${next}).` }
       : hintFor({ total, shown: shown.length }, { tags, type, query, offset })),
     ...omitted('collections_omitted', there.collections.total),
     ...omitted('tags_omitted', there.tags.total),
   };
 }
 
-/** Why nothing is shown, and what to do. */
+/** Explains an empty list and what to do. */
 function hintFor(
   { total, shown }: { total: number; shown: number },
   { query, offset, ...narrowing }: Narrowing & { query: string | undefined; offset: number },
 ): { hint?: string } {
   if (shown > 0) return {};
-  if (total > 0)
-    return { hint: `offset ${offset} is behind the last of ${total} documents; start again with offset 0.` };
+  if (total > 0) return { hint: `offset ${offset} is past the last of ${total} documents; start again with offset 0.` };
   if (query === undefined) return { hint: noneLeft(narrowing) };
-  return { hint: 'No document here has all of these words in its title or path; kb_search looks into the texts.' };
+  return { hint: 'No title or path contains all of these words; kb_search searches the text.' };
 }
 
 function row(document: EngineDocument) {

@@ -15,7 +15,7 @@ import { type JoinedHit, joinHits } from '../shapes/join-hits.ts';
 import { checkCollection } from '../shapes/overview.ts';
 import { documentUriPrefix, explainHit, showHit } from '../shapes/shapes.ts';
 
-/** Results of one search, by default. */
+/** Default number of results. */
 const resultsDefault = 5;
 
 export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' | 'tagOverview'>): Tool {
@@ -23,7 +23,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
     name: 'kb_search',
     title: 'Search the knowledge base',
     description:
-      'Searches documents and notes of the knowledge base by words and meaning; returns passages, best first. For a complex question search with 2–3 phrasings and merge by chunk_id. kb_get(document_id, first_chunk=chunk_index) reads on.',
+      'Searches documents and notes in the knowledge base by words and meaning; returns passages, best first. For a complex question, search with 2–3 phrasings and merge by chunk_id. To read on: kb_get(document_id, first_chunk=chunk_index).',
     effect: 'read',
     found: { list: 'results', title: 'title', id: { field: 'document_id', prefix: documentUriPrefix } },
     input: z.object({
@@ -49,7 +49,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
       if (input.fts_only && input.vec_only) {
         throw new CarrelError(
           'invalid_arguments',
-          'fts_only and vec_only exclude each other. Leave both out for both.',
+          'fts_only and vec_only exclude each other. Omit both to use both searches.',
         );
       }
       const tags = tagsToMatch(input);
@@ -74,7 +74,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
         isEmpty && answer.weak_omitted === undefined
           ? await nothingFound(engine, { tags, type, ftsOnly, threshold }, { signal })
           : undefined;
-      // Neighbours and explanations belong to one passage each.
+      // Neighbours and explanations belong to a single passage.
       const joins = !input.explain && input.neighbours === 0;
       const hits = joins ? joinHits(answer.results) : answer.results.map(input.explain ? explainHit : showHit);
       const held = fitItems(hits, answerRoom(call));
@@ -105,7 +105,7 @@ function leftOut(hits: readonly JoinedHit[]) {
   return {
     truncated: true,
     omitted: hits.map(({ document_id, chunk_id, chunk_index }) => ({ document_id, chunk_id, chunk_index })),
-    hint: 'The answer is full. Ask with fewer neighbours, or read what was omitted: kb_get(document_id, first_chunk=chunk_index, max_chunks=1).',
+    hint: 'The answer is full. Ask for fewer neighbours, or read omitted passages: kb_get(document_id, first_chunk=chunk_index, max_chunks=1).',
   };
 }
 

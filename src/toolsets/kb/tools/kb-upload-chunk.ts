@@ -10,7 +10,7 @@ export function createKbUploadChunkTool(uploads: Pick<Uploads, 'addChunk'>): Too
   return defineTool({
     name: 'kb_upload_chunk',
     title: 'Upload a chunk',
-    description: 'Adds a piece of the file, in any order. Sending the same piece again does no harm.',
+    description: 'Adds a chunk of the file, in any order. Resending the same chunk is harmless.',
     effect: 'add',
     idempotent: true,
     input: z.object({

@@ -13,8 +13,7 @@ export function createKbUploadFinishTool(deps: {
   return defineTool({
     name: 'kb_upload_finish',
     title: 'Finish an upload',
-    description:
-      'Hands the complete file to the engine and returns the job_id of its ingestion. If that fails, finish again.',
+    description: 'Submits the complete file and returns the job_id of its ingestion. If this fails, call it again.',
     effect: 'add',
     idempotent: true,
     input: z.object({ upload_id: z.string() }),

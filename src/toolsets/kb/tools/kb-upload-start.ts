@@ -15,11 +15,11 @@ import { type PathRules, submitPath } from '../uploads/submit-path.ts';
 import { uploadPath } from '../uploads/upload-route.ts';
 
 export interface UploadStartConfig {
-  /** The server's address from outside, if it differs from the one it listens on. */
+  /** The server's external URL, if it differs from its listening address. */
   publicUrl: string | undefined;
   chunkBytesMax: number;
   idleMs: number;
-  /** The collections of callers who may not use all. */
+  /** A restricted caller's collections. */
   collections?: readonly string[] | undefined;
 }
 
@@ -37,7 +37,7 @@ export function createKbUploadStartTool(
     title: 'Start an upload',
     effect: 'add',
     description:
-      'Uploads a file: give its path to upload it at once (returns job_id). Else give filename and total_size, send the bytes with kb_upload_chunk, or by PUT to upload_url if that is given, and call kb_upload_finish.',
+      'Uploads a file: give its path to upload it at once (returns job_id). Otherwise give filename and total_size, send the bytes with kb_upload_chunk, or by PUT to upload_url if present, and call kb_upload_finish.',
     input: z.object({
       path: pathInput.optional(),
       filename: fileNameInput.optional().describe('A name, not a path.'),

@@ -10,7 +10,7 @@ import { filingInput } from '../kb-parts.ts';
 const { collection, tags } = filingInput;
 const patterns = z.array(z.string()).max(50).optional();
 
-/** What people do with web sources in the console. `allowed`: collections of callers who may not use all. */
+/** Web source tools for the console. `allowed`: a restricted caller's collections. */
 export function createSourceTools(sources: WebSources, allowed?: readonly string[]): Tool[] {
   return [
     defineTool({

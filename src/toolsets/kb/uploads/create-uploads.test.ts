@@ -158,7 +158,7 @@ test('chunks that leave an index out and yet are the whole file: the way out is 
   await uploads.addChunk(id, 1, Buffer.from('ab'), call());
   await uploads.addChunk(id, 2, Buffer.from('cd'), call());
   const refused = await fails(uploads.finish(id, call()), 'upload_incomplete');
-  assert.match(refused.message, /missing: 0\. 4 of 4 bytes.*begin again/);
+  assert.match(refused.message, /missing: 0\. 4 of 4 bytes.*start again/);
 });
 
 test('never more bytes than were announced, nor than one upload may have', async (t) => {

@@ -10,10 +10,10 @@ import { exactly, reported, tooManyBytes } from './upload-content.ts';
 import { checkQuotas, type UploadQuotas } from './upload-quotas.ts';
 
 export interface UploadsConfig extends UploadQuotas {
-  /** Bytes of one upload. */
+  /** Max bytes per upload. */
   bytesMax: number;
   idleMs: number;
-  /** Whether uploads of an earlier process can be continued. */
+  /** Whether another process's uploads can be continued. */
   survivesRestart: boolean;
 }
 
@@ -32,16 +32,14 @@ export interface Receipt {
   chunks: number;
 }
 
-/** Files on their way to the engine, in chunks. What was acknowledged is kept until it is handed over or expires. */
+/** Chunked uploads to the engine. Acknowledged chunks are kept until submission or expiry. */
 export interface Uploads {
-  /** `secret` is the end of its upload_url. */
+  /** `secret` ends its upload_url. */
   start(given: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
   addChunk(id: string, index: number, bytes: Uint8Array, call: Call): Promise<Receipt>;
-  /** Takes all bytes at once, one time, from whoever has the secret. */
+  /** Receives all bytes at once, one time, from the secret's holder. */
   receive(id: string, secret: string, body: Body, signal: AbortSignal): Promise<Receipt>;
-  /**
-   * Hands the file to the engine, as the caller knows it. After that succeeded, the same outcome is returned again.
-   */
+  /** Submits the file to the engine. Repeated calls return the same outcome. */
   finish(
     id: string,
     call: Call,
@@ -52,11 +50,11 @@ export interface Uploads {
 
 export interface Body {
   content: AsyncIterable<Uint8Array>;
-  /** As announced. */
+  /** Declared length. */
   length: number | undefined;
 }
 
-/** How many outcomes are remembered for repeated calls. */
+/** Max outcomes remembered for repeated calls. */
 const finishedMax = 1000;
 const sweepMsMax = 30_000;
 
@@ -74,7 +72,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   const find = async (id: string): Promise<Upload> => {
     const known = uploads.get(id);
     if (known !== undefined) {
-      // Where several processes use it, it is looked at again in its turn.
+      // If shared between processes, it is checked again under its lock.
       if (staging.between !== undefined || !isExpired(known)) return known;
       await forget(id);
       throw notFound();
@@ -90,7 +88,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   const idleMsOf = async (id: string): Promise<number | undefined> =>
     staging.between ? 0 : (await staging.idle()).find((each) => each.id === id)?.idleMs;
 
-  /** As another process may have left it. */
+  /** Reloads the state that another process may have left. */
   const refresh = async (upload: Upload): Promise<void> => {
     if (staging.between === undefined) return;
     const { id } = upload.manifest;
@@ -103,7 +101,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     Object.assign(upload, { manifest, chunks, receivedBytes });
   };
 
-  /** Uploads of other processes that can still be continued: they count against the quota, too. */
+  /** Other processes' unfinished uploads, which count against the quota too. */
   const leftByOthers = async (): Promise<Upload[]> => {
     if (!config.survivesRestart) return [];
     if (staging.between !== undefined) {
@@ -114,7 +112,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
   };
 
-  /** Those that other calls of this process have just listed, and not saved yet. */
+  /** Uploads that this process has registered but not saved yet. */
   const starting = (): Upload[] => [...uploads.values()].filter(({ users }) => users > 0);
 
   /** The upload can't expire while this runs. */
@@ -128,7 +126,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     }
   };
 
-  /** Runs while no other call changes the upload. */
+  /** Serializes changes to an upload within this process. */
   const inTurn = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
     using(upload, async () => {
       const release = await upload.turn.acquire(signal);
@@ -140,16 +138,16 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
     });
 
-  /** The same chunk once more is harmless. */
+  /** Resending the same chunk is harmless. */
   const againAs = async (upload: Upload, index: number, bytes: Uint8Array): Promise<Receipt> => {
     const { id } = upload.manifest;
     if (bytes.length === upload.chunks.get(index) && (await staging.readChunk(id, index)).equals(bytes)) {
       return receiptOf(upload);
     }
-    throw conflict(`Chunk ${index} has arrived before with other bytes. Send the original again, or begin anew.`);
+    throw conflict(`Chunk ${index} was already received with other bytes. Resend the original, or start a new upload.`);
   };
 
-  /** Nor does any other process hand it over. */
+  /** Also excludes other processes. */
   const exclusively = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
     staging.between === undefined
       ? run()
@@ -160,14 +158,14 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 
   const sweep = async (): Promise<void> => {
     if (staging.between !== undefined) {
-      // The database removes them; here, only what other calls may wait for is kept.
+      // The database removes expired uploads; here only the cache is cleaned.
       for (const [id, upload] of uploads) if (isExpired(upload)) uploads.delete(id);
       return;
     }
     for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
     const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
     for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await forget(id);
-    // Uploads of other processes. One that is still running removes its own, so these get extra time.
+    // Other processes' uploads. A running process removes its own, so these get extra time.
     for (const { id, idleMs } of await staging.idle()) {
       if (!uploads.has(id) && idleMs >= config.idleMs * 2) await staging.remove(id);
     }
@@ -186,7 +184,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         });
       }
       const others = await leftByOthers();
-      // No await from here until it is listed, so that no other call takes the same room.
+      // No await until it is registered, so that no other call takes the same quota.
       const known = staging.between === undefined ? [...uploads.values()] : starting();
       const listed = new Set(known.map(({ manifest }) => manifest.id));
       const open = [...known, ...others.filter(({ manifest }) => !listed.has(manifest.id))].filter(
@@ -216,7 +214,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         if (upload.receivedBytes + bytes.length > totalSize)
           throw tooManyBytes(upload.receivedBytes + bytes.length, totalSize);
         if ((await staging.writeChunk(id, index, bytes)) === undefined) {
-          // Another process was quicker.
+          // Another process was faster.
           await refresh(upload);
           return againAs(upload, index, bytes);
         }
@@ -264,11 +262,11 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           { signal: call.signal },
         );
         manifest.outcome = outcome;
-        // The engine has it now, so no error here may fail the call.
+        // The engine has the file, so no error here may fail the call.
         await staging
           .save(manifest)
           .then(() => staging.dropChunks(id, indexes))
-          .catch((error: unknown) => log.warn('an upload could not be cleared away', { error }));
+          .catch((error: unknown) => log.warn('could not remove a finished upload', { error }));
         return { outcome, tags, filename };
       };
       return inTurn(upload, call.signal, () => exclusively(upload, call.signal, handOver));
@@ -281,12 +279,12 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 }
 
 function checkOpen({ isReceiving, manifest: { outcome } }: Upload): void {
-  if (isReceiving) throw conflict('The bytes are arriving by upload_url. Wait until that has ended.');
-  if (outcome !== undefined) throw conflict('This upload is finished. Begin another with kb_upload_start.');
+  if (isReceiving) throw conflict('Bytes are arriving at upload_url. Wait until that has ended.');
+  if (outcome !== undefined) throw conflict('This upload is finished. Start another with kb_upload_start.');
 }
 
 function takenOnce(): CarrelError {
-  return conflict('Bytes have arrived already, and this address takes them once.');
+  return conflict('Bytes were already received, and this URL works once.');
 }
 
 function receiptOf({ receivedBytes, chunks, manifest: { totalSize } }: Upload): Receipt {

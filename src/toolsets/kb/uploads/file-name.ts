@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 const bytesMax = 255;
 
-/** A name, never a path: it is shown, stored and sent on, and must mean the same to everybody who reads it. */
+/** A file name, never a path: it is displayed, stored and forwarded, and must mean the same everywhere. */
 export const fileNameInput = z
   .string()
   .trim()
@@ -11,5 +11,5 @@ export const fileNameInput = z
   })
   .refine((name) => !/[/\\]/.test(name) && name !== '.' && name !== '..', { error: 'must be a name, not a path' })
   .refine((name) => !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u.test(name), {
-    error: 'must not hold control characters',
+    error: 'must not contain control characters',
   });

@@ -10,22 +10,22 @@ export interface LocalFile {
   close(): Promise<void>;
 }
 
-/** Folders whose files may be read by their paths. */
+/** Folders whose files may be read by path. */
 export interface AllowedFolders {
-  /** Named by the operator. */
+  /** Set by the operator. */
   readonly configured: readonly string[];
-  /** Named by the client, which may name more than its user owns: only files of this process's user are read. */
+  /** Set by the client, which may exceed its user's rights: only files of this process's user are read. */
   readonly client: readonly string[];
 }
 
 /**
- * A regular file below one of the allowed folders. Links are resolved first, and their target must be below one, too. The
- * path is checked again after the file is open, so that a link that was put there in the meantime is noticed.
+ * Opens a regular file in an allowed folder. Links are resolved, and their target must be allowed too. The path is
+ * checked again after opening, to detect a link swapped in meanwhile.
  */
 export async function openLocalFile(path: string, folders: AllowedFolders): Promise<LocalFile> {
   if (!isAbsolute(path) || path.includes('\0')) throw notAllowed('path must be absolute.');
   const { real } = await resolveInside(path, folders);
-  // A named pipe would otherwise wait for a writer.
+  // Opening a named pipe would otherwise block until somebody writes.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(real, flags).catch((error: unknown) => {
     throw notAllowed('The file cannot be read.', error);
@@ -34,7 +34,7 @@ export async function openLocalFile(path: string, folders: AllowedFolders): Prom
     const opened = await file.stat();
     const again = await resolveInside(path, folders);
     const { ino, dev } = await stat(again.real);
-    if (opened.ino !== ino || opened.dev !== dev) throw notAllowed('The file changed while it was opened.');
+    if (opened.ino !== ino || opened.dev !== dev) throw notAllowed('The file changed while it was being opened.');
     if (!opened.isFile()) throw notAllowed('Only regular files can be added.');
     if (!again.isConfigured && opened.uid !== (process.getuid?.() ?? opened.uid)) {
       throw notAllowed(`The file belongs to another user. ${allowing}`);
@@ -51,18 +51,18 @@ export async function openLocalFile(path: string, folders: AllowedFolders): Prom
   }
 }
 
-const allowing = 'KB_ALLOWED_ROOTS names folders whose files may be added.';
+const allowing = 'Set KB_ALLOWED_ROOTS to the folders whose files may be added.';
 
 async function resolveInside(
   path: string,
   { configured, client }: AllowedFolders,
 ): Promise<{ real: string; isConfigured: boolean }> {
   const all = [...configured, ...client];
-  // One message for what is missing and what is outside, so that nothing is revealed about other folders.
+  // The same message for missing and forbidden files, so that nothing is revealed about other folders.
   const refused = (cause?: unknown): CarrelError =>
     all.length === 0
-      ? notAllowed(`No folder is allowed here. ${allowing} kb_upload_start without path uploads a file, too.`, cause)
-      : notAllowed(`There is no such file below the allowed folders: ${all.join(', ')}. ${allowing}`, cause);
+      ? notAllowed(`No folder is allowed here. ${allowing} kb_upload_start without path also uploads a file.`, cause)
+      : notAllowed(`There is no such file in the allowed folders: ${all.join(', ')}. ${allowing}`, cause);
   const real = await realpath(path).catch((error: unknown) => {
     throw refused(error);
   });
@@ -85,7 +85,7 @@ async function* readExactly(file: FileHandle, size: number): AsyncGenerator<Uint
   if (read !== size) {
     throw new CarrelError(
       'upload_conflict',
-      'The file changed while it was read. Try again when it is no longer being written.',
+      'The file changed while it was being read. Try again when it is no longer being written.',
     );
   }
 }

@@ -4,7 +4,7 @@ import { readManifest, type Staging } from './staging.ts';
 
 const kind = 'upload';
 const manifestPart = 0;
-/** There while somebody hands it over. Not a part of the upload, which lasts longer: it would if its holder died. */
+/** A lease held during submission. Separate from the upload, so that it expires if its holder dies. */
 const leaseKind = 'upload handed over';
 const firstChunkPart = 10;
 
@@ -12,10 +12,7 @@ const leaseMs = 30_000;
 const renewMs = 10_000;
 const lookMs = 100;
 
-/**
- * In the database, so that an upload can be begun in one process and finished in another. What is idle for too long is
- * removed there.
- */
+/** Stores uploads in the database, so that one process can start and another finish them. Idle ones expire there. */
 export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: number }): Staging {
   const chunkPart = (id: string, index: number) => ({ kind, id, part: firstChunkPart + index });
   const touch = (id: string): Promise<void> => shared.touch({ kind, id }, idleMs);
@@ -24,7 +21,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
     const part = { kind: leaseKind, id, part: 0 };
     const hold = Buffer.from('held');
     while (!(await shared.add(part, hold, leaseMs))) await delay(lookMs, undefined, { signal });
-    // If it fails, the next time may come soon enough. At worst the engine is given the same bytes twice, and says so.
+    // A failed renewal is retried soon. At worst the engine gets the same bytes twice and reports a duplicate.
     const renewing = setInterval(() => {
       touch(id)
         .then(() => shared.put(part, hold, leaseMs))
@@ -49,7 +46,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
         await touch(id);
         return isFirst ? content.length : undefined;
       }
-      // While bytes arrive it is not idle.
+      // Not idle while bytes arrive.
       const touching = setInterval(() => void touch(id).catch(() => {}), Math.min(renewMs, idleMs / 3)).unref();
       try {
         return await shared.addStream(part, content, idleMs);

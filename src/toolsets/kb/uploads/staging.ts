@@ -9,7 +9,7 @@ import type { SubmitOutcome } from '../../../engine/engine.ts';
 
 const jobId = z.union([z.number(), z.string()]);
 
-/** What is known about an upload besides its bytes. */
+/** An upload's data besides its bytes. */
 const manifestSchema = z.object({
   id: z.string(),
   /** Who may continue it. */
@@ -22,7 +22,7 @@ const manifestSchema = z.object({
   sourcePath: z.string().optional(),
   /** SHA-256 of the secret in upload_url. */
   secretHash: z.string(),
-  /** What the engine answered. The bytes are then no longer here. */
+  /** The engine's answer. The bytes are gone by then. */
   outcome: z
     .union([
       z.object({ accepted: z.literal(true), job_id: jobId, status: z.string(), filename: z.string() }),
@@ -44,37 +44,37 @@ export interface Found {
   chunks: Map<number, number>;
 }
 
-/** Uploads on their way. */
+/** Storage of unfinished uploads. */
 export interface Staging {
-  /** Writes the manifest, which makes the upload exist. */
+  /** Writes the manifest, which creates the upload. */
   save(manifest: Manifest): Promise<void>;
-  /** Returns its bytes; undefined if another process has written it before. */
+  /** Returns the chunk's size; undefined if another process wrote it before. */
   writeChunk(id: string, index: number, content: Bytes): Promise<number | undefined>;
   readChunk(id: string, index: number): Promise<Buffer>;
   content(id: string, indexes: readonly number[]): AsyncIterable<Uint8Array>;
   dropChunks(id: string, indexes: readonly number[]): Promise<void>;
-  /** Shows other processes that it is in use. */
+  /** Marks it as in use for other processes. */
   touch(id: string): Promise<void>;
   remove(id: string): Promise<void>;
-  /** The upload that an earlier process left under this id. */
+  /** Finds an upload left by an earlier process. */
   find(id: string): Promise<Found | undefined>;
-  /** Ids, and how long ago each was last written to, by the wall clock: processes share no other. */
+  /** Ids and idle times, by the wall clock: processes share no other. */
   idle(): Promise<{ id: string; idleMs: number }[]>;
-  /** Where several processes work on one upload. */
+  /** Present if several processes may work on one upload. */
   readonly between?: UploadsBetween;
 }
 
 export interface UploadsBetween {
-  /** Of all uploads that have not expired. */
+  /** Manifests of all unexpired uploads. */
   manifests(): Promise<Manifest[]>;
-  /** Runs while no other process does so with this upload. */
+  /** Mutual exclusion between processes. */
   exclusively<Result>(id: string, signal: AbortSignal, run: () => Promise<Result>): Promise<Result>;
 }
 
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const manifestName = 'manifest.json';
 
-/** On disk: a folder for each upload, with a manifest and a file for each chunk. */
+/** On disk: one folder per upload, with a manifest and a file per chunk. */
 export function createStaging(folder: string): Staging {
   const folderOf = (id: string): string => join(folder, id);
   const chunkFile = (id: string, index: number): string => join(folder, id, `${index}.chunk`);
@@ -139,7 +139,7 @@ async function chunkSizes(folder: string): Promise<Map<number, number>> {
   return sizes;
 }
 
-/** A folder's time changes when a file is added; a chunk that is still being written is newer. */
+/** A folder's time changes when a file is added; a chunk being written is newer. */
 async function lastWrite(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const growing = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));

@@ -4,9 +4,9 @@ import type { Call } from '../../../tools/call.ts';
 import { openLocalFile } from './local-file.ts';
 
 export interface PathRules {
-  /** Whether callers are on this machine, so that a path means the same to both. */
+  /** Whether callers are on this machine, so that paths mean the same. */
   isLocal: boolean;
-  /** Folders that the operator allows, beside those that a client names. */
+  /** The operator's folders, besides the client's. */
   allowedRoots: readonly string[];
   bytesMax: number;
 }
@@ -20,7 +20,7 @@ interface FileToSubmit {
   source_path?: string | undefined;
 }
 
-/** Hands a file of the caller's machine to the engine, if it is in an allowed folder. */
+/** Submits a local file from an allowed folder. */
 export async function submitPath(
   engine: Pick<Engine, 'submit'>,
   { isLocal, allowedRoots, bytesMax }: PathRules,
@@ -30,7 +30,7 @@ export async function submitPath(
   if (!isLocal) {
     throw new CarrelError(
       'path_not_allowed',
-      'A path works on stdio only, where client and server share a machine. Upload the file with kb_upload_start.',
+      'A path works only on stdio, where client and server share a machine. Upload the file with kb_upload_start.',
     );
   }
   const folders = { configured: allowedRoots, client: (await call.roots?.()) ?? [] };

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Call } from '../../../tools/call.ts';
 
-/** The content, if it has exactly as many bytes as announced. */
+/** Passes the content through and checks its declared size. */
 export async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let received = 0;
   for await (const part of content) {
@@ -12,7 +12,7 @@ export async function* exactly(content: AsyncIterable<Uint8Array>, size: number)
   if (received < size) {
     throw new CarrelError(
       'upload_incomplete',
-      `${received} bytes arrived, and total_size is ${size}. Send all of them.`,
+      `${received} bytes arrived, but total_size is ${size}. Send all of them.`,
       {
         data: { received_bytes: received, total_size: size },
       },
@@ -20,7 +20,7 @@ export async function* exactly(content: AsyncIterable<Uint8Array>, size: number)
   }
 }
 
-/** Reports how much of it was read. */
+/** Passes the content through and reports progress. */
 export async function* reported(
   content: AsyncIterable<Uint8Array>,
   total: number,
@@ -30,12 +30,12 @@ export async function* reported(
   for await (const part of content) {
     yield part;
     progress += part.length;
-    call.report({ progress, total, message: 'bytes handed to the engine' });
+    call.report({ progress, total, message: 'bytes sent to the engine' });
   }
 }
 
 export function tooManyBytes(bytes: number, totalSize: number): CarrelError {
-  return new CarrelError('upload_too_large', `That makes ${bytes} bytes, and total_size is ${totalSize}.`, {
+  return new CarrelError('upload_too_large', `This would make ${bytes} bytes, but total_size is ${totalSize}.`, {
     data: { received_bytes: bytes, total_size: totalSize },
   });
 }

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Upload } from './upload.ts';
 
-/** How much may be unfinished at the same time. */
+/** Limits on unfinished uploads. */
 export interface UploadQuotas {
   clientUploadsMax: number;
   clientBytesMax: number;
@@ -11,7 +11,7 @@ export interface UploadQuotas {
 
 const retryAfterSeconds = 60;
 
-/** Refuses another upload if the client, or all clients together, would exceed a limit. */
+/** Rejects an upload that would exceed the client's or the total limit. */
 export function checkQuotas(
   quotas: UploadQuotas,
   open: readonly Upload[],
@@ -19,22 +19,22 @@ export function checkQuotas(
 ): void {
   const own = open.filter(({ manifest }) => manifest.caller === callerId);
   if (own.length >= quotas.clientUploadsMax) {
-    throw refusal(`You have ${own.length} unfinished uploads, which is as many as one client may have.`);
+    throw refusal(`You have ${own.length} unfinished uploads, the maximum per client.`);
   }
   if (bytesOf(own) + totalSize > quotas.clientBytesMax) {
-    throw refusal(`Your unfinished uploads would have more than ${quotas.clientBytesMax} bytes together.`);
+    throw refusal(`Your unfinished uploads would exceed ${quotas.clientBytesMax} bytes.`);
   }
   if (open.length >= quotas.uploadsMax || bytesOf(open) + totalSize > quotas.stagingBytesMax) {
-    throw refusal('There is no room for another upload at the moment.');
+    throw refusal('The server has too many unfinished uploads.');
   }
 }
 
-/** Announced bytes count like received ones. */
+/** Declared bytes count like received ones. */
 function bytesOf(uploads: readonly Upload[]): number {
   return uploads.reduce((sum, { manifest }) => sum + manifest.totalSize, 0);
 }
 
 function refusal(problem: string): CarrelError {
-  const message = `${problem} Finish one, or wait until idle ones are removed.`;
+  const message = `${problem} Finish one, or wait until idle ones expire.`;
   return new CarrelError('upload_quota', message, { retryAfterSeconds });
 }

@@ -8,13 +8,13 @@ export interface Upload {
   /** Sizes in bytes, by chunk_index. */
   chunks: Map<number, number>;
   receivedBytes: number;
-  /** One call at a time changes it. */
+  /** Serializes changes. */
   turn: Slots;
-  /** Calls that are using it now. It does not expire while there are any. */
+  /** Calls currently using it, which prevent expiry. */
   users: number;
-  /** The bytes are arriving by upload_url. */
+  /** Bytes are arriving at upload_url. */
   isReceiving: boolean;
-  /** When it was last used, by the monotonic clock. */
+  /** Time of last use, by the monotonic clock. */
   usedAt: number;
 }
 
@@ -33,7 +33,7 @@ export function createUpload(manifest: Manifest, chunks: Map<number, number>, no
   };
 }
 
-/** The chunks in order, if they are all there and add up to what was announced. */
+/** The chunks in order, if complete and of the declared total size. */
 export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } }: Upload): number[] {
   const indexes = [...chunks.keys()].sort((one, other) => one - other);
   const missing = missingIn(indexes);
@@ -43,11 +43,11 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
   const problem =
     missing.length > 0
       ? `Chunks are missing: ${shown.join(', ')}${more}`
-      : `The chunks from ${indexes.length} on are missing`;
+      : `Chunks from ${indexes.length} on are missing`;
   // All bytes are there, but the indexes have a gap: nothing is left for the missing chunk.
   const advice =
     receivedBytes === totalSize
-      ? 'chunk_index must count 0, 1, 2 and so on: begin again with kb_upload_start.'
+      ? 'chunk_index must count 0, 1, 2 and so on: start again with kb_upload_start.'
       : 'Send what is missing, then finish again.';
   throw new CarrelError(
     'upload_incomplete',
@@ -71,7 +71,7 @@ function missingIn(sorted: readonly number[]): number[] {
 export function uploadNotFound(idleMs: number): CarrelError {
   return new CarrelError(
     'upload_not_found',
-    `Upload not found: no upload has this id, or nothing was heard of it for ${idleMs / 1000} seconds. Begin again with kb_upload_start.`,
+    `Upload not found: the id is unknown, or the upload expired after ${idleMs / 1000} idle seconds. Start again with kb_upload_start.`,
   );
 }
 

@@ -10,7 +10,7 @@ export function createDeleteNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'delete_note',
     title: 'Delete a note',
-    description: `Deletes a research note. For ${keptDays} days restore: true brings it back.`,
+    description: `Deletes a research note. restore: true undoes this for ${keptDays} days.`,
     effect: 'change',
     idempotent: true,
     quota: 'notes',

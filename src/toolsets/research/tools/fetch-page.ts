@@ -9,7 +9,7 @@ import type { Page, PageReader } from '../page-reader.ts';
 import { cutWindow } from '../page-window.ts';
 
 export interface FetchPageToolConfig {
-  /** The most characters of one answer, whatever a call asks for. */
+  /** Max characters per answer, even if a call asks for more. */
   pageCharsMax: number;
 }
 
@@ -64,7 +64,7 @@ function hintFor(page: Page, nextStart: number | undefined): { hint?: string } {
       hint: `Call fetch_page again with start: ${nextStart} for the rest (${page.text.length - nextStart} characters).`,
     };
   }
-  if (page.isCut) return { hint: 'The page is too long to be read whole: this is the end of what could be read.' };
+  if (page.isCut) return { hint: 'The page is too long to read completely; this is the end of the readable part.' };
   if (page.text === '') return { hint: 'The page has no readable text; it may need scripts to show any.' };
   return {};
 }

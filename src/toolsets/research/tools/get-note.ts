@@ -9,7 +9,7 @@ export function createGetNoteTool(notes: NoteStore): Tool {
   return defineTool({
     name: 'get_note',
     title: 'Get a note',
-    description: 'Returns a whole research note by the id that list_notes gives.',
+    description: 'Returns a whole research note by its id from list_notes.',
     effect: 'read',
     quota: 'notes',
     argumentError: 'validation_error',

@@ -17,7 +17,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
     name: 'list_notes',
     title: 'List notes',
     description:
-      'Lists research notes, newest first; with a query the most relevant first, with the matching passage. get_note returns a whole one.',
+      'Lists research notes, newest first; with a query, the most relevant first, with the matching passage. get_note returns a whole note.',
     effect: 'read',
     found: { list: 'notes', title: 'title', id: { field: 'id', prefix: noteUriPrefix } },
     quota: 'notes',
@@ -33,7 +33,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
       'notes: [{id, title, tags, created_at, origin?, snippet, relevance?}], count, total_count, has_more, limit, offset, weak_omitted?, hint?, reranking?',
     ),
     async run({ query, tags, limit, offset, explain }, call) {
-      // Many clients send an empty string for an argument that they omit.
+      // Many clients send an empty string for an omitted argument.
       const words = query === '' ? undefined : query;
       const page = { limit, offset };
       if (words === undefined) {
@@ -70,16 +70,16 @@ function counted<Note>(notes: Note[], total: number, { limit, offset }: { limit:
   };
 }
 
-/** Why nothing is shown, and what to do. */
+/** Explains an empty list and what to do. */
 function hintFor(
   { notes, total }: { notes: readonly unknown[]; total: number },
   { query, tags = [], offset }: { query?: string; tags?: readonly string[] | undefined; offset: number },
 ): { hint?: string } {
   if (notes.length > 0) return {};
-  if (total > 0) return { hint: `offset ${offset} is behind the last of ${total} notes; start again with offset 0.` };
+  if (total > 0) return { hint: `offset ${offset} is past the last of ${total} notes; start again with offset 0.` };
   if (query === undefined && tags.length === 0) return { hint: 'No note has been saved yet.' };
   const tagged = tags.length > 0 ? ' with all of these tags' : '';
   if (query === undefined)
-    return { hint: `No note is there${tagged}. Leave some out, or list all notes without tags.` };
-  return { hint: `No note${tagged} has any of these words. Try others, or list the newest without a query.` };
+    return { hint: `There is no note${tagged}. Leave some out, or list all notes without tags.` };
+  return { hint: `No note${tagged} contains any of these words. Try others, or list the newest without a query.` };
 }

@@ -7,11 +7,11 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ProviderChain } from '../web-search/provider-chain.ts';
 
 export interface WebSearchToolConfig {
-  /** The operator's bound on the results of one search. */
+  /** The operator's limit on results. */
   resultsMax: number;
 }
 
-/** 004: limit is 1 to 5 and 3 by default; an operator may allow more. */
+/** 004: limit is 1 to 5, default 3; an operator may allow more. */
 const limitMax = 5;
 const limitDefault = 3;
 

@@ -13,14 +13,14 @@ export interface ProviderRequest {
 }
 
 export interface ProviderAnswer {
-  /** In lower case, without parameters. */
+  /** Lower-case, without parameters. */
   contentType: string;
   text: string;
 }
 
 /**
- * Asks a search engine whose address the operator chose, so it may be private. Redirects are not followed, because they
- * could lead the key elsewhere. Anything but a success with a body of limited size, in time, is a failure.
+ * Queries a search provider at the operator's URL, which may be private. Redirects are not followed, because they
+ * could leak the key. Anything but a timely success with a bounded body is a failure.
  */
 export async function askProvider(request: ProviderRequest): Promise<ProviderAnswer> {
   const { url, method = 'GET', headers, body, timeoutMs, signal } = request;
@@ -37,37 +37,37 @@ export async function askProvider(request: ProviderRequest): Promise<ProviderAns
       checkStatus(response);
       return { contentType: mediaType(response), text: await readText(response, request.bytesMax) };
     } finally {
-      // An unread body would hold its connection open.
+      // An unread body would keep its connection open.
       await response.body?.cancel().catch(() => {});
     }
   } catch (error) {
     if (error instanceof ProviderFailure || signal.aborted) throw error;
     if (timeout.aborted) throw new ProviderFailure('timeout', `no answer in ${timeoutMs} ms`, { cause: error });
-    throw new ProviderFailure('failed', 'no connection, or the answer broke off', { cause: error });
+    throw new ProviderFailure('failed', 'no connection, or the answer was cut off', { cause: error });
   }
 }
 
-/** Parses an answer that should be JSON. Gateways and challenges send a page instead. */
+/** Parses a JSON answer. Gateways and challenges send a page instead. */
 export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknown> {
   const parsed = parseMeasured(text);
   if (parsed === undefined) throw new ProviderFailure('failed', 'the answer is not JSON');
   if (isObject(parsed)) return parsed;
-  throw new ProviderFailure('failed', 'the answer is no JSON object');
+  throw new ProviderFailure('failed', 'the answer is not a JSON object');
 }
 
-/** The objects in a list inside an answer; anything else in it is left out. */
+/** The objects in a list; everything else is dropped. */
 export function objectsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** The operator's address of a provider; one without a path gets the path that the provider usually has. */
+/** The operator's URL; without a path it gets the provider's usual one. */
 export function providerUrl(address: string, usualPath: string): URL {
   const url = new URL(address);
   if (url.pathname === '/') url.pathname = usualPath;
   return url;
 }
 
-/** 202 is how DuckDuckGo answers robots; 403 and 429 are what the others use. */
+/** DuckDuckGo answers robots with 202; others use 403 and 429. */
 const blockedStatuses = [202, 403, 429];
 
 function checkStatus(response: Response): void {
@@ -94,10 +94,10 @@ function mediaType(response: Response): string {
 async function readText(response: Response, bytesMax: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  // Counted after decompression, which fetch does, so that decompression bombs are stopped here too.
+  // Counted after decompression, so that bombs are stopped too.
   for await (const part of response.body ?? []) {
     size += part.byteLength;
-    if (size > bytesMax) throw new ProviderFailure('failed', `the answer has more than ${bytesMax} bytes`);
+    if (size > bytesMax) throw new ProviderFailure('failed', `the answer exceeds ${bytesMax} bytes`);
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');

@@ -27,7 +27,7 @@ export function createBrave({ address, apiKey, userAgent, timeoutMs }: BraveConf
       };
       const answer = parseJsonAnswer(await askProvider({ url, headers, timeoutMs, bytesMax, signal }));
       const { web } = answer;
-      // Brave omits `web` if it found nothing; an answer of another type is a failure.
+      // Brave omits `web` if nothing was found; an answer of another type is a failure.
       if (web === undefined && answer['type'] === 'search') return [];
       if (!isObject(web)) throw new ProviderFailure('failed', 'an answer without web results');
       const raw = objectsIn(web['results']).map(({ title, url: link, description }) => ({

@@ -14,7 +14,7 @@ export interface ProvidersConfig {
   userAgent: string;
 }
 
-/** Every provider that can be asked: the operator's own and those with a key before the one that needs neither. */
+/** All usable providers: self-hosted and keyed ones before the one that needs neither. */
 export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
   const asked = { userAgent, timeoutMs };
@@ -37,7 +37,7 @@ export function createProviders(config: ProvidersConfig): SearchProvider[] {
   return providers;
 }
 
-/** A provider whose code, with an HTML parser, is loaded by its first search, so that it does not delay the start. */
+/** Lazy: the first search loads the provider's code and HTML parser. */
 function whenAsked(name: ProviderName, load: () => Promise<SearchProvider>): SearchProvider {
   let loading: Promise<SearchProvider> | undefined;
   return {
@@ -59,6 +59,6 @@ function checkChosen(chosen: ProviderName, providers: readonly SearchProvider[])
   if (providers.some(({ name }) => name === chosen)) return;
   throw new CarrelError(
     'invalid_config',
-    `SEARCH_PROVIDER is ${chosen}, which needs ${needs[chosen]}. Set it, or choose SEARCH_PROVIDER=duckduckgo, which needs nothing.`,
+    `SEARCH_PROVIDER is ${chosen}, which needs ${needs[chosen]}. Set it, or use SEARCH_PROVIDER=duckduckgo, which needs nothing.`,
   );
 }

@@ -12,13 +12,13 @@ export interface ResultsPage {
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** Of the ordinary page and of the simpler "lite" one. */
+/** Classes on the ordinary and the "lite" page. */
 const titleClasses = ['result__a', 'result-link'];
 const snippetClasses = ['result__snippet', 'result-snippet'];
 const adClasses = ['result--ad', 'result-sponsored', 'badge--ad__tooltip-wrap'];
 const emptyMarks = ['no-results', 'result--no-result', 'results', 'links'];
 
-/** Reads the page in document order: a title starts a result, and the first snippet after it belongs to it. */
+/** Reads the page in document order: a title starts a result, and the next snippet belongs to it. */
 export function readResultsPage(html: string, address: URL): ResultsPage {
   const results: { title: string; url: string; snippet: string }[] = [];
   let isChallenge = false;
@@ -39,7 +39,7 @@ export function readResultsPage(html: string, address: URL): ResultsPage {
   return { results, isChallenge, saysNothingFound: saysNothingFound || /\bno\s+(more\s+)?results\b/i.test(html) };
 }
 
-/** Every element in document order, those inside advertisements left out. Without recursion: pages may be deep. */
+/** All elements in document order, except inside advertisements. Iterative, because pages may be deep. */
 function* elementsOf(root: Node): Generator<Element> {
   const waiting: Node[] = [root];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {

@@ -5,18 +5,18 @@ import { cleanResults, type RawResult } from './result-text.ts';
 import { ProviderFailure, type SearchProvider, type SearchResult } from './search-provider.ts';
 
 export interface DuckDuckGoConfig {
-  /** The address of the results page for clients without scripts, or of something that answers like it. */
+  /** The URL of the script-free results page, or a substitute. */
   address: string;
   userAgent: string;
   timeoutMs: number;
 }
 
-/** Result pages have some 40 KB; parsing more would hold up other calls. */
+/** Result pages have about 40 KB; parsing more would delay other calls. */
 const bytesMax = 512 * 1024;
 
 /**
- * DuckDuckGo without a key, by its HTML results page. An address that answers with JSON is read as the Instant Answer
- * API (a summary and related topics), which knows far fewer pages.
+ * DuckDuckGo without a key, via its HTML results page. A JSON answer is read as the Instant Answer API (summary and
+ * related topics), which knows far fewer pages.
  */
 export function createDuckDuckGo({ address, userAgent, timeoutMs }: DuckDuckGoConfig): SearchProvider {
   return {
@@ -40,7 +40,7 @@ function readPage(answer: ProviderAnswer, url: URL, limit: number): SearchResult
   const page = readResultsPage(answer.text, url);
   if (page.results.length > 0) return cleanResults(page.results, 'plain', limit);
   if (page.isChallenge) throw new ProviderFailure('blocked', 'a challenge page');
-  // A page that has neither results nor a challenge must not be taken for "nothing found".
+  // A page with neither results nor a challenge must not count as "nothing found".
   if (!page.saysNothingFound) throw new ProviderFailure('failed', 'a page that is not a results page');
   return [];
 }

@@ -124,7 +124,7 @@ test('when nobody answers, the error says what became of each', async () => {
   const { search } = chainOf({ duckduckgo: [blocked()], serper: [failed] });
   await assert.rejects(search(), (error: CarrelError) => {
     assert.equal(error.code, 'search_failed');
-    assert.match(error.message, /duckduckgo takes us for a robot.*; serper gave no usable answer/);
+    assert.match(error.message, /duckduckgo blocks the search.*; serper gave no usable answer/);
     assert.match(error.message, /does not mean that there are no results/);
     return true;
   });

@@ -10,14 +10,14 @@ import {
 } from './search-provider.ts';
 
 export interface ProviderChainConfig {
-  /** The one to ask first if a call names none. */
+  /** The provider to try first if a call names none. */
   chosen: ProviderName;
-  /** Whether to ask others if it fails. */
+  /** Whether to try others if it fails. */
   fallback: boolean;
 }
 
 export interface ProviderChainDeps {
-  /** The configured providers, in the order in which they are asked. */
+  /** The configured providers, in order. */
   providers: readonly SearchProvider[];
   log: Logger;
   clock?: MonotonicClock;
@@ -30,7 +30,7 @@ export interface WebSearch {
   signal: AbortSignal;
 }
 
-/** `skipped`: the time that it asked us to wait is not over yet. */
+/** `skipped`: its requested pause isn't over yet. */
 export type AttemptOutcome = 'answered' | FailureReason | 'skipped';
 
 export interface Attempt {
@@ -43,7 +43,7 @@ export interface Attempt {
 export interface WebSearchAnswer {
   results: SearchResult[];
   provider: ProviderName;
-  /** All providers that were asked, in order; the last one answered. */
+  /** All tried providers, in order; the last one answered. */
   attempts: Attempt[];
 }
 
@@ -54,8 +54,8 @@ export interface ProviderChain {
 }
 
 /**
- * Asks the chosen provider and, if it is blocked or broken, the next one. Providers that failed recently are asked last, but
- * they are asked: the caller's quota already keeps the rate low.
+ * Queries the chosen provider and, if it is blocked or fails, the next. Recently failed providers come last but are
+ * still tried: the caller's quota keeps the rate low.
  */
 export function createProviderChain(config: ProviderChainConfig, deps: ProviderChainDeps): ProviderChain {
   const { chosen, fallback } = config;
@@ -95,7 +95,7 @@ interface Link {
 
 const places = { ready: 0, resting: 1, closed: 2 };
 
-/** The first, then the others; resting ones after all that are ready. */
+/** The first, then the others; resting ones last. */
 function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean): Link[] {
   const isFirst = ({ provider }: Link): boolean => provider.name === first;
   const line = [...links.filter(isFirst), ...(fallback ? links.filter((link) => !isFirst(link)) : [])];
@@ -119,10 +119,10 @@ async function ask(
 }
 
 const says: Record<Exclude<AttemptOutcome, 'answered'>, string> = {
-  blocked: 'takes us for a robot or for too busy and blocks the search',
-  timeout: 'did not answer in time',
+  blocked: 'blocks the search as automated or too frequent',
+  timeout: 'timed out',
   failed: 'gave no usable answer',
-  skipped: 'had asked to be left alone for a while',
+  skipped: 'asked to pause requests',
 };
 
 function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links: readonly Link[]): CarrelError {
@@ -146,24 +146,27 @@ function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
   return outcomes.find((outcome) => outcome === 'blocked') ?? outcomes[0] ?? 'failed';
 }
 
-/** `ready`: ask. `resting`: failed recently, ask others first. `closed`: asked not to be called before a certain time. */
+/**
+ * `ready`: use it. `resting`: failed recently, try others first. `closed`: asked not to be called before a certain
+ * time.
+ */
 export type Readiness = 'ready' | 'resting' | 'closed';
 
 export interface BackOff {
   readiness(): Readiness;
-  /** Until it is ready again. */
+  /** Time until it is ready again. */
   waitMs(): number;
   succeeded(): void;
   failed(failure: ProviderFailure): void;
 }
 
-/** A block lasts minutes and grows with every further request; an outage may end at any moment. */
+/** A block lasts minutes and grows with further requests; an outage may end any moment. */
 const firstRestMs = { blocked: 30_000, timeout: 2_000, failed: 2_000 };
 const restMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
-/** Longer times that a provider asks for are limited to this. */
+/** Upper limit for requested pauses. */
 const namedMsMax = 10 * 60_000;
 
-/** Remembers a provider's failures: each one in a row doubles the time for which others are preferred. */
+/** Tracks failures: each consecutive one doubles the rest period. */
 function createBackOff(clock: MonotonicClock): BackOff {
   let streak = 0;
   let restsUntil = 0;

@@ -6,20 +6,20 @@ import type { SearchResult } from './search-provider.ts';
 const titleCharsMax = 200;
 const snippetCharsMax = 500;
 const urlCharsMax = 2048;
-/** Plain text beyond this is not looked at. */
+/** Max characters of plain text examined. */
 const plainCharsMax = 4000;
 
-/** What a provider said about one page, before it is cleaned. */
+/** A provider's raw result. */
 export interface RawResult {
   title: unknown;
   url: unknown;
   snippet: unknown;
 }
 
-/** `html`: the provider marks matches up and escapes the rest. `plain`: text in which `vector<int>` is text. */
+/** `html`: matches are marked up, the rest escaped. `plain`: text, where `vector<int>` is literal. */
 export type TextForm = 'html' | 'plain';
 
-/** Results that can be passed on: invalid and repeated URLs and results beyond the limit are left out. */
+/** Valid results, without invalid or duplicate URLs, up to the limit. */
 export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: number): SearchResult[] {
   const results = new Map<string, SearchResult>();
   for (const { title, url, snippet } of raw) {
@@ -35,7 +35,7 @@ export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: n
   return [...results.values()];
 }
 
-/** The URL as the provider wrote it if that is harmless, or else normalised; undefined if it is not a web address. */
+/** The URL as written if harmless, else normalized; undefined if not a web address. */
 export function webAddress(given: unknown): string | undefined {
   if (typeof given !== 'string' || given.length > urlCharsMax) return undefined;
   const url = URL.parse(given);
@@ -49,7 +49,7 @@ export function resultText(given: unknown, form: TextForm, charsMax: number): st
   return shorten(oneLine(cleanText(text)).toWellFormed(), charsMax);
 }
 
-/** Tags that providers and pages put around text; others may be what a page about programming talks about. */
+/** Tags that providers put around text; others may be the page's topic. */
 const commonMarkup =
   /<\/?(?:a|b|br|div|em|font|i|iframe|img|li|link|mark|meta|p|script|span|strong|style|svg|u|ul|wbr)(?:\s[^<>]*)?\/?>/gi;
 

@@ -3,38 +3,38 @@ export type ProviderName = (typeof providerNames)[number];
 
 export interface SearchRequest {
   query: string;
-  /** The maximum number of results; a provider may return fewer. */
+  /** Max results; a provider may return fewer. */
   limit: number;
   signal: AbortSignal;
 }
 
-/** One hit, cleaned: an http(s) URL and text without markup, invisible or control characters. */
+/** A cleaned result: an http(s) URL and text without markup, invisible or control characters. */
 export interface SearchResult {
   title: string;
   url: string;
   snippet: string;
 }
 
-/** A web search engine. An empty list means that it looked and found nothing; anything else is a `ProviderFailure`. */
+/** A web search engine. An empty list means that nothing was found; every failure throws a `ProviderFailure`. */
 export interface SearchProvider {
   name: ProviderName;
   search(request: SearchRequest): Promise<SearchResult[]>;
 }
 
 /**
- * `blocked`: it takes us for a robot or says that we ask too often. `timeout`: no complete answer in time.
- * `failed`: everything else, such as no connection, a server error or an answer that is not what it promises.
+ * `blocked`: treated as a robot or rate limited. `timeout`: no complete answer in time. `failed`: everything else,
+ * such as no connection, a server error or an invalid answer.
  */
 export type FailureReason = 'blocked' | 'timeout' | 'failed';
 
 export interface FailureFacts {
   status?: number;
-  /** How long it asks us to wait. */
+  /** Requested pause. */
   retryAfterSeconds?: number;
   cause?: unknown;
 }
 
-/** Stays inside the chain, which turns it into our error if no other provider answers. */
+/** Internal to the chain, which turns it into our error if no provider answers. */
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure';
   readonly reason: FailureReason;

@@ -3,7 +3,7 @@ import { cleanResults } from './result-text.ts';
 import { ProviderFailure, type SearchProvider } from './search-provider.ts';
 
 export interface SearxngConfig {
-  /** Of the instance, with or without the `/search` at its end. Its settings must allow the JSON format. */
+  /** The instance's URL, with or without `/search`. It must allow the JSON format. */
   address: string;
   userAgent: string;
   timeoutMs: number;
@@ -23,7 +23,7 @@ export function createSearxng({ address, userAgent, timeoutMs }: SearxngConfig):
       const answer = parseJsonAnswer(await askProvider({ url, headers, timeoutMs, bytesMax, signal }));
       const { results, unresponsive_engines: silent } = answer;
       if (!Array.isArray(results)) throw new ProviderFailure('failed', 'an answer without results');
-      // The engines behind the instance were blocked or timed out, so it cannot know whether there are results.
+      // The instance's engines were blocked or timed out, so it can't know whether there are results.
       if (results.length === 0 && Array.isArray(silent) && silent.length > 0) {
         throw new ProviderFailure('blocked', 'none of its engines answered');
       }
