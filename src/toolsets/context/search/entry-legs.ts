@@ -27,7 +27,7 @@ export interface LegsRequest {
 
 /** The retrieval stages of the search core for entries. `report` is filled in while they run. */
 export interface EntryLegs extends HybridDeps {
-  readonly told: {
+  readonly report: {
     /** BM25 scores, by entry id. */
     wordScores: ReadonlyMap<number, number>;
     /** Undefined if keyword search was not used. */
@@ -44,7 +44,7 @@ type LegParts = Pick<ContextParts, 'entries' | 'meaning' | 'backend'>;
 export function createEntryLegs(request: LegsRequest, { words }: { words: boolean }, parts: LegParts): EntryLegs {
   const { filter, applied, explain, signal } = request;
   const { entries, meaning, backend } = parts;
-  const told: EntryLegs['told'] = {
+  const report: EntryLegs['report'] = {
     wordScores: new Map(),
     wordMode: undefined,
     wordStats: undefined,
@@ -53,7 +53,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
   };
   let lastCorrected: readonly CorrectedWord[] = [];
   return {
-    told,
+    report,
     corpus: createLegCorpus({
       words: words ? wordLeg() : undefined,
       meaning: meaning && meaningLeg(meaning),
@@ -66,12 +66,12 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
       async search({ limit }) {
         const stats = startStats(backend, applied);
         const { hits, scoreMax, plan, corrected } = await searchWords(limit);
-        told.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
-        told.wordMode = 'boolean';
+        report.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
+        report.wordMode = 'boolean';
         lastCorrected = corrected;
         // The search is repeated with what was meant.
-        if (corrected.length > 0) told.corrected = corrected;
-        told.wordStats = stats(hits.length, plan);
+        if (corrected.length > 0) report.corrected = corrected;
+        report.wordStats = stats(hits.length, plan);
         return { hits, scoreMax };
       },
       scoreWords: (asked, options) => entries.scoreWords(asked, options),
@@ -95,7 +95,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
         const stats = startStats(backend, applied);
         const plan = explain ? await planOf(entries, filter, signal) : undefined;
         const found = await leg.search(text, limit, signal);
-        told.meaningStats = stats(found.matches.length, plan);
+        report.meaningStats = stats(found.matches.length, plan);
         return found;
       },
     };
