@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Owner } from '../fakes/loopback-server.ts';
 import { type TextWatch, watchText } from './watch-text.ts';
@@ -39,6 +40,15 @@ const compiledCode = join(tmpdir(), `carrel-test-cache-${process.getuid?.()}`);
 
 mkdirSync(compiledCode, { recursive: true, mode: 0o700 });
 
+const running = new Set<ChildProcessWithoutNullStreams>();
+
+// A test that fails may leave its program behind, which would keep the whole file from ending. Benchmarks are no tests.
+if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
+  after(() => {
+    for (const child of running) child.kill('SIGKILL');
+  });
+}
+
 const listening = /^carrel: listening on (\S+)$/m;
 
 /** Starts a program of this repository; nothing of the caller's configuration reaches it. */
@@ -53,9 +63,11 @@ export function startProgram(
   const { folder, dataDir } = place ?? { folder: home, dataDir: join(home, 'data') };
   const cache = file === carrelProgram ? {} : compiledSources;
   const child = spawn(process.execPath, [file, ...args], { cwd: folder, env: cleanEnv(dataDir, { ...cache, ...env }) });
+  running.add(child);
   const stderr = watchText(child.stderr);
   const exited = new Promise<number | null>((resolve) => {
     child.once('close', (code) => {
+      running.delete(child);
       rmSync(home, { recursive: true, force: true, maxRetries: 5 });
       resolve(code);
     });
