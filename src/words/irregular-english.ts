@@ -1,4 +1,7 @@
-/** Forms that a suffix stemmer cannot reduce: the question has "go", the answer "went". */
+/**
+ * Forms that a suffix stemmer cannot reduce: the question has "go", the answer "went". Without "lives" and "leaves", which are
+ * more often forms of "live" and "leave" than of "life" and "leaf".
+ */
 const forms = `
 arise arose arisen|awake awoke awoken|bear bore borne|beat beaten|become became|begin began begun|bend bent|bind bound
 bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|bring brought|build built|burn burnt|buy bought
@@ -14,7 +17,7 @@ spill spilt|spin spun|spring sprang sprung|stand stood|steal stole stolen|stick 
 strive strove striven|swear swore sworn|sweep swept|swim swam swum|swing swung|take took taken|teach taught|tear tore torn
 tell told|think thought|throw threw thrown|understand understood|wake woke woken|wear wore worn|weave wove woven
 weep wept|win won|wind wound|withdraw withdrew withdrawn|write wrote written|child children|person people|man men
-woman women|foot feet|tooth teeth|goose geese|mouse mice|wife wives|life lives|knife knives|leaf leaves|half halves
+woman women|foot feet|tooth teeth|goose geese|mouse mice|wife wives|knife knives|half halves
 wolf wolves|shelf shelves|bad worse worst|good better best`;
 
 /** Irregular form → base word. */
