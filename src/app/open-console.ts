@@ -1,6 +1,8 @@
+import { statfs } from 'node:fs/promises';
 import { asCaller } from '../base/current-caller.ts';
 import { CarrelError } from '../base/errors.ts';
 import { isObject } from '../base/json.ts';
+import { version } from '../base/package-info.ts';
 import { type Principal, rightsKey } from '../base/rights.ts';
 import { scrubSecrets } from '../base/secret.ts';
 import type { Config, Setting } from '../config/load.ts';
@@ -10,19 +12,24 @@ import { queryOf, resultsOf } from '../console/call-summary.ts';
 import { type ClientIdentity, type Clients, createClients } from '../console/clients.ts';
 import { type ConsoleDeps, type ConsoleVisitor, createConsole } from '../console/console.ts';
 import { type ConsoleTools, read } from '../console/console-tools.ts';
+import type { ServerFacts } from '../console/pages/sources.ts';
 import type { PageHandler } from '../mcp/http/service.ts';
 import type { Offer } from '../mcp/offer.ts';
 import { ToolFailure } from '../mcp/wire-errors.ts';
+import { readLastBackup } from '../storage/backup/last-backup.ts';
 import type { ToolCall } from '../telemetry/recorder.ts';
 import { type Caller, type ClientName, localUser } from '../tools/call.ts';
+import { toolsetNames } from './toolsets.ts';
 
 /** The console for an offer, and the offer wrapped to record activity for it. */
 export function openConsole(
   config: Config,
   offer: Offer,
   snippets: ConsoleDeps['snippets'],
+  tokens: ConsoleDeps['tokens'],
 ): { served: Offer; pages: PageHandler } {
   const { path } = config.of(httpSlice);
+  const startedAt = Date.now();
   const activity = createActivity();
   const clients = createClients();
   const toolsFor = ({
@@ -34,6 +41,7 @@ export function openConsole(
     const { catalogue, callTool } = offer.scopedTo(principal.rights).forConsole();
     return {
       has: (name) => catalogue.find(name) !== undefined,
+      names: () => catalogue.toolsets.flatMap(({ tools }) => tools.map(({ name }) => name)),
       async original(id) {
         const toolset = catalogue.toolsets.find(({ original }) => original !== undefined);
         if (toolset?.original === undefined)
@@ -89,6 +97,9 @@ export function openConsole(
       activity,
       clients,
       snippets,
+      tokens,
+      toolsetNames,
+      facts: () => factsOf(config.dataDir, startedAt),
       log: offer.log,
       tools: ({ principal = localUser, ...visitor }) => toolsFor({ ...visitor, principal }),
     },
@@ -99,6 +110,18 @@ export function openConsole(
       wake();
       return console.handle(request, response, entrance);
     },
+  };
+}
+
+async function factsOf(dataDir: string, startedAt: number): Promise<ServerFacts> {
+  const disk = await statfs(dataDir).catch(() => undefined);
+  return {
+    version,
+    startedAt,
+    memoryBytes: process.memoryUsage.rss(),
+    dataDir,
+    freeBytes: disk && disk.bavail * disk.bsize,
+    lastBackup: readLastBackup(dataDir),
   };
 }
 
@@ -141,21 +164,20 @@ function identityOf({ name, version }: ClientName, caller: ToolCall['caller']): 
     name,
     version,
     caller: callerName(caller),
-    identity: caller.id,
     transport: caller.reachedAt === undefined ? 'stdio' : 'http',
   };
 }
 
 /** The token's name, else the address or connection. */
 function callerName({ id, name, authenticated }: ToolCall['caller']): string {
-  return authenticated === true ? `token ${name}` : id;
+  return authenticated === true ? `token ${name}` : id.replace(/^address /, '');
 }
 
 function recordCall(call: ToolCall, activity: Activity, clients: Clients): void {
   const { at, tool, caller, client, given, ms, outcome, answer } = call;
   const tokens = Math.ceil(charsOf(answer) / charsPerToken);
   activity.record({
-    ...{ at, tool, ms, tokens, outcome, caller: callerName(caller), identity: caller.id, client: client?.name ?? '' },
+    ...{ at, tool, ms, tokens, outcome, caller: callerName(caller), client: client?.name ?? '' },
     ...{ query: queryOf(given), results: resultsOf(answer) },
   });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });

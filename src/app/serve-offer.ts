@@ -101,9 +101,9 @@ function sharedProcess({ role, config, offer, logging, commandKey }: Serving) {
 async function serveHttp(serving: Serving, { revisions, limits, sources, finish }: Wire): Promise<Program> {
   const { role, config, offer, telemetry, common } = serving;
   const http = config.of(httpSlice);
-  const { served, pages } = await withConsole(serving);
   const { toolsets } = offer.catalogue;
-  const { authorities, resource, close } = await openAuthorities(role, config, offer.log, serving.parts);
+  const { authorities, resource, tokens, close } = await openAuthorities(role, config, offer.log, serving.parts);
+  const { served, pages } = await withConsole(serving, tokens);
   const service = await serveOverHttp({
     ...http,
     authorities,
@@ -146,15 +146,13 @@ async function serveHttp(serving: Serving, { revisions, limits, sources, finish 
 }
 
 /** Adds the console in roles that have one. */
-async function withConsole({
-  role,
-  config,
-  offer,
-  snippets = async () => [],
-}: Serving): Promise<{ served: Offer; pages?: PageHandler }> {
+async function withConsole(
+  { role, config, offer, snippets = async () => [] }: Serving,
+  tokens: ConsoleDeps['tokens'],
+): Promise<{ served: Offer; pages?: PageHandler }> {
   if (!role.hasConsole) return { served: offer };
   const { openConsole } = await import('./open-console.ts');
-  return openConsole(config, offer, snippets);
+  return openConsole(config, offer, snippets, tokens);
 }
 
 function healthReport(toolsets: readonly Toolset[], detailed: boolean): Record<string, unknown> {

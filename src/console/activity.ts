@@ -6,8 +6,6 @@ export interface CallRecord {
   tool: string;
   /** Who called: a token's name, or an address. */
   caller: string;
-  /** Tells callers apart, also those of one name. */
-  identity: string;
   /** What was asked for, shortened. */
   query: string;
   /** How many results the answer has; undefined where it has no list. */
@@ -48,8 +46,6 @@ export interface CallFilter {
   outcome?: 'ok' | 'failed' | undefined;
   /** Part of the query, the tool or the caller, whatever the case. */
   text?: string | undefined;
-  /** Of callers who may see only their own. */
-  identity?: string | undefined;
 }
 
 /** The calls of the last day, counted, and the latest of them one by one. In memory: it begins with the process. */
@@ -125,10 +121,9 @@ export function createActivity(): Activity {
   };
 }
 
-function matches(call: CallRecord, { tool, client, outcome, text, identity }: CallFilter): boolean {
+function matches(call: CallRecord, { tool, client, outcome, text }: CallFilter): boolean {
   const sought = text?.toLowerCase() ?? '';
   return (
-    (identity === undefined || call.identity === identity) &&
     (!tool || call.tool === tool) &&
     (!client || clientOf(call) === client) &&
     (!outcome || (call.outcome === 'ok') === (outcome === 'ok')) &&

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createClients } from './clients.ts';
 
-const editor = { name: 'editor', version: '2', transport: 'http', caller: '127.0.0.1', identity: 'a' } as const;
+const editor = { name: 'editor', version: '2', transport: 'http', caller: '127.0.0.1' } as const;
 const ok = (at: number) => ({ tool: 'find', failed: false, at });
 
 test('a client is listed once, however often it connects, with what it called and whether it is there', () => {

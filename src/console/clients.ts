@@ -5,8 +5,6 @@ export interface ConsoleClient {
   transport: 'http' | 'stdio';
   /** A token's name, or an address. */
   caller: string;
-  /** Tells callers apart, also those of one name. */
-  identity: string;
   /** Milliseconds since 1970: of its oldest open connection, else of its first call. */
   since: number;
   /** Open connections. Clients of revisions without sessions have none. */
@@ -18,15 +16,15 @@ export interface ConsoleClient {
   tools: readonly string[];
 }
 
-export type ClientIdentity = Pick<ConsoleClient, 'name' | 'version' | 'transport' | 'caller' | 'identity'>;
+export type ClientIdentity = Pick<ConsoleClient, 'name' | 'version' | 'transport' | 'caller'>;
 
 /** Who is connected, and who has called lately. In memory: it begins with the process. */
 export interface Clients {
   /** Returns what to call when the connection ends. */
   connected(client: ClientIdentity, now: number): () => void;
   called(client: ClientIdentity, call: { tool: string; failed: boolean; at: number }): void;
-  /** Those that are connected first, then the latest. `identity`: only those of one caller. */
-  list(identity?: string): ConsoleClient[];
+  /** Those that are connected first, then the latest. */
+  list(): ConsoleClient[];
 }
 
 const clientsMax = 200;
@@ -37,7 +35,7 @@ export function createClients(): Clients {
   const clients = new Map<string, ConsoleClient>();
 
   const touch = (client: ClientIdentity, now: number): ConsoleClient => {
-    const key = JSON.stringify([client.name, client.version, client.transport, client.identity]);
+    const key = JSON.stringify([client.name, client.version, client.transport, client.caller]);
     const known = clients.get(key) ?? {
       ...client,
       since: now,
@@ -75,9 +73,9 @@ export function createClients(): Clients {
       known.lastAt = at;
       known.tools = [tool, ...known.tools.filter((each) => each !== tool)].slice(0, toolsMax);
     },
-    list: (identity) =>
-      [...clients.values()]
-        .filter((client) => identity === undefined || client.identity === identity)
-        .toSorted((a, b) => Math.sign(b.connections) - Math.sign(a.connections) || b.lastAt - a.lastAt),
+    list: () =>
+      [...clients.values()].toSorted(
+        (a, b) => Math.sign(b.connections) - Math.sign(a.connections) || b.lastAt - a.lastAt,
+      ),
   };
 }

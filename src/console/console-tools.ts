@@ -4,6 +4,7 @@ import type { FileToSend } from '../http/send-file.ts';
 /** The tools as the console uses them: through the same funnel as every client's calls. */
 export interface ConsoleTools {
   has(name: string): boolean;
+  names(): readonly string[];
   /** What a client would get as `structuredContent`; a failure is thrown. */
   call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
   /** The original file of a document. */

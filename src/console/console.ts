@@ -93,9 +93,15 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     return pace;
   };
 
+  const viewerOf = (principal: Principal | undefined) => ({
+    principal,
+    tokens: deps.tokens,
+    isReadOnly: config.isReadOnly,
+  });
+
   const shellOf = (current: string, { tools, principal, base, canSignOut }: Known) => ({
     base,
-    menu: rooms.filter((room) => isOpenTo(room, principal) && isOffered(room, tools)),
+    menu: rooms.filter((room) => isOpenTo(room, viewerOf(principal)) && isOffered(room, tools)),
     current,
     version,
     isReadOnly: config.isReadOnly || principal?.rights.readOnly === true,
@@ -193,9 +199,10 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         pace: paceOf(principal),
         mcpUrl: `${origin}${config.mcpPath}`,
         needsToken: principal !== undefined,
+        ...viewerOf(principal),
       };
       const page =
-        room !== undefined && isOpenTo(room, principal)
+        room !== undefined && isOpenTo(room, about)
           ? await pageOf(room, method, visit, about, gone.signal)
           : notFound();
       await send(request, response, page, current, known);
@@ -207,12 +214,13 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     try {
       if (method === 'POST') {
         if (room.change === undefined) return notFound();
-        return { title: '', body: html``, location: await room.change(visit) };
+        const done = await room.change(visit, about);
+        return typeof done === 'string' ? { title: '', body: html``, location: done } : done;
       }
       if (visit.rest === '') return await room.show(visit, about);
       const file = await room.download?.(visit);
       if (file !== undefined) return { title: '', body: html``, file };
-      return room.showOne === undefined ? notFound() : await room.showOne(visit);
+      return room.showOne === undefined ? notFound() : await room.showOne(visit, about);
     } catch (error) {
       if (isCarrelError(error)) {
         const isMissing = error.kind === 'not_found';
@@ -273,7 +281,7 @@ interface Known {
 const notSignedIn = (): Promise<never> => Promise.reject(new Error('not signed in'));
 
 const nobody: Known = {
-  tools: { has: () => false, call: notSignedIn, original: notSignedIn },
+  tools: { has: () => false, names: () => [], call: notSignedIn, original: notSignedIn },
   principal: undefined,
   base: '',
   canSignOut: false,

@@ -6,6 +6,7 @@ import type { ConsoleTools, Visit } from './console-tools.ts';
 import type { Pace } from './pace.ts';
 import type { MenuEntry, Page } from './page.ts';
 import { activityPage } from './pages/activity.ts';
+import { type ConnectSnippet, connectPage } from './pages/connect.ts';
 import { originalOf } from './pages/document.ts';
 import { changeDocuments, documentOrQuestion, documentsPage } from './pages/documents.ts';
 import { changeJobs, finishUpload, jobsPage, startUpload } from './pages/jobs.ts';
@@ -13,8 +14,11 @@ import { memoriesPage } from './pages/memories.ts';
 import { changeEntry, entryPage } from './pages/memory.ts';
 import { changeNote, notePage, notesPage } from './pages/notes.ts';
 import { searchPage } from './pages/search.ts';
-import { type ConnectSnippet, connectPage, type ShownSetting, settingsPage, sourcesPage } from './pages/status.ts';
+import { type ShownSetting, settingsPage } from './pages/settings.ts';
+import { type ServerFacts, sourcesPage } from './pages/sources.ts';
+import { changeToken, mayManageTokens, newTokenPage, type TokenDeps, tokensPage } from './pages/tokens.ts';
 import { changeTrash, trashPage, trashTools } from './pages/trash.ts';
+import { changeWebSource, newWebSourcePage, webSourcesPage } from './pages/web-sources.ts';
 
 /** A part of the console, with its place in the menu. */
 export interface Room extends MenuEntry {
@@ -22,13 +26,15 @@ export interface Room extends MenuEntry {
   needs?: string | readonly string[];
   /** Tells about the server as a whole, so not for those who may see only a part. */
   isWhole?: boolean;
+  /** Whom it is for, where the rights alone don't say it. */
+  isFor?(about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>): boolean;
   show(visit: Visit, about: About): Promise<Page> | Page;
   /** What stands below the path. */
-  showOne?(visit: Visit): Promise<Page>;
+  showOne?(visit: Visit, about: About): Promise<Page>;
   /** A file below the path; undefined if the path names none. */
   download?(visit: Visit): Promise<FileToSend> | undefined;
-  /** Carries out a form and returns where to go then. */
-  change?(visit: Visit): Promise<string>;
+  /** Carries out a form and returns where to go then, or what to show once. */
+  change?(visit: Visit, about: About): Promise<string | Page>;
 }
 
 /** What the rooms about the server itself ask. */
@@ -37,6 +43,9 @@ export interface RoomDeps {
   clients: Clients;
   /** The entry for this server in the files of clients; the token is only named. */
   snippets(url: string, needsToken: boolean): Promise<readonly ConnectSnippet[]>;
+  tokens: TokenDeps['tokens'];
+  toolsetNames: readonly string[];
+  facts(): Promise<ServerFacts>;
 }
 
 export interface ShownConfig {
@@ -50,6 +59,9 @@ export interface About extends RoomDeps {
   mcpUrl: string;
   /** Whether clients have to send a token. */
   needsToken: boolean;
+  isReadOnly: boolean;
+  /** Who looks; undefined where no token is needed. */
+  principal: Principal | undefined;
 }
 
 export const rooms: readonly Room[] = [
@@ -106,6 +118,16 @@ export const rooms: readonly Room[] = [
     change: changeJobs,
   },
   {
+    path: '/web',
+    name: 'Web sources',
+    icon: 'globe',
+    group: 'knowledge',
+    needs: 'kb_sources',
+    show: webSourcesPage,
+    showOne: newWebSourcePage,
+    change: changeWebSource,
+  },
+  {
     path: '/trash',
     name: 'Trash',
     icon: 'trash-2',
@@ -114,22 +136,44 @@ export const rooms: readonly Room[] = [
     show: trashPage,
     change: changeTrash,
   },
-  { path: '/sources', name: 'Sources', icon: 'database', group: 'server', show: sourcesPage },
   {
     path: '/activity',
     name: 'Activity',
     icon: 'activity',
     group: 'server',
     isWhole: true,
-    show: (_, { activity, clients }) => activityPage(activity, clients, Date.now()),
+    show: (visit, about) => activityPage(visit, about, Date.now()),
+  },
+  {
+    path: '/sources',
+    name: 'Sources',
+    icon: 'database',
+    group: 'server',
+    show: async (visit, { facts, principal }) => sourcesPage(visit, seesAll(principal) ? await facts() : undefined),
   },
   {
     path: '/connect',
     name: 'Connect',
     icon: 'plug',
     group: 'server',
-    show: async (_, { needsToken, mcpUrl, snippets }) =>
-      connectPage(mcpUrl, needsToken, await snippets(mcpUrl, needsToken)),
+    show: async (_, about) =>
+      connectPage({
+        url: about.mcpUrl,
+        needsToken: about.needsToken,
+        snippets: await about.snippets(about.mcpUrl, about.needsToken),
+        clients: seesAll(about.principal) ? about.clients.list() : undefined,
+        mayAddToken: mayManageTokens(about),
+      }),
+  },
+  {
+    path: '/tokens',
+    name: 'Tokens',
+    icon: 'key-round',
+    group: 'server',
+    isFor: mayManageTokens,
+    show: tokensPage,
+    showOne: newTokenPage,
+    change: changeToken,
   },
   {
     path: '/settings',
@@ -137,7 +181,7 @@ export const rooms: readonly Room[] = [
     icon: 'settings',
     group: 'server',
     isWhole: true,
-    show: (_, { config }) => settingsPage(config.settings, config.dataDir),
+    show: (visit, { config }) => settingsPage(visit, config.settings, config.dataDir),
   },
 ];
 
@@ -147,8 +191,13 @@ export const actions: Record<string, (visit: Visit) => Promise<Record<string, un
   '/console/upload-finish': finishUpload,
 };
 
-export function isOpenTo({ isWhole }: Room, principal: Principal | undefined): boolean {
-  return !isWhole || principal === undefined || isUnrestricted(principal.rights);
+export function isOpenTo({ isWhole, isFor }: Room, about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>): boolean {
+  return (!isWhole || seesAll(about.principal)) && (isFor?.(about) ?? true);
+}
+
+/** Whether somebody may see the server as a whole. */
+function seesAll(principal: Principal | undefined): boolean {
+  return principal === undefined || isUnrestricted(principal.rights);
 }
 
 /** Whether the tools have something to show there. */

@@ -1,6 +1,6 @@
 /** Buttons with `data-copy="#id"` copy the text of that element. */
 export function watchCopyButtons(): void {
-  for (const button of document.querySelectorAll<HTMLButtonElement>('[data-copy]')) button.hidden = false;
+  showCopyButtons(document);
   document.addEventListener('click', async ({ target }) => {
     const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null;
     if (!button) return;
@@ -9,13 +9,19 @@ export function watchCopyButtons(): void {
       () => true,
       () => false,
     );
+    button.dataset['label'] ??= button.getAttribute('aria-label') ?? button.textContent ?? 'Copy';
     say(button, isCopied ? 'Copied' : 'Select and copy it');
     if (isCopied) showIcon(button, 'check');
     setTimeout(() => {
-      say(button, 'Copy');
+      say(button, button.dataset['label'] ?? 'Copy');
       showIcon(button, 'copy');
     }, 2_000);
   });
+}
+
+/** Without script they are hidden. */
+export function showCopyButtons(root: ParentNode): void {
+  for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) button.hidden = false;
 }
 
 function showIcon(button: HTMLElement, name: string): void {

@@ -1,3 +1,4 @@
+import { showCopyButtons } from './copy.ts';
 import { showTimes } from './times.ts';
 
 const typingPauseMs = 180;
@@ -26,6 +27,7 @@ export function replace(selector: string, page: Document | undefined): void {
   const [now, next] = [document.querySelector(selector), page?.querySelector(selector)];
   if (!now || !next) return;
   showTimes(next);
+  showCopyButtons(next);
   // Unchanged content is left alone: screen readers would read it out again every few seconds.
   if (now.isEqualNode(next)) return;
   const index = rows().indexOf(document.activeElement as HTMLElement);

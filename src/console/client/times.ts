@@ -1,6 +1,7 @@
 import { relativeTime } from '../parts/format.ts';
 
 const updateMs = 30_000;
+const clockTime = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** Times are relative, with the exact one in the reader's zone on hover. */
@@ -13,8 +14,13 @@ export function showTimes(root: ParentNode): void {
   for (const element of root.querySelectorAll('time')) {
     const at = Date.parse(element.dateTime);
     if (Number.isNaN(at)) continue;
-    const words = relativeTime(at, Date.now(), {});
+    const words = 'clock' in element.dataset ? clock(at) : relativeTime(at, Date.now(), {});
     if (element.textContent !== words) element.textContent = words;
     element.title = exact.format(at);
   }
+}
+
+/** The time of day, in the reader's zone. */
+export function clock(at: number): string {
+  return clockTime.format(at);
 }

@@ -6,7 +6,7 @@
  * - Controls: `button`, `linkButton`, `iconButton` (kinds primary, secondary, quiet, danger), `field`, `textArea`, `select`,
  *   `checkbox`, `tagFields`, `changeForm` (POST), `confirmButton` (asks first, no script). Never a bare `<input>` or `<button>`.
  * - Content: `card`, `table` (labelled cards on a phone), `facts`, `stat`, `badge` (a state), `tagList`, `progress`, `meter`,
- *   `notice`, `problem`, `emptyState`, `skeleton`, `tabs`, `pager`, `copyable`, `toast(message, undo)`.
+ *   `plot`, `notice`, `problem`, `emptyState`, `skeleton`, `tabs`, `pager`, `copyable`, `toast(message, undo)`.
  * - Words and numbers: `number`, `plural`, `bytes`, `duration`, `time` (relative; exact on hover in the reader's zone).
  * - Texts: `<div class="prose">${renderMarkdown(text)}</div>` (safe), `plainText` (a snippet without marks), `marked(text, query)`.
  * - Icons: `icon(name)`, `typeIcon(type)`, `sourceIcon(source)`; new ones go into icon-shapes.ts (Lucide).
@@ -22,3 +22,4 @@ export * from './format.ts';
 export * from './icons.ts';
 export * from './links.ts';
 export * from './markdown.ts';
+export * from './plot.ts';

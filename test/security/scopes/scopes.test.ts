@@ -371,6 +371,7 @@ function raiseIds(file: string): void {
 function shown(answer: string): string {
   return answer
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?/g, 'TIME')
+    .replace(/>(just now|\d+ (minute|hour)s? ago)</g, '>TIME<')
     .replace(/(_ms\\?":)[\d.]+(e-\d+)?/g, '$1FIGURE')
     .replace(/\d+\.\d+(e-\d+)?/g, 'FIGURE')
     .replace(/\d+ (ms|s|min|h)\b/g, 'SPAN')

@@ -1,0 +1,34 @@
+import { type PlotUnit, plotValue } from '../parts/plot.ts';
+import { clock } from './times.ts';
+
+/** Shows the value under the pointer beside the name of the plot, and a line where it is. */
+export function watchPlots(): void {
+  document.addEventListener('pointermove', ({ target, clientX }) => {
+    const figure = target instanceof Element ? target.closest<HTMLElement>('[data-plot]') : null;
+    for (const other of document.querySelectorAll<HTMLElement>('[data-plot][data-pointed]')) {
+      if (other !== figure) point(other, undefined);
+    }
+    const area = figure?.querySelector('svg')?.getBoundingClientRect();
+    if (figure && area && area.width > 0) point(figure, (clientX - area.left) / area.width);
+  });
+}
+
+/** `share`: how far from the start, 0 to 1. */
+function point(figure: HTMLElement, share: number | undefined): void {
+  const { plot: unit = 'count', values = '', bad = '', start, step } = figure.dataset;
+  const all = values.split(',');
+  const index = share === undefined ? -1 : Math.min(all.length - 1, Math.max(0, Math.floor(share * all.length)));
+  const shown = figure.querySelector<HTMLElement>('.plot-value');
+  if (!shown) return;
+  shown.dataset['summary'] ??= shown.textContent ?? '';
+  figure.querySelector('.plot-pointer')?.setAttribute('d', index < 0 ? '' : `M${index + 0.5} 0V100`);
+  figure.toggleAttribute('data-pointed', index >= 0);
+  if (index < 0) {
+    shown.textContent = shown.dataset['summary'];
+    return;
+  }
+  const value = all[index] === '' ? '–' : plotValue(Number(all[index]), unit as PlotUnit);
+  const failed = Number(bad.split(',')[index] ?? 0);
+  const time = clock(Number(start) + index * Number(step));
+  shown.textContent = `${time} · ${value}${failed > 0 ? ` · ${failed} failed` : ''}`;
+}

@@ -1,0 +1,85 @@
+import type { ConsoleClient } from '../clients.ts';
+import { type Html, html } from '../html.ts';
+import type { Page } from '../page.ts';
+import { badge, button, card, copyable, notice, pageHeader, time } from '../parts/parts.ts';
+import { clientTable } from './activity.ts';
+
+/** How one client is told of a server that runs. */
+export interface ConnectSnippet {
+  /** As `carrel init` names it. */
+  id: string;
+  title: string;
+  /** What its file needs. Undefined if that cannot hold a URL. */
+  entry?: { file: string; text: string };
+  /** What to do then. */
+  next: string;
+}
+
+export interface ConnectOptions {
+  /** Where MCP is. */
+  url: string;
+  needsToken: boolean;
+  snippets: readonly ConnectSnippet[];
+  /** Those that have called; undefined for visitors who may not see the server as a whole. */
+  clients: readonly ConsoleClient[] | undefined;
+  mayAddToken: boolean;
+}
+
+/** How to point a client here, and which clients have called. */
+export function connectPage({ url, needsToken, snippets, clients, mayAddToken }: ConnectOptions): Page {
+  const port = URL.parse(url)?.port ?? '';
+  const flags = port === '' || port === usualPort ? '' : ` --port ${port}`;
+  return {
+    title: 'Connect',
+    body: html`${pageHeader({ title: 'Connect a client', meta: 'Copy the entry into the file of your client, or let carrel init write it.' })}
+<div class="stack">
+${card(html`<div class="row"><span class="label">MCP endpoint</span>${copyable('url', url)}</div>
+${
+  needsToken &&
+  html`<p class="meta">Clients send their token as <code>Authorization: Bearer</code>. Entries below name it; put yours in its place. ${mayAddToken && html`<a href="/tokens/new">Add a token</a>`}</p>`
+}`)}
+<div class="grid clients">${snippets.map((snippet) => clientCard(snippet, flags, lastOf(snippet, clients ?? [])))}</div>
+<p class="meta">From a checkout, <code>carrel</code> is <code>npx node bin/carrel.js</code>. <code>carrel init</code> keeps a backup of each file it changes.</p>
+${
+  clients &&
+  html`<h2>Clients that have called</h2>
+${clients.length === 0 ? notice('No client has called since this server started.') : clientTable(clients)}`
+}</div>`,
+  };
+}
+
+/** What clients call themselves. Nobody checks that: it is a hint. */
+const names: Readonly<Record<string, RegExp>> = {
+  'claude-code': /^claude[- ]code/i,
+  'claude-desktop': /^claude[- ](?:ai|desktop)/i,
+  vscode: /visual studio code|^vscode/i,
+};
+
+function lastOf({ id }: ConnectSnippet, clients: readonly ConsoleClient[]): ConsoleClient | undefined {
+  const pattern = names[id];
+  return clients.find(({ name }) => pattern?.test(name) ?? name.toLowerCase().startsWith(id));
+}
+
+function clientCard(
+  { id, title, entry, next }: ConnectSnippet,
+  flags: string,
+  client: ConsoleClient | undefined,
+): Html {
+  const command = entry === undefined ? `carrel init ${id}` : `carrel init ${id} --http${flags}`;
+  return html`<section class="card client" aria-label="${title}"><div class="card-header"><h2>${title}</h2>${client && called(client)}</div>
+${copyable(`${id}-command`, command)}
+${
+  entry === undefined
+    ? html`<p class="meta">Its file takes no URL. This command lets it start a server of its own; or add the URL in its settings.</p>`
+    : html`<div class="row">${button('Copy entry', { icon: 'copy', isSmall: true, attributes: { type: 'button', 'data-copy': `#${id}-entry`, hidden: true } })}<span class="meta">for <code>${entry.file}</code></span></div>
+<details><summary class="meta">Show entry</summary><pre id="${id}-entry">${entry.text}</pre></details>`
+}
+<p class="meta">Then ${next}.</p></section>`;
+}
+
+function called({ connections, calls, lastAt }: ConsoleClient): Html {
+  if (connections > 0) return badge('Connected', 'good', 'circle-check');
+  return badge(calls > 0 ? html`Called ${time(new Date(lastAt).toISOString())}` : 'Seen', 'neutral', 'check');
+}
+
+const usualPort = '8737';

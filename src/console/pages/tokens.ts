@@ -1,0 +1,205 @@
+import { newToken } from '../../access/new-token.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { isUnrestricted, type Principal, type Rights } from '../../base/rights.ts';
+import type { StoredToken, TokenStore } from '../../storage/tokens/token.ts';
+import type { Visit } from '../console-tools.ts';
+import { type Html, html } from '../html.ts';
+import type { Page } from '../page.ts';
+import {
+  badge,
+  button,
+  card,
+  checkbox,
+  confirmButton,
+  copyable,
+  emptyState,
+  field,
+  linkButton,
+  listOf,
+  noSuchChange,
+  notice,
+  pageHeader,
+  select,
+  table,
+  time,
+  toast,
+} from '../parts/parts.ts';
+
+export interface TokenDeps {
+  /** Undefined where the server has no database of its own. */
+  tokens?: (() => Promise<Pick<TokenStore, 'list' | 'add' | 'revoke' | 'any'>>) | undefined;
+  toolsetNames: readonly string[];
+  isReadOnly: boolean;
+  principal: Principal | undefined;
+}
+
+const path = '/tokens';
+
+/**
+ * Whether somebody may see, add and revoke tokens: with all rights, for good. A token that expires could otherwise make one
+ * that doesn't.
+ */
+export function mayManageTokens({ tokens, isReadOnly, principal }: Omit<TokenDeps, 'toolsetNames'>): boolean {
+  if (tokens === undefined || isReadOnly) return false;
+  if (principal === undefined) return true;
+  const { rights, expiresAt } = principal;
+  return isUnrestricted(rights) && rights.readOnly !== true && expiresAt === undefined;
+}
+
+export async function tokensPage({ query }: Visit, deps: TokenDeps): Promise<Page> {
+  const store = await storeOf(deps);
+  const [tokens, any] = await Promise.all([store.list(), store.any()]);
+  const add = linkButton(`${path}/new`, 'Add token', { kind: 'primary', icon: 'plus' });
+  return {
+    title: 'Tokens',
+    toast: query.get('done') === 'revoked' ? toast('Token revoked. Its sessions have ended.') : undefined,
+    body: html`${pageHeader({
+      title: 'Tokens',
+      meta: 'Each client has its own token, with the rights it needs. Tokens are stored as hashes.',
+      ...(tokens.length > 0 ? { actions: add } : {}),
+    })}
+${!any && deps.principal === undefined && notice(firstWarning, 'warn')}
+${
+  tokens.length === 0
+    ? emptyState({
+        icon: 'key-round',
+        title: 'No tokens',
+        text: any
+          ? 'All tokens were revoked or have been removed.'
+          : 'Everybody who can reach this server may do everything: by default only this machine.',
+        actions: add,
+      })
+    : table({
+        caption: 'Tokens',
+        columns: [
+          { label: 'Name' },
+          { label: 'Rights' },
+          { label: 'Added', isWhole: true },
+          { label: 'Last used', isWhole: true },
+          { label: 'Expires', isWhole: true },
+          { label: '', isWhole: true },
+        ],
+        rows: tokens.map((token) => [
+          html`<b>${token.name}</b>${deps.principal?.identity === `token ${token.id}` && html` ${badge('You', 'accent')}`}`,
+          rightsCell(token.rights),
+          time(token.createdAt),
+          token.lastUsedAt === undefined ? 'never' : time(token.lastUsedAt),
+          expiryCell(token),
+          confirmButton({
+            id: `revoke-${token.id}`,
+            label: 'Revoke',
+            question: `Revoke ${token.name}?`,
+            detail: 'Clients with this token are refused at once. This cannot be undone.',
+            action: `${path}/${encodeURIComponent(token.name)}/revoke`,
+            look: { isSmall: true, kind: 'quiet' },
+          }),
+        ]),
+      })
+}`,
+  };
+}
+
+const firstWarning =
+  'From the first token on, every HTTP client needs one, and so does this console. carrel token revoke --all undoes that.';
+
+function rightsCell(rights: Rights): Html {
+  const { toolsets, readOnly, collections, threads } = rights;
+  const parts = (
+    [
+      ['Toolsets', toolsets],
+      ['Collections', collections],
+      ['Threads', threads],
+    ] as const
+  ).filter(([, names]) => names !== undefined);
+  return html`<div class="rights">${badge(readOnly === true ? 'Read' : 'Read and write', readOnly === true ? 'neutral' : 'info')}${
+    parts.length === 0
+      ? html`<span class="meta">everything</span>`
+      : parts.map(([name, names]) => html`<span class="meta">${name}: ${(names ?? []).join(', ')}</span>`)
+  }</div>`;
+}
+
+function expiryCell({ expiresAt }: StoredToken): Html {
+  if (expiresAt === undefined) return html`<span class="meta">never</span>`;
+  return Date.parse(expiresAt) <= Date.now() ? badge('Expired', 'warn') : time(expiresAt);
+}
+
+/** The form for a new one. */
+export async function newTokenPage({ rest }: Visit, deps: TokenDeps): Promise<Page> {
+  if (rest !== 'new') throw noSuchChange();
+  const store = await storeOf(deps);
+  const isFirst = deps.principal === undefined && !(await store.any());
+  return {
+    title: 'Add a token',
+    body: html`${pageHeader({ title: 'Add a token', trail: [{ href: path, label: 'Tokens' }] })}
+${isFirst && notice(firstWarning, 'warn')}
+<div class="narrow">${card(html`<form class="change" method="post" action="${path}/new">
+<div class="form-grid">${field({ label: 'Name', name: 'name', placeholder: 'laptop', isRequired: true, hint: 'Shown in the log, the metrics and here.', attributes: { autofocus: true, maxlength: 64, autocomplete: 'off' } })}
+${select({
+  label: 'Expires',
+  name: 'expires',
+  all: 'Never',
+  options: [
+    { value: '24h', label: 'In a day' },
+    { value: '30d', label: 'In 30 days' },
+    { value: '90d', label: 'In 90 days' },
+    { value: '52w', label: 'In a year' },
+  ],
+})}</div>
+${checkbox('Read only: this token changes nothing', 'read-only')}
+<fieldset><legend class="label">Toolsets</legend><div class="row">${deps.toolsetNames.map((name) => checkbox(name, 'toolsets', { value: name }))}</div><p class="hint">None chosen: all.</p></fieldset>
+<div class="form-grid">${field({ label: 'Collections', name: 'collections', placeholder: 'All collections', hint: 'Names, separated by commas.' })}
+${field({ label: 'Threads', name: 'threads', placeholder: 'All threads', hint: 'Names, separated by commas.' })}</div>
+${button('Add token', { kind: 'primary' })}</form>`)}</div>`,
+  };
+}
+
+/** Adds a token and shows it, once, or revokes one and returns where to go then. */
+export async function changeToken({ rest, form }: Visit, deps: TokenDeps): Promise<string | Page> {
+  const store = await storeOf(deps);
+  if (rest === 'new') return addToken(store, form, deps);
+  const [, name] = /^([\w.-]{1,64})\/revoke$/.exec(rest) ?? [];
+  if (name === undefined || !(await store.revoke({ name }))) throw noSuchChange();
+  return `${path}?done=revoked`;
+}
+
+async function addToken(
+  store: Pick<TokenStore, 'add'>,
+  form: URLSearchParams,
+  { toolsetNames, principal }: TokenDeps,
+): Promise<Page> {
+  const name = (form.get('name') ?? '').trim();
+  const some = (names: readonly string[]) => (names.length === 0 ? undefined : names);
+  const { token, stored } = newToken(
+    {
+      name,
+      readOnly: form.get('read-only') !== null,
+      toolsets: some(form.getAll('toolsets')),
+      collections: some(listOf(form.get('collections'))),
+      threads: some(listOf(form.get('threads'))),
+      expires: form.get('expires') || undefined,
+    },
+    {
+      toolsetNames,
+      now: new Date(),
+      fault: (field, problem) =>
+        new CarrelError('invalid_arguments', `${field.charAt(0).toUpperCase()}${field.slice(1)} ${problem}`),
+    },
+  );
+  if (!(await store.add(stored))) {
+    throw new CarrelError('invalid_arguments', `There is a token ${name} already. Choose another name, or revoke it.`);
+  }
+  return {
+    title: 'Token added',
+    body: html`${pageHeader({ title: 'Token added', trail: [{ href: path, label: 'Tokens' }] })}
+${card(html`<p>This is the token of <b>${name}</b>. Copy it now: it is not stored and cannot be shown again.</p>
+${copyable('token', token)}
+<p class="meta">Clients send it as <code>Authorization: Bearer</code>.</p>`)}
+${principal === undefined && notice('Every HTTP client needs a token from now on, and so does this console: sign in with it.', 'warn')}
+<p class="row">${linkButton(path, 'Done')}${linkButton('/connect', 'Connect a client', { icon: 'plug' })}</p>`,
+  };
+}
+
+async function storeOf(deps: TokenDeps): Promise<Pick<TokenStore, 'list' | 'add' | 'revoke' | 'any'>> {
+  if (deps.tokens === undefined || !mayManageTokens(deps)) throw noSuchChange();
+  return deps.tokens();
+}
