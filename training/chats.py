@@ -52,7 +52,7 @@ SLOTS = {
     "number": "three|four|twelve|twenty|seven|about fifty|nine|a dozen",
 }
 SLOTS = {name: values.split("|") for name, values in SLOTS.items()}
-# Ways to say it ⇒ ways to ask for it. {S} is who says it, {O} the other one.
+# Ways to say it ⇒ ways to ask for it. {S} is the speaker, {O} the other person.
 FACTS = """
 I adopted a {pet} {when}, we named it {petname}. / We brought a {pet} home {when}! {petname} already rules the house. / Meet {petname}, the {pet} I got {when}. ⇒ What is {S}'s pet called? / What kind of animal does {S} have? / When did {S} get a new pet? / Who is {petname}?
 I'm flying to {city} {soon} to see my {relative}. / Booked it: {city}, {soon}, with my {relative}. / My {relative} and I have tickets to {city} for {soon}. ⇒ Where is {S} travelling? / Who is {S} going to {city} with? / When does {S} leave for {city}? / What trip has {S} planned?
@@ -134,7 +134,7 @@ def made_chats(count):
             who = rng.randrange(2)
             slots = {name: rng.choice(values) for name, values in SLOTS.items()}
             slots |= {"S": people[who], "O": people[1 - who]}
-            # A question must name something of its answer, or be about what only this speaker said.
+            # A question must mention part of its answer, or concern something only this speaker said.
             text = rng.choice(told)
             said = (rng.choice(OPENERS) + text + rng.choice(CLOSERS)).format(**slots)
             said = said[0].upper() + said[1:]
@@ -147,7 +147,7 @@ def made_chats(count):
             if rng.random() < 0.7:
                 passages.append(f"{people[1 - who]}: {rng.choice(REPLIES).format(S=people[1 - who], O=people[who])}")
                 groups.append(group)
-    # The same fact told twice by the same person: both turns answer, as far as the question does not tell them apart.
+    # The same fact stated twice by one person: both turns answer unless the question separates them.
     same = {}
     for question in questions:
         same.setdefault((question[0], question[4][:2], question[3]), {}).update(question[1])

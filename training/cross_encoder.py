@@ -28,7 +28,7 @@ class Layer(nn.Module):
 
 
 def finish(x, attended, weights, drop):
-    """Of a layer, what comes after the attention."""
+    """The part of a layer after the attention."""
     out, norm1, up, down, norm2 = weights
     x = F.layer_norm(x + F.dropout(F.linear(attended, *out), drop), (WIDTH,), *norm1, 1e-12)
     return F.layer_norm(x + F.dropout(F.linear(F.gelu(F.linear(x, *up)), *down), drop), (WIDTH,), *norm2, 1e-12)
@@ -57,7 +57,7 @@ class CrossEncoder(nn.Module):
         return self.head(torch.tanh(self.pool(first.to(self.pool.weight.dtype))))[:, 0]
 
     def vectors(self, ids, mask):
-        """As the embedding model: the mean over the word pieces, of unit length."""
+        """Like the embedding model: the mean over the word pieces, normalised."""
         x = self.states(ids, mask, torch.zeros_like(ids)).float()
         weights = mask[..., None].float()
         return F.normalize((x * weights).sum(1) / weights.sum(1), dim=-1)
@@ -121,7 +121,7 @@ def load_quantised(path, layers=12, drop=0.05):
 
 
 def student_of(teacher, kept):
-    """The teacher's layers named in kept, its embeddings and its head."""
+    """Copies the teacher's `kept` layers, its embeddings and its head."""
     student = CrossEncoder(len(kept), teacher.drop)
     for part in ("words", "places", "types", "norm", "pool", "head"):
         getattr(student, part).load_state_dict(getattr(teacher, part).state_dict())

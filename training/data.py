@@ -1,4 +1,4 @@
-"""What is trained on and measured with, in one shape: collections of passages with questions."""
+"""Training and evaluation data in one format: collections of passages with questions."""
 
 import hashlib
 import json
@@ -56,7 +56,7 @@ def judged(folder, name):
 
 
 def held_out(collection):
-    """Passages that answer only questions of the test or dev half: they are read neither as right nor as wrong ones.
+    """Passages that answer only test or dev questions: excluded as positives and as negatives.
 
     A model that knows them as wrong alone ranks them lower, and one that knows them as right measures better than it is.
     """
@@ -65,7 +65,7 @@ def held_out(collection):
 
 
 def asked(folder, collection):
-    """Adds questions that were written for passages of the collection: lines "passage | question"."""
+    """Adds questions written for passages of the collection: lines "passage | question"."""
     unseen = held_out(collection)
     for path in sorted(Path(folder).glob(f"{collection.name}-*.txt")):
         for line in path.read_text("utf-8").splitlines():
@@ -78,7 +78,7 @@ SHORT, SHOWN = 400, 160
 
 
 def in_context(collection):
-    """Each short passage behind the end of the one before it, as the product lets the model read short turns."""
+    """Each short passage after the end of the previous one, as the product presents short turns to the model."""
 
     def read(text, before):
         if before is None or len(text) > SHORT or len(collection.passages[before]) > SHORT:
@@ -120,6 +120,6 @@ MEASURED_ONLY = ("locomo", "long-messages")  # their licences permit no more
 
 
 def chosen_by(figures):
-    """What chooses the weights: the mean nDCG@10 of the sets that may."""
+    """The selection metric: mean nDCG@10 over the permitted sets."""
     chosen = [value for name, value in figures.items() if name not in MEASURED_ONLY]
     return sum(chosen) / len(chosen)

@@ -122,7 +122,7 @@ def filled(base, state):
 
 
 def pairs_to_read(folder, base):
-    """What the model reads, as inputs: questions that are trained on, with a passage that answers them."""
+    """Calibration inputs: training questions, each with a passage that answers it."""
     import data
     from tokenizers import Tokenizer
 
@@ -139,7 +139,7 @@ def pairs_to_read(folder, base):
 
 
 def factors_of(model, path, inputs):
-    """What the channels that `up` and `down` read are divided by."""
+    """Divisors of the channels that `up` and `down` read."""
     import onnxruntime
 
     sources = {node.name: node.input[0] for node in model.graph.node if node.name.startswith(("up", "down"))}
@@ -162,7 +162,7 @@ def quantise(source, target):
 
 
 def save(model, path):
-    """Saves the large weights beside the graph. The runtime maps them from there, so threads and processes share one copy."""
+    """Saves the large weights next to the graph. The runtime maps the file, so threads and processes share one copy."""
     weights = Path(path + ".data")
     with open(weights, "wb") as file:
         # Float weights first: the runtime maps only aligned ones.

@@ -46,7 +46,7 @@ def allowed(licence):
 
 
 def file_address(url):
-    """Some mirrors give addresses relative to their own tree."""
+    """Some mirrors return relative addresses."""
     return url if url.startswith("http") else "https://files.pythonhosted.org/packages/" + url.split("packages/packages/")[-1]
 
 

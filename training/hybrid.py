@@ -1,4 +1,4 @@
-"""Words and meaning as the product weighs them, over word pieces: near enough to choose wrong passages and to measure by."""
+"""The product's weighting of words and meaning, over word pieces: close enough to choose negatives and to measure."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""What is trained on: questions with one right passage and wrong ones."""
+"""Training data: questions with one right passage and several wrong ones."""
 
 import json
 import lzma
@@ -24,7 +24,7 @@ SHARES = {
     "elife": 0.05, "scitldr": 0.02, "covidqa": 0.01, "pubmedqa": 0.01, "medquad": 0.03, "selqa": 0.02, "qamr": 0.02, "policyqa": 0.02, "ni": 0.06,
     "scifact": 0.06, "cosqa": 0.07, "chroma-chunking": 0.03, "title": 0.03, "own sentence": 0.04, "own docstring": 0.03,
 }
-# Short turns are read behind the one before them too; vectors are made of turns alone.
+# Short turns are also read after the previous one; vectors use turns alone.
 IN_CONTEXT = {"chats in context": 0.08, "made in context": 0.02}
 CHATS = ("chats", "chats in context", "made", "made in context")
 JUDGED = (*CHATS, "scifact", "chroma-chunking")
@@ -41,7 +41,7 @@ def read_pairs(path):
 
 
 def read_public(path):
-    """Collections of public questions. Those of one kind share a pool of passages."""
+    """Collections of public questions. Collections of one kind share a pool of passages."""
     kinds = {}
     for line in lzma.open(path, "rt"):
         row = json.loads(line)
@@ -58,7 +58,7 @@ def of_pairs(name, pairs):
 
 
 def from_corpora(judged):
-    """Title → abstract, sentence → the rest, docstring → function; without passages that are held out."""
+    """Title → abstract, sentence → the rest, docstring → function; without held-out passages."""
     titles, rests, functions = [], [], []
     rng = random.Random(f"{data.SEED}/corpora")
     for each in judged:
@@ -105,7 +105,7 @@ class Lists:
         self.turns = [[] for _ in self.sources]
 
     def prepare(self, each, asked, offset, q_offset):
-        """Of each question: itself, the right passages, wrong ones that are near by meaning or words, those beside it, all others."""
+        """Per question: itself, right passages, wrong ones near by meaning or words, adjacent ones, all others."""
         ready, groups = [], {}
         for at in asked:
             groups.setdefault(each.questions[at][3], []).append(at)
@@ -135,7 +135,7 @@ class Lists:
                     talk = talks[each.conversations[right[0] - offset]] if each.conversations[right[0] - offset] >= 0 else []
                     doubtful = np.zeros(top.shape[1], bool)
                     if each.name not in JUDGED:
-                        # What is nearer than the right one is often right too, and so is its near copy.
+                        # A passage nearer than the right one is often right too, and so is its near copy.
                         doubtful = copies[row] | (nearer[row] & (np.random.random(top.shape[1]) > 0.3))
                     wrong = np.union1d(members[top[row]][~doubtful], np.array(talk, dtype=np.int64))
                     wrong = np.setdiff1d(wrong, right)
@@ -143,7 +143,7 @@ class Lists:
         return ready
 
     def draw(self, source):
-        """The turns beside the answer speak of the same, and one behind it is read in its context: they are drawn often."""
+        """Turns next to the answer share its topic, and the following one is read in its context: they are drawn often."""
         if not self.turns[source]:
             self.turns[source] = list(np.random.permutation(len(self.sources[source])))
         asked, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]
@@ -158,7 +158,7 @@ class Lists:
         return asked, chosen
 
     def batch(self, count, shares, of_one=False):
-        """Questions and their passages, [count] and [count, LISTED]; of one source if told."""
+        """Questions and their passages, [count] and [count, LISTED]; from one source if given."""
         chances = np.array([shares.get(name, 0) * (len(own) >= count or not of_one) for name, own in zip(self.names, self.sources)])
         sources = np.random.choice(len(chances), 1 if of_one else count, p=chances / chances.sum())
         drawn = [self.draw(source) for source in np.resize(sources, count)]
@@ -166,7 +166,7 @@ class Lists:
 
 
 def beside(right, members):
-    """The turns before and behind an answer, two at most."""
+    """The turns before and after an answer, at most two."""
     near = {each + step for each in right for step in (-1, 1)} - set(right)
     return [each for each in sorted(near) if len(members) and members[0] <= each <= members[-1]][:2]
 
@@ -185,7 +185,7 @@ class PairSteps(torch.utils.data.IterableDataset):
 
 
 class VectorSteps(PairSteps):
-    """For a model that reads each by itself. Half of the steps have questions of one source: harder to tell apart."""
+    """For a model that reads each separately. Half of the steps use one source, which is harder."""
 
     def __iter__(self):
         seed_worker(self.seed)
@@ -201,7 +201,7 @@ def seed_worker(seed):
 
 
 class Places:
-    """Where texts lie, without the device, for the processes that draw."""
+    """Text positions without the device, for the sampling processes."""
 
     def __init__(self, texts):
         self.starts, self.lengths = texts.starts, texts.lengths

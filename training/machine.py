@@ -1,4 +1,4 @@
-"""Where training runs, and how long."""
+"""The training machine and its time limit."""
 
 import os
 import time
@@ -14,7 +14,7 @@ AFTERWARDS_S = 60  # figures, export and packing
 
 
 def left():
-    """Seconds that may still be trained."""
+    """Seconds of training left."""
     return LIMIT_S - AFTERWARDS_S - (time.time() - STARTED)
 
 

@@ -84,7 +84,7 @@ def docstrings(source, rng, most=120):
 
 
 def further(node, told, rng):
-    """Lines with what a docstring says after its first sentence, for half of the functions: code that is searched has it."""
+    """The docstring after its first sentence, for half of the functions: searched code has it."""
     rest = [*sentences(told)[1:], *ast.get_docstring(node).split("\n\n")[1:]]
     if not rest or rng.random() < 0.5:
         return []
@@ -213,7 +213,7 @@ def main():
 
 
 def list_sources(folder, out):
-    """Writes sources.tsv beside the pairs: the packages they are from, with version, licence and number of pairs."""
+    """Writes sources.tsv next to the pairs: their packages, with version, licence and number of pairs."""
     pairs = Counter(json.loads(line)["source"] for line in open(out))
     told = {row["name"]: row for row in map(json.loads, open(folder / "sources.jsonl"))}
     rows = [(name, told[name]["version"], told[name]["licence"].split("License :: OSI Approved :: ")[-1], count) for name, count in sorted(pairs.items())]

@@ -1,4 +1,4 @@
-"""Packs what travels to the machine with the GPU.
+"""Packs the files for the GPU machine.
 
 python3 pack.py PAIRS.jsonl JUDGED_FOLDER WRITTEN_FOLDER OUT_FOLDER
 

@@ -1,4 +1,4 @@
-"""Keeps of a public collection of questions and passages what may be used for weights that are shipped.
+"""Filters a public collection of questions and passages down to what may shape shipped weights.
 
 python3 public.py COLLECTION_FOLDER OUT_FOLDER
 
@@ -11,13 +11,13 @@ import lzma
 import sys
 from pathlib import Path
 
-# Licences that are unclear, texts of others inside, or our own conversations, which are packed by themselves.
+# Unclear licences, embedded third-party texts, or our own conversations, which are packed separately.
 LEFT_OUT = {"acl", "pycode", "friendsqa", "ni-cosmosqa", "ni-tweetqa", "ni-mocha", "made", "written"}
 LONGEST = 1500  # characters of a passage; training reads 320 word pieces
 
 
 def kind_of(source):
-    """Sources of one kind share a pool of passages, from which wrong ones are drawn."""
+    """Sources of one kind share a pool of passages for negatives."""
     return source.split("-")[0]
 
 

@@ -37,7 +37,7 @@ class Texts:
 
 
 def plan(questions, passages, asked, shown):
-    """Pairs in parts of like length, as [(where their pieces are, longest)], and how to restore the order given."""
+    """Pairs grouped by similar length, as [(piece positions, longest)], and how to restore the order."""
     where = np.stack([questions.starts[asked], questions.lengths[asked], passages.starts[shown], passages.lengths[shown]])
     lengths = where[1] + where[3] + 3
     order = np.argsort(lengths, kind="stable")

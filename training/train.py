@@ -80,12 +80,12 @@ def prepared(base):
     if not path.exists():
         torch.save(Prepared(base), path)
         say("kept")
-    # Read back also the first time: what is drawn does not depend on whether it was there.
+    # Read back even the first time: sampling must not depend on whether it existed.
     return torch.load(path, map_location=DEVICE, weights_only=False)
 
 
 def train(name, model, steps, loss_of, look_at):
-    """bf16 weights with fp32 copies that the optimiser works on, and their average. The rate follows the clock.
+    """bf16 weights with fp32 copies for the optimiser, and their average. The learning rate follows the clock.
 
     Leaves the weights that were best on the kept-out questions in the model and in WORK_FOLDER.
     """
@@ -121,7 +121,7 @@ def train(name, model, steps, loss_of, look_at):
             if each.grad is not None:
                 copy.grad.copy_(each.grad)
         model.zero_grad(set_to_none=True)
-        # A single overflow in bf16 would spoil everything.
+        # A single bf16 overflow would ruin the run.
         if torch.isfinite(torch.nn.utils.clip_grad_norm_(high, 1.0)):
             optimiser.step()
         else:
@@ -192,7 +192,7 @@ def main():
     teacher = saved("teacher")
 
     def by_contrast(model, drawn):
-        """In the batch the own passage is right; what the teacher finds as good as it is no wrong one. Stays near the base."""
+        """Within the batch the own passage is right; one that the teacher rates as good is not a negative. Stays near the base."""
         asked, shown, planned = drawn
         asked, shown = np.asarray(asked), np.asarray(shown)
         with torch.no_grad():

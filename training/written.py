@@ -1,4 +1,4 @@
-"""Turns conversations that were written for training into a set like the judged ones.
+"""Turns conversations written for training into a set like the judged ones.
 
 python3 written.py written/chats OUT_FOLDER/chats
 

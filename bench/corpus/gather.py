@@ -35,7 +35,7 @@ def members(archive):
 
 
 def unpack(source, archive, folder):
-    """Files that several packages have are taken once."""
+    """Takes files of several packages once."""
     seen = {path.name.split("-", 1)[0] for path in folder.glob("*/*")}
     for name, read in members(archive):
         kind = Path(name).suffix.lower().lstrip(".")
@@ -55,7 +55,7 @@ def unpack(source, archive, folder):
 
 
 def run(*command):
-    # Standard error is not a pipe: some of these programs fill it.
+    # Not a pipe: some of these programs fill standard error.
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS)
     if done.returncode != 0:
         raise ValueError("refused")
@@ -129,7 +129,7 @@ def read_odf(path):
 
 
 def converted(path):
-    """Presentations by LibreOffice, all at once: catppt also prints the masters, and what earlier saves left behind."""
+    """Presentations by LibreOffice, all at once: catppt also prints masters and leftovers of earlier saves."""
     folder = path.parent.parent.parent / "converted"
     if not folder.exists():
         folder.mkdir()
@@ -169,7 +169,7 @@ READERS = {
     "docx": pandoc,
     "odt": pandoc,
     "epub": pandoc,
-    # It writes [pic] where there is a picture.
+    # It writes [pic] for a picture.
     "doc": lambda path: run("antiword", "-m", "UTF-8", "-w", "0", str(path)).replace("[pic]", " "),
     "ppt": lambda path: read_odf(converted(path)),
     "pptx": read_pptx,

@@ -70,7 +70,7 @@ export function createRun(caller: Caller) {
     mine.set(`${client} ${kind}`, [...(mine.get(`${client} ${kind}`) ?? []), own]);
   }
 
-  /** Whether it can be read by now. */
+  /** True if it can be read by now. */
   async function isDone(thing: Thing): Promise<boolean> {
     const { done } = kinds[thing.kind];
     if (thing.id !== undefined || done === undefined) return true;

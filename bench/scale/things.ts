@@ -180,4 +180,4 @@ function only(tool: string, ids: readonly string[]): string {
   return id;
 }
 
-export class DoubledError extends Error {}
+class DoubledError extends Error {}

@@ -9,7 +9,7 @@ export function createToken(): string {
   return `${prefix}${randomBytes(32).toString('base64url')}`;
 }
 
-/** Whether it could be one of ours; others need no lookup. */
+/** True if it could be one of ours; others need no lookup. */
 export function isTokenForm(text: string): boolean {
   return form.test(text);
 }
@@ -25,7 +25,7 @@ const reserved = ['default', 'local'];
 export const nameRule =
   'must have 1 to 64 letters, digits, dots, hyphens or underscores, begin with a letter or digit, and not be default or local';
 
-/** Whether a token may have this name, which appears in logs, metrics and tables. */
+/** True if a token may have this name, which appears in logs, metrics and tables. */
 export function isTokenName(name: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !reserved.includes(name);
 }

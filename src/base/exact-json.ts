@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-/** Whether JSON may contain an integer that a double cannot hold. Long digit runs in strings count too. */
+/** True if JSON may contain an integer that a double cannot hold. Long digit runs in strings count too. */
 export function mayHaveLong(json: string): boolean {
   return /\d{16}/.test(json);
 }

@@ -1,6 +1,6 @@
 import { systemCode } from './errors.ts';
 
-/** Whether a process with this id exists, even if it belongs to another user. */
+/** True if a process with this id exists, even if it belongs to another user. */
 export function isRunning(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   try {

@@ -30,12 +30,12 @@ export function rightsKey({ toolsets, readOnly = false, collections, threads }: 
   return JSON.stringify([toolsets, readOnly, collections, threads].map((part) => part ?? null));
 }
 
-/** Whether the caller may see the whole server. */
+/** True if the caller may see the whole server. */
 export function isUnrestricted({ toolsets, collections, threads }: Rights): boolean {
   return toolsets === undefined && collections === undefined && threads === undefined;
 }
 
-/** Whether the token has expired. */
+/** True if the token has expired. */
 export function hasEnded({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-/** Whether other users may read a file, by its mode. Windows has none. */
+/** True if other users may read a file, by its mode. Windows has none. */
 export function isReadableByOthers(path: string): boolean {
   if (process.platform === 'win32') return false;
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;

@@ -30,7 +30,7 @@ export interface FieldOptions<Value> {
   isPath?: PathTest;
 }
 
-/** Whether the value is a path, if that depends on other settings of the slice. */
+/** A function decides from the other settings of the slice. */
 export type PathTest = boolean | ((others: Readonly<Record<string, unknown>>) => boolean);
 
 /** What is wrong with a value; the reader adds its location. */

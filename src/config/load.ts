@@ -57,7 +57,7 @@ export interface Config {
   readonly warnings: readonly string[];
   /** The configuration file, if it holds a secret and other users may read it. */
   readonly exposedFile: string | undefined;
-  /** Whether the same settings mean something else in another current folder. */
+  /** True if the same settings mean something else in another current folder. */
   readonly dependsOnFolder: boolean;
   of<S extends Slice>(slice: S): SliceValues<S>;
 }

@@ -48,7 +48,7 @@ export interface DocumentSource {
   mode: ExtractMode;
   /** Default: `content`. */
   extent?: PageExtent;
-  /** Whether to list the links of a page, feed or sitemap. */
+  /** True to list the links of a page, feed or sitemap. */
   links?: boolean;
 }
 
@@ -119,7 +119,7 @@ export interface ExtractedDocument {
 export interface DocumentLinks {
   /** Without `nofollow` links. */
   readonly urls: readonly string[];
-  /** Whether there are more than listed. */
+  /** True if there are more than listed. */
   readonly hasMore: boolean;
   readonly canonical: string | null;
   /** The page's request to robots. */

@@ -32,7 +32,7 @@ export async function waitForJob(
   }
 }
 
-/** Whether a retry may succeed: the engine is unavailable, not refusing. */
+/** True if a retry may succeed: the engine is unavailable, not refusing. */
 export function isAway(error: unknown): boolean {
   if (!isCarrelError(error)) return false;
   return error.kind === 'upstream' || error.kind === 'timeout' || error.code === 'storage_busy';

@@ -25,14 +25,14 @@ export interface GuardOptions {
 
 /** Issues tokens: a list in a database, or an external issuer. */
 export interface Authority {
-  /** Whether callers need a token, even if none is set. */
+  /** True if callers need a token, even if none is set. */
   isRequired(): Promise<boolean>;
   /**
    * The caller that a token identifies. Undefined if it is not theirs, has expired or was revoked; `insufficient` if it is
    * valid but gives no rights here.
    */
   identify(token: string): Promise<Principal | 'insufficient' | undefined>;
-  /** Whether each caller's token is still valid. True for callers of other authorities. */
+  /** Per caller: true if its token is still valid, and for callers of other authorities. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
   /** Parameters of `WWW-Authenticate` that say where to get a token. */
   readonly challenge?: string;
@@ -53,7 +53,7 @@ export interface Guards {
   checkToken(request: IncomingMessage): Promise<Access>;
   /** The same for a token that a person typed. */
   checkTyped(token: string, request: IncomingMessage): Promise<Access>;
-  /** Whether each caller's token is still valid: neither revoked nor expired. */
+  /** Per caller: true if its token is neither revoked nor expired. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
 }
 

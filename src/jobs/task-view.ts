@@ -49,7 +49,7 @@ export function createTaskViews({ keepMs, now }: { keepMs: number; now: () => nu
       const { status, ...rest } = outcome;
       return { ...describe(id, createdAt, status, endedAt, endedAt), ...rest };
     },
-    /** Whether the TTL reported to clients has passed. */
+    /** True if the TTL reported to clients has passed. */
     isExpired: ({ createdAt }: Beginning, { endedAt }: Ending): boolean =>
       now() > createdAt + ttlOf(createdAt, endedAt),
   };

@@ -134,7 +134,7 @@ function withoutLength(headers: Readonly<Record<string, string>>): Record<string
 }
 
 /**
- * Whether a shared cache may store the answer (RFC 9111, 3). Only plain successes are worth it. `private` is respected although
+ * True if a shared cache may store the answer (RFC 9111, 3). Only plain successes are worth it. `private` is respected although
  * we send no credentials, because one cache serves all clients.
  */
 export function isStorable({ status, headers }: FetchHead): boolean {

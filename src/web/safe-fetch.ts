@@ -54,7 +54,7 @@ export interface FetchHead {
   contentType: string | undefined;
   /** The URLs that redirected, first to last. */
   redirects: readonly string[];
-  /** Whether an https URL redirected to plain http. */
+  /** True if an https URL redirected to plain http. */
   isDowngraded: boolean;
 }
 

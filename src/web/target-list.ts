@@ -19,7 +19,7 @@ export interface Target {
  */
 export interface TargetList {
   readonly isEmpty: boolean;
-  /** Whether an unlisted host could still match by its resolved address. */
+  /** True if an unlisted host could still match by its resolved address. */
   readonly hasRanges: boolean;
   matches(target: Target): boolean;
   /** As `matches`, but only entries that name the port. */

@@ -4,7 +4,7 @@ const word = /^\p{L}[\p{Ll}\p{Lo}\p{M}]{2,}$/u;
 const before = /^[\s(¿¡]$/u;
 const after = /^[\s),;:!?.…]$/u;
 
-/** Whether a query word may be misspelt. Quoted words, code, digits and names in capitals are taken literally. */
+/** True if a query word may be misspelt. Quoted words, code, digits and names in capitals are taken literally. */
 export function isCorrectable(text: string, start: number, end: number): boolean {
   if (!word.test(text.slice(start, end))) return false;
   const [left, right, next] = [text[start - 1] ?? ' ', text[end] ?? ' ', text[end + 1] ?? ' '];

@@ -6,7 +6,7 @@ import { leavesOf, plainQuery } from './word-query.ts';
 
 afterEach(() => useLanguage('english'));
 
-/** Whether the query finds the text: they share a term. */
+/** True if the query finds the text: they share a term. */
 function finds(query: string, text: string): boolean {
   const { main, extra } = termText(text);
   return leavesOf(plainQuery(query)).some(

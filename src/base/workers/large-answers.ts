@@ -3,7 +3,7 @@ import { FairQueue } from '../fair-queue.ts';
 /** Handling an answer of this many characters takes milliseconds. */
 const largeChars = 64 * 1024;
 
-/** Whether the texts of a value are long in total. Stops early. */
+/** True if the texts of a value are long in total. Stops early. */
 export function isLarge(value: unknown): boolean {
   let left = largeChars;
   const look = (item: unknown): boolean => {

@@ -19,7 +19,7 @@ export function startWorker({ from, file, name }: WorkerFile, options: WorkerOpt
 }
 
 /** Makes a thread collect garbage early. By default each keeps up to 48 MB of it. */
-export const leanLimits = { maxYoungGenerationSizeMb: 16 } as const;
+const leanLimits = { maxYoungGenerationSizeMb: 16 } as const;
 const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {

@@ -16,7 +16,7 @@ const hiddenClass =
 const hiddenStyle =
   /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*(?:0?\.0\d*|0|[0-4](?:\.\d+)?%)\s*(?:;|!|$)|font-size\s*:\s*(?:0|(?:0|1|0?\.\d+)(?:px|pt)|0?\.0\d*r?em|[0-9](?:\.\d+)?%)\s*(?:;|!|$)|(?:left|top|text-indent)\s*:\s*-\d{4,})/i;
 
-/** Whether a browser would hide the element, by its own attributes. Style sheets are not read. */
+/** True if a browser would hide the element, by its own attributes. Style sheets are not read. */
 export function isHidden(attributes: ReadonlyMap<string, string>): boolean {
   if (attributes.size === 0) return false;
   if (attributes.has('hidden') || attributes.get('aria-hidden') === 'true') return true;

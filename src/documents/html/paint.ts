@@ -42,7 +42,7 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
   return { color, background };
 }
 
-/** Whether text of this paint is invisible. */
+/** True if text of this paint is invisible. */
 export function isUnseen({ color, background }: Paint): boolean {
   if (color === undefined) return false;
   if (color === 'transparent') return true;

@@ -2,7 +2,7 @@ import type { PageElement } from './page-tree.ts';
 
 const cellsMax = 50;
 
-/** Whether a table holds data. A layout table, or one with blocks in its cells, is read cell by cell. */
+/** True if a table holds data. A layout table, or one with blocks in its cells, is read cell by cell. */
 export function isDataTable(table: PageElement): boolean {
   const role = table.attributes.get('role');
   if (role === 'presentation' || role === 'none') return false;

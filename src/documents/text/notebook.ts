@@ -6,7 +6,7 @@ import { fenceFor } from '../html/markdown-escape.ts';
 /** Only the first part of a longer output is kept: a training run may print for hours. */
 const outputCharsMax = 4000;
 
-/** Whether JSON is a Jupyter notebook: its schema requires both keys (nbformat 4), and they are rarely together elsewhere. */
+/** True if JSON is a Jupyter notebook: its schema requires both keys (nbformat 4), and they are rarely together elsewhere. */
 export function looksLikeNotebook(json: string): boolean {
   return /"nbformat"\s*:\s*\d/.test(json) && /"(?:cells|worksheets)"\s*:\s*\[/.test(json);
 }

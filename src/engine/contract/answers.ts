@@ -55,7 +55,7 @@ export const status = z.looseObject({
     .object({
       backend: textOr('unknown'),
       bytes: count,
-      /** Whether deleted documents can be restored. */
+      /** True if deleted documents can be restored. */
       keeps_deleted: orNone(z.boolean()),
     })
     .catch({ backend: 'unknown', bytes: 0 }),
@@ -193,7 +193,6 @@ export type EngineSearchAnswer = Omit<z.output<typeof searchAnswer>, 'total_matc
   total_matches: number;
   returned: number;
 };
-export type ChunkMetadata = z.output<typeof chunkMetadata>;
 export type EngineJob = z.output<typeof job>;
 export type JobProgress = z.output<typeof progress>;
 export type Truncation = z.output<typeof truncation>;

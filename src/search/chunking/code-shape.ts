@@ -1,4 +1,4 @@
-/** Whether a text is code rather than prose, by the shape of its lines. A mistake costs little. */
+/** True if a text is code rather than prose, by the shape of its lines. A mistake costs little. */
 export function looksLikeCode(text: string): boolean {
   const lines = text
     .slice(0, unitsRead)

@@ -86,7 +86,7 @@ function isLeading(text: string): boolean {
   return leads.test(text);
 }
 
-/** Whether a multi-line comment is still open after this line. */
+/** True if a multi-line comment is still open after this line. */
 function staysInComment(text: string, isInside: boolean): boolean {
   if (isInside) return !text.includes('*/');
   return /^\s*\/\*/.test(text) && !text.includes('*/');

@@ -1,5 +1,4 @@
 import { isKeywords as areKeywords } from '../../words/word-query.ts';
-
 import { crowdChars, uncrowded } from '../meaning/passage-vectors.ts';
 import { bestPart, type TextPart, type Windowed } from '../rerank/best-part.ts';
 import { type Reranker, type RerankingState, rerankingOff } from '../rerank/reranker.ts';

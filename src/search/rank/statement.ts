@@ -257,7 +257,7 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
 const sharedMin = 0.5;
 const coveredMin = 0.4;
 
-/** Whether a newer text reports a change of what an older one states. */
+/** True if a newer text reports a change of what an older one states. */
 export function replaces(newer: Statements, older: Statements): boolean {
   return newer.reports.some(({ statement, changed }) =>
     older.stated.some(

@@ -52,7 +52,7 @@ export async function holdersOf(on: Statements, hash: string): Promise<ContentHo
   ];
 }
 
-/** Whether a caller restricted to these tags may see it. */
+/** True if a caller restricted to these tags may see it. */
 export function isVisible(tags: readonly string[], anyTags: readonly string[] | undefined): boolean {
   return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
 }

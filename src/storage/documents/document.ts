@@ -156,7 +156,7 @@ export interface DocumentCounts {
 
 export interface RemoveDocumentRequest {
   readonly id: number;
-  /** Whether it can be restored. */
+  /** True if it can be restored. */
   readonly keeps?: boolean;
 }
 
@@ -219,7 +219,7 @@ export interface BulkRequest {
   /** Max share of all documents, 0 to 100; more is rejected. */
   readonly percentMax: number;
   readonly tagsMax: number;
-  /** Whether what is deleted can be restored. */
+  /** True if what is deleted can be restored. */
   readonly keeps?: boolean;
 }
 

@@ -298,7 +298,7 @@ async function firstJob(
   return row && numberOf(row, 'key');
 }
 
-/** Whether the statement found its row. */
+/** True if the statement found its row. */
 async function changes(on: Statements, sql: string, values: readonly BoundValue[]): Promise<boolean> {
   return (await on.query(`${sql} RETURNING key`, values)).length > 0;
 }

@@ -109,7 +109,7 @@ function setCondition(
   };
 }
 
-/** Whether the filter matches everything that is not removed. */
+/** True if the filter matches everything that is not removed. */
 export function isOpen(filter: EntryFilter): boolean {
   const { amongThreads: threads, ...others } = filter;
   if (threads !== undefined) return false;

@@ -142,7 +142,7 @@ function giveName(fresh: string, path: string): void {
 export interface FileWatch {
   /** Throws if the data, written or just committed, is no longer under the database's name. */
   check(moment: 'before' | 'after'): void;
-  /** Whether only the log was deleted. Its content can still be moved into the database. */
+  /** True if only the log was deleted. Its content can still be moved into the database. */
   logIsGone(): boolean;
 }
 

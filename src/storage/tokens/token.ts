@@ -77,7 +77,7 @@ export async function forgetTokens(on: Statements): Promise<number> {
   return rows.filter((row) => optionalTextOf(row, 'revoked_at') === undefined).length;
 }
 
-/** Whether there has ever been one, revoked or not, since the last `forgetAll`. */
+/** True if there has ever been one, revoked or not, since the last `forgetAll`. */
 export async function anyToken(on: Statements): Promise<boolean> {
   const rows = await on.query(`SELECT key FROM ${on.dialect.schema}access_tokens LIMIT 1`);
   return rows.length > 0;

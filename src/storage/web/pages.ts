@@ -26,7 +26,7 @@ export interface StoredPage extends PageFacts {
   readonly key: number;
   /** The run that last changed it. */
   readonly run: number;
-  /** Whether that run retries it. */
+  /** True if that run retries it. */
   readonly isRetried: boolean;
 }
 

@@ -5,7 +5,7 @@ import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 
 export interface SourceSettings {
-  /** Whether links below the path are followed. */
+  /** True if links below the path are followed. */
   readonly follows: boolean;
   readonly listing?: 'sitemap' | 'feed' | undefined;
   /** For a single page. */
@@ -40,7 +40,7 @@ export interface StoredSource extends NewSource {
 export interface ListedSource extends StoredSource {
   readonly pages: number;
   readonly documents: number;
-  /** Whether a run is queued or running. */
+  /** True if a run is queued or running. */
   readonly isActive: boolean;
 }
 

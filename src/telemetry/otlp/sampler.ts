@@ -1,4 +1,4 @@
-/** Whether a request becomes a span. `parentSampled`: the caller's decision, undefined if it sent none. */
+/** True if a request becomes a span. `parentSampled`: the caller's decision, undefined if it sent none. */
 export type Sampler = (traceId: string, parentSampled: boolean | undefined) => boolean;
 
 /** An OpenTelemetry sampler by name; undefined for an unknown name or invalid share. */

@@ -51,7 +51,7 @@ export function planCandidates(
 }
 
 /**
- * Whether no other document can rank among the best: non-candidates have optional words only. A full pool is accepted if many
+ * True if no other document can rank among the best: non-candidates have optional words only. A full pool is accepted if many
  * documents were examined, or if the query is more than a list of words.
  */
 export function poolIsFinal(

@@ -75,7 +75,7 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
     checks.delete(model);
   }
 
-  /** Whether the index is ready or no longer needed. */
+  /** True if the index is ready or no longer needed. */
   async function buildIfNeeded(model: number, dimensions: number): Promise<boolean> {
     const state = await connections.read((statements) => stateOf(statements, model));
     if (state === 'unwanted' || state === 'ready') return true;
