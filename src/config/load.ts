@@ -17,7 +17,7 @@ export interface ConfigSources {
   /** By flag name. */
   flags: Readonly<Record<string, string | boolean | undefined>>;
   env: Readonly<Record<string, string | undefined>>;
-  /** Where a role differs from the slices: other defaults or variable names. */
+  /** Defaults and variable names that differ in this role. */
   overrides?: Readonly<Record<string, FieldOverride>>;
   /** False skips the program's configuration file, because the role has its own. */
   readsFile?: boolean;

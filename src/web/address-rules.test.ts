@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classifyAddress, isPublicAddress, parseAddress, parseAddressBlock } from './address-rules.ts';
+import { classifyAddress, parseAddress, parseAddressBlock } from './address-rules.ts';
+
+function isPublicAddress(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && classifyAddress(address) === 'public';
+}
 
 function classOf(text: string): string {
   const address = parseAddress(text);

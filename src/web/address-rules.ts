@@ -43,11 +43,6 @@ export function classifyAddress(address: Address): AddressClass {
   return range === 'unicast' && isGlobal ? 'public' : 'special';
 }
 
-export function isPublicAddress(text: string): boolean {
-  const address = parseAddress(text);
-  return address !== undefined && classifyAddress(address) === 'public';
-}
-
 function isMetadataAddress(address: Address): boolean {
   return [address, ...embeddedAddresses(address)].some((one) => metadataBlocks.some((block) => isInBlock(one, block)));
 }
