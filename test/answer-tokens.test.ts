@@ -40,7 +40,7 @@ async function connect(t: TestContext) {
   };
 }
 
-test('answers cost no more tokens than was decided, and about what `carrel tools` says', async (t) => {
+test('answers stay within their token limits, and near what `carrel tools` shows', async (t) => {
   const call = await connect(t);
   for (const [bird, habit] of Object.entries(habits)) {
     const text = `The ${bird} is a bird of the marsh. It ${habit}. Walkers see it most often in spring, when the marsh is flooded.`;
@@ -82,7 +82,7 @@ test('answers cost no more tokens than was decided, and about what `carrel tools
   assert.deepEqual(wrong, [], 'measured, and stated otherwise in typical-answers.ts');
 });
 
-test('a text says what the structured content says, also where nothing was found', async (t) => {
+test('the text repeats the structured content, even if nothing was found', async (t) => {
   const call = await connect(t);
   const { data, tokens } = await call('get_context_by_ids', { context_ids: [99_999] });
   assert.ok(data['hint'] && tokens > 20, JSON.stringify(data));

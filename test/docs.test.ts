@@ -20,7 +20,7 @@ const tokensMax: Readonly<Record<string, number>> = {
   ...{ serve: 10_000, context: 4_800, research: 1_600, kb: 3_600, fess: 2_600, engine: 1 },
 };
 
-test('the generated pages and the pinned tool schemas are what the code prints (run `npm run docs`)', async () => {
+test('the generated pages and the tool snapshot match the code (run `npm run docs`)', async () => {
   for (const [file, content] of Object.entries(await generatedFiles())) {
     assert.equal(read(file), content, `${file} is out of date`);
   }
@@ -35,7 +35,7 @@ test('the tools of each role cost no more than was decided', async () => {
   }
 });
 
-test('the essential tools cost a third, all are there, and docs/tools.md says what the lists cost', async () => {
+test('the essential tools cost a third, all exist, and docs/tools.md states the cost', async () => {
   const vocabulary = new Tiktoken(o200k);
   const all = await listTools(roles['serve'] ?? assert.fail(), { withFess: false });
   const essential = all.filter(({ name }) => essentialTools.has(name));

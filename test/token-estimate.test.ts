@@ -16,7 +16,7 @@ function assertWithin(share: number, text: string, what: string): void {
   assert.ok(Math.abs(estimated / true_ - 1) <= share, `${what}: estimated ${estimated}, o200k ${true_}`);
 }
 
-test('what `carrel tools` says that a tool list costs is within a tenth of what o200k counts', async () => {
+test("the token estimate of `carrel tools` is within a tenth of o200k's", async () => {
   for (const role of Object.values(roles)) {
     const listings = await listTools(role);
     if (listings.length > 0) assertWithin(0.1, JSON.stringify(listings), role.name);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isCarrelError } from '../base/errors.ts';
 import { checkAnswer } from './answer-limit.ts';
 
-test('an answer that is too long is refused, with what to do', () => {
+test('rejects an answer that is too long, with advice', () => {
   const long = { text: 'x'.repeat(100) };
   assert.equal(checkAnswer(long, 1000, { copies: 2 }), long);
   assert.throws(

@@ -22,13 +22,13 @@ async function readAll(numbers: number[], change: (numbers: number[], page: numb
 
 const numbersTo = (last: number) => Array.from({ length: last }, (_, index) => index);
 
-test('contract §2: a list that stays as it is comes whole, whatever its length', async () => {
+test('contract §2: an unchanged list is returned completely, at any length', async () => {
   for (const length of [0, 1, 49, 50, 51, 99, 100, 101, 249]) {
     assert.deepEqual(await readAll(numbersTo(length)), numbersTo(length));
   }
 });
 
-test('contract §2: what is there all along comes once, whatever is added before it or removed', async () => {
+test('contract §2: members that stay are returned once, despite additions and removals before them', async () => {
   for (const [added, removed] of [
     [1, 0],
     [60, 0],
@@ -53,7 +53,7 @@ test('contract §2: what is there all along comes once, whatever is added before
   }
 });
 
-test('contract §2: members that move to the front do not make the rest come again', async () => {
+test('contract §2: members that move to the front do not repeat the rest', async () => {
   const seen = await readAll(numbersTo(200), (numbers, page) => {
     const moved = [page * 50 + 49, page * 50 + 47];
     return [...moved, ...numbers.filter((each) => !moved.includes(each))];
@@ -61,7 +61,7 @@ test('contract §2: members that move to the front do not make the rest come aga
   assert.deepEqual(seen, numbersTo(200));
 });
 
-test('contract §4, for every list: a cursor whose place is gone is refused', async () => {
+test('contract §4, for every list: rejects a cursor whose position is gone', async () => {
   await assert.rejects(
     readAll(numbersTo(200), (numbers) => numbers.filter((each) => each < 45 || each > 55)),
     { code: 'invalid_cursor' },

@@ -47,7 +47,7 @@ test('a second database in a data folder leaves the files of the first', async (
   await Promise.all([first.close(), second.close()]);
 });
 
-test('a read replica of a file is refused', () => {
+test('rejects a read replica for SQLite', () => {
   const postgresReadUrl = new Secret('postgres://user:password@replica/carrel');
   assert.throws(() => storagePlace({ ...settings, path: undefined, postgresReadUrl }, root), {
     code: 'invalid_config',

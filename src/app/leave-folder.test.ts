@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-test('a server leaves its folder, unless threads need what is in it', async (t) => {
+test('a server leaves its start folder unless threads need files in it', async (t) => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-leave-')));
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   const dataDir = join(folder, 'data');

@@ -21,7 +21,7 @@ function partsWithoutDatabase() {
 
 const document = { bytes: Buffer.from('text'), contentType: 'text/plain', mode: 'text' as const };
 
-test('what was opened is given back when another part, or the user itself, cannot be', async () => {
+test('releases opened parts when another part or the user fails to open', async () => {
   const shared = partsWithoutDatabase();
   // Unused by others, so it closes with the last user.
   for (const fails of ['part', 'user']) {

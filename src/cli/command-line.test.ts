@@ -13,7 +13,7 @@ const refused = (argv: string[]): string => {
   return '';
 };
 
-test('a misspelt command or flag is answered with the one that was meant', () => {
+test('suggests the closest command or flag', () => {
   assert.match(refused(['serach', 'x']), /unknown command "serach"\. Did you mean search\?/);
   assert.match(refused(['add', '.', '--colection', 'a']), /unknown flag "--colection"\. Did you mean --collection\?/);
   assert.match(refused(['--redonly']), /Did you mean --read-only\?/);
@@ -22,14 +22,14 @@ test('a misspelt command or flag is answered with the one that was meant', () =>
   assert.doesNotMatch(refused(['get', 'x', '--watch']), /Did you mean/);
 });
 
-test('short flags, words behind -- and values that begin with a dash', () => {
+test('accepts short flags, words after -- and values that start with a dash', () => {
   assert.equal(parseCommandLine(['-h']).flags['help'], true);
   assert.equal(parseCommandLine(['-v']).flags['version'], true);
   assert.deepEqual(parseCommandLine(['search', '--', '--limit', 'of']).words, ['--limit', 'of']);
   assert.match(refused(['search', 'x', '--limit', '--json']), /--limit needs a value/);
 });
 
-test('a command that lacks its word says which; asked for help, it does not', () => {
+test('names a missing argument, except with --help', () => {
   assert.match(refused(['search']), /carrel search needs what to look for/);
   assert.equal(parseCommandLine(['search', '--help']).flags['help'], true);
   assert.match(refused(['bench', 'something']), /unexpected argument/);
@@ -48,7 +48,7 @@ test('help shows every command, and each command whole with its flags', () => {
   assert.throws(() => commandHelp('serach'), /Did you mean search\?/);
 });
 
-test('no command describes a flag twice, and a flag means the same to all shells', () => {
+test('flags are unique per command and mean the same in all shells', () => {
   const kinds = new Map<string, string>();
   for (const { name, flags } of commands) {
     assert.equal(new Set(flags.map((flag) => flag.name)).size, flags.length, name);
@@ -62,7 +62,7 @@ test('no command describes a flag twice, and a flag means the same to all shells
   }
 });
 
-test('flags that every command takes may come before it', () => {
+test('common flags may precede the command', () => {
   for (const argv of [
     ['--data-dir', 'x', 'doctor'],
     ['--data-dir=x', '--debug', 'doctor'],

@@ -5,7 +5,7 @@ import { didYouMean } from './did-you-mean.ts';
 
 const known = ['serve', 'search', 'find', 'get', 'list', 'backup', 'restore', 'completion', 'config'];
 
-test('a misspelt word leads to the one that was meant', () => {
+test('suggests the closest command', () => {
   for (const [given, meant] of [
     ['serach', 'search'],
     ['Search', 'search'],
@@ -19,7 +19,7 @@ test('a misspelt word leads to the one that was meant', () => {
   }
 });
 
-test('what is like nothing leads nowhere, however long it is', () => {
+test('suggests nothing for a word that resembles none, at any length', () => {
   for (const given of ['frobnicate', 'x', '', '--', 'q'.repeat(100_000)])
     assert.equal(didYouMean(given, known), undefined);
 });

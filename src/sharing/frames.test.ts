@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFrameReader, encodeFrame, type Frame } from './frames.ts';
 
-test('frames come out as they went in, however their bytes are cut', () => {
+test('frames survive any splitting of their bytes', () => {
   const sent = [
     encodeFrame(1, 0, 'first'),
     encodeFrame(18, 4_000_000_000, 'ü\n'),
@@ -29,7 +29,7 @@ test('frames come out as they went in, however their bytes are cut', () => {
   }
 });
 
-test('a frame that would be too long is refused by its header', () => {
+test('rejects an overlong frame by its header', () => {
   const read = createFrameReader(
     () => 10,
     () => assert.fail('it was taken'),

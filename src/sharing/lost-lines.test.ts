@@ -35,7 +35,7 @@ describe('a line whose owner ended before it answered', () => {
     assert.equal(decide(call('find', { _meta: { progressToken: 7 } })).repeat, false);
   });
 
-  it('is repeated once at most: it may be what ended the process', () => {
+  it('repeats a line at most once: it may have crashed the process', () => {
     assert.equal(codeOf(decide(call('find'), true).answer), 'interrupted');
     assert.deepEqual(decide({ jsonrpc: '2.0', method: 'notifications/initialized' }, true), { repeat: false });
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSessionLines } from './session-lines.ts';
 
-test('a session is what opened it and what is subscribed to now, however often that changed', () => {
+test('a session is its handshake plus the current subscriptions', () => {
   const lines = createSessionLines();
   const add = (method: string, uri?: string, id?: number): void =>
     lines.add(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params: { uri } })));

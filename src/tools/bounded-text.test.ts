@@ -10,7 +10,7 @@ test('bounds count characters, not UTF-16 units', () => {
   assert.equal(text.safeParse('abcd').success, false);
 });
 
-test('required text is not blank, and is trimmed if told so', () => {
+test('required text is not blank, and trimmed on request', () => {
   for (const blank of [' \t\n', '\u200b', '\u2060\u{e0041}', '\u0007']) {
     assert.equal(boundedText({ required: true, max: 3 }).safeParse(blank).success, false);
   }

@@ -46,7 +46,7 @@ test('a tool without arguments lists none, instead of leaving open whether it ha
   assert.deepEqual(listing?.inputSchema, { type: 'object', properties: {}, additionalProperties: false });
 });
 
-test('arguments are listed without bounds that an error tells, and without lists of types', () => {
+test('lists arguments without bounds that errors report, and without type lists', () => {
   const tool = defineTool({
     ...{ name: 'bounded', title: 'Bounded', description: 'For tests.', effect: 'read' as const },
     input: z.object({
@@ -76,7 +76,7 @@ test('arguments are listed without bounds that an error tells, and without lists
   });
 });
 
-test('read-only mode offers only what reads; a disabled tool is known but not offered', () => {
+test('read-only mode offers only reading tools; a disabled tool is known but not offered', () => {
   const catalogue = createCatalogue([toolset('x', { look: 'read', store: 'add', peek: 'read' })], {
     readOnly: true,
     // Upstreams 1.2: case-insensitive.
@@ -90,7 +90,7 @@ test('read-only mode offers only what reads; a disabled tool is known but not of
   assert.equal(catalogue.isDisabled('nothing'), false);
 });
 
-test('with a list of names, the other tools are not listed, and can be called all the same', () => {
+test('with a list of names, other tools are unlisted but callable', () => {
   const listedTools = new Set(['b', 'unknown']);
   const toolsets = [toolset('x', { a: 'read', b: 'add', c: 'change' })];
   const { listings, unlisted, find } = createCatalogue(toolsets, {
@@ -102,7 +102,7 @@ test('with a list of names, the other tools are not listed, and can be called al
   assert.ok(find('a') && !find('c'));
 });
 
-test('a toolset whose calls may become jobs says so in every output schema, and its tools take `wait`', () => {
+test('calls that may become jobs say so in the output schema, and take `wait`', () => {
   const [listing] = createCatalogue([toolset('x', { a: 'read' }, { slowCallMs: 10 })], everything).listings;
   const output = listing?.outputSchema as { type: string; anyOf: { properties: object }[] };
   assert.equal(output.type, 'object');
@@ -114,7 +114,7 @@ test('a toolset whose calls may become jobs says so in every output schema, and 
   assert.ok('wait' in input.properties);
 });
 
-test('where a failure is a result, its `error` alone fits the output schema; elsewhere the fields are promised', () => {
+test('if failures are results, `error` alone fits the output schema; otherwise fields are required', () => {
   const required = (failures: Toolset['failures']): unknown => {
     const [listing] = createCatalogue([toolset('x', { a: 'read' }, { failures })], everything).listings;
     const schema = listing?.outputSchema as { required?: string[] } | undefined;
@@ -124,7 +124,7 @@ test('where a failure is a result, its `error` alone fits the output schema; els
   assert.deepEqual(required({ as: 'jsonrpc' }), ['ok']);
 });
 
-test('two tools of the same name, or a name that clients refuse, are a mistake of ours', () => {
+test('duplicate or invalid tool names are programming errors', () => {
   assert.throws(() => createCatalogue([toolset('x', { a: 'read' }), toolset('y', { a: 'read' })], everything));
   assert.throws(() => createCatalogue([toolset('x', { ['a'.repeat(65)]: 'read' })], everything));
 });

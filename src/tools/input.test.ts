@@ -38,7 +38,7 @@ test('JSON within JSON is parsed too (upstreams 1.2)', () => {
   assert.throws(() => parse({ text: 'x', tags: JSON.stringify('not json') }), /tags must be an array/);
 });
 
-test('numbers come as text only where the toolset says so (upstreams 1.1)', () => {
+test('accepts numbers as text only if the toolset says so (upstreams 1.1)', () => {
   const lax = createInputParser(tool, { name: 't', tools: [tool], failures: { as: 'result' }, readsNumbers: true });
   assert.deepEqual(lax.parse({ text: '5', limit: '5' }).input, { text: '5', limit: 5 });
   assert.throws(() => lax.parse({ text: 'x', limit: '11' }), /limit must be at most 10/);
@@ -52,12 +52,12 @@ test('text stays text where text is wanted, even if it looks like JSON', () => {
   assert.deepEqual(parse({ text: '[1]' }), { text: '[1]', limit: 3 });
 });
 
-test('null stands for an optional argument that is not given', () => {
+test('null means an omitted optional argument', () => {
   assert.deepEqual(parse({ text: 'x', tags: null, mode: null }), { text: 'x', limit: 3 });
   assert.throws(() => parse({ text: null }), /text must be a string/);
 });
 
-test('faults name the field, what is wrong and the bound in words (contract §2)', () => {
+test('faults name the field, the problem and the bound (contract §2)', () => {
   const cases: [unknown, RegExp][] = [
     [{}, /text is required \(a string\)/],
     [{ text: '' }, /text must have at least 1 character/],

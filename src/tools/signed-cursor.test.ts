@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { useSigningKey } from '../base/signing-key.ts';
 import { createCursorSigner } from './signed-cursor.ts';
 
-test('T113: a cursor is taken back as it was issued, and no change of it is', () => {
+test('T113: accepts a cursor as issued, and no altered one', () => {
   const signer = createCursorSigner('notes');
   const cursor = signer.issue(1200, ['a-1', 'b']);
   assert.deepEqual(signer.read(cursor), { at: 1200, marks: ['a-1', 'b'] });
@@ -16,7 +16,7 @@ test('T113: a cursor is taken back as it was issued, and no change of it is', ()
   }
 });
 
-test('T113: a cursor of another list, or of a process with another key, is refused', () => {
+test('T113: rejects a cursor of another list or key', () => {
   const cursor = createCursorSigner('notes').issue(20);
   assert.equal(createCursorSigner('notes').read(cursor).at, 20);
   assert.throws(() => createCursorSigner('context').read(cursor), { code: 'invalid_cursor' });

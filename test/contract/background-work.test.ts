@@ -88,7 +88,7 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
     await Promise.all([connections.close(), storage.close()]);
   });
 
-  test('what a storage fails at in the background is in its figures until it works', async () => {
+  test('failed background work is in the metrics until it succeeds', async () => {
     const [one, two] = [await createPostgresStorage({ url }), await createPostgresStorage({ url })];
     assert.ok(one.shared && two.shared);
     const old = { kind: 'test', id: 'old', part: 0 };

@@ -53,7 +53,7 @@ onEachBackend(
         return true;
       });
 
-    test('a restored database answers as the one that was backed up, and goes on from there', async () => {
+    test('a restored database answers like the original, and accepts writes', async () => {
       const target = await backend.place();
       const report = await restore(placeOf(target), file, quiet);
       assert.equal(report.tables.find(({ name }) => name === 'notes')?.rows, 13);
@@ -73,7 +73,7 @@ onEachBackend(
       assert.deepEqual(again.tables, (await verifyBackup(file)).tables);
     });
 
-    test('what was acknowledged before is in it, and one state of what is written meanwhile', async () => {
+    test('contains every acknowledged write, and one consistent state of concurrent ones', async () => {
       const busy = await backend.place();
       const storage = await openStorage(busy);
       opened.push(storage);
@@ -118,7 +118,7 @@ onEachBackend(
       await use(target, async (storage) => assert.deepEqual(await contentOf(storage), content));
     });
 
-    test('a bit that changed anywhere, a missing or an additional byte: refused before anything is touched', async () => {
+    test('rejects any flipped bit, missing or extra byte before touching anything', async () => {
       const bytes = readFileSync(file);
       const broken = join(folder, 'broken.tar');
       const target = await backend.place();
@@ -140,7 +140,7 @@ onEachBackend(
       if (target.backend === 'sqlite') assert.equal(existsSync(target.path), false);
     });
 
-    test('a backup whose rows are not what it says is refused, although its checksum is right', async () => {
+    test('rejects a backup whose rows differ from its manifest, even with a valid checksum', async () => {
       const target = await backend.place();
       await use(target, (storage) => fillStorage(storage, 1));
       const forged = join(folder, 'forged.tar');
@@ -152,7 +152,7 @@ onEachBackend(
       await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 1));
     });
 
-    test('a backup of a newer schema or a newer format is refused', async () => {
+    test('rejects a backup with a newer schema or format', async () => {
       const target = await backend.place();
       const newer = join(folder, 'newer.tar');
       await rewriteBackup(file, newer, (manifest) => ({ ...manifest, schema: 9999 }));
@@ -161,7 +161,7 @@ onEachBackend(
       await refused(restore(placeOf(target), newer, quiet), 'storage_newer');
     });
 
-    test('a backup of a version before the first release is refused, and nothing is changed', async () => {
+    test('rejects a backup from before the first release, and changes nothing', async () => {
       const target = await backend.place();
       const older = join(folder, 'older.tar');
       await rewriteBackup(file, older, (manifest) => ({ ...manifest, schema: 4 }));
@@ -191,7 +191,7 @@ onEachBackend(
       await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 1));
     });
 
-    test('neither the database nor what is no file is overwritten, even with --force', async () => {
+    test('never overwrites the database or a non-file, even with --force', async () => {
       const place = placeOf(source);
       const own = place.storage.backend === 'sqlite' ? [place.storage.path, `${place.storage.path}-wal`] : [];
       if (own[0] !== undefined) symlinkSync(own[0], join(folder, 'alias'));
@@ -260,7 +260,7 @@ describe('schema objects of others in a SQLite file', () => {
     assert.deepEqual(objectsOf(target), objectsOf(fresh));
   });
 
-  test('a database file in a backup is refused', async () => {
+  test('rejects a database file inside a backup', async () => {
     const [source, target] = [at('source'), at('refused')];
     const [file, forged] = [join(folder, 'plain.tar'), join(folder, 'forged.tar')];
     await backUp(source, file, quiet);
@@ -275,7 +275,7 @@ describe('schema objects of others in a SQLite file', () => {
 
 describe('verifying a backup', () => {
   const folder = temporaryFolder();
-  test('a file that is no backup is refused', async () => {
+  test('rejects a file that is not a backup', async () => {
     const file = join(folder, 'text');
     writeFileSync(file, 'not a backup\n'.repeat(1000));
     await assert.rejects(verifyBackup(file), /not a Carrel backup/);

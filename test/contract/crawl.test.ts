@@ -148,7 +148,7 @@ onEachBackend('crawling', (backend) => {
       ['idle', documents.size + calendars - 1, 'site', 'docs'],
     );
 
-    await t.test('a refresh asks with validators, writes what changed, and forgets what is missing twice', async () => {
+    await t.test('a refresh sends validators, writes changes, and drops pages missing twice', async () => {
       const before = await program.documents();
       site.change(2);
       site.remove(4);
@@ -197,7 +197,7 @@ onEachBackend('crawling', (backend) => {
     await program.close();
   });
 
-  it('goes on where a killed process stopped, and fetches from a host in one process at a time', async (t) => {
+  it('continues after a killed process, and fetches from a host in one process at a time', async (t) => {
     const site = await startTrapSite(t, { pages });
     const place = await backend.place();
     const [first, second] = [await startProcess(place), await startProcess(place)];
@@ -223,7 +223,7 @@ onEachBackend('crawling', (backend) => {
   });
 });
 
-test('a run stops at the bytes, or the CPU time, that a source may take, and says so', async (t) => {
+test("a run stops at the source's byte or CPU limit, and says so", async (t) => {
   const site = await startTrapSite(t, { pages: 6 });
   const place = { backend: 'sqlite', path: join(makeFolder(t), 'carrel.db') } as const;
   for (const [limit, limits] of Object.entries({ bytes: { sourceBytesMax: 1 }, cpu: { sourceCpuMinutes: 0 } })) {

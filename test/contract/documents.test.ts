@@ -54,7 +54,7 @@ onEachBackend('documents', (backend) => {
     return document;
   }
 
-  test('chunks are read in parts: from a position on, so many, or so long together', async () => {
+  test('reads chunks in parts: from a position, by count or by length', async () => {
     const accepted = await storage.ingestion.accept(request({ content: noteOf('wren parts') }));
     assert.equal(accepted.outcome, 'accepted');
     // More than are read at a time.
@@ -71,7 +71,7 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual(await positions({ limit: 0 }), []);
   });
 
-  test('tags are listed by tag, behind one of them and so many', async () => {
+  test('lists tags by name, after a given one, up to a limit', async () => {
     const names = ['parts:A', 'parts:Z', 'parts:a', 'parts:ä', 'parts:鷺'];
     await addNote('dunnock', { tags: names.toReversed() });
     await addNote('sparrow', { tags: ['parts:a'] });
@@ -146,7 +146,7 @@ onEachBackend('documents', (backend) => {
     await storage.originals.discard(other);
   });
 
-  test('of two files that replace a document the later one stays, whichever is ingested first', async () => {
+  test('of two files that replace a document, the later one wins in any ingestion order', async () => {
     const before = await addFile('serval one');
     const jobs: number[] = [];
     for (const text of ['lynx', 'caracal']) {
@@ -200,7 +200,7 @@ onEachBackend('documents', (backend) => {
     );
   });
 
-  test('a document is found by a word of its path, whether accents stand with their letters or apart from them', async () => {
+  test('finds a document by a word of its path, with composed or decomposed accents', async () => {
     const paths = ['/zoo/Übergehege.txt'.normalize('NFC'), '/zoo/neu/Übergehege.txt'.normalize('NFD')];
     const ids = [];
     for (const sourcePath of paths) {
@@ -245,7 +245,7 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual([documents, total], [[document], 1]);
   });
 
-  test('hits are told with their documents and their neighbours, in the order that was asked for', async () => {
+  test('returns hits with documents and neighbours, in the requested order', async () => {
     const accepted = await storage.ingestion.accept(request({ content: noteOf('five parts') }));
     assert.equal(accepted.outcome, 'accepted');
     const document = await ingested(['one', 'two', 'three', 'four', 'five']);
@@ -300,7 +300,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await readAll(storage, file.contentHash), 'quoll tracks');
   });
 
-  test('what was deleted in bulk can be restored too, unless another has its content by now', async () => {
+  test('bulk deletions can be restored, unless another document has the content by now', async () => {
     const [one, two] = [await addFile('bilby one'), await addFile('bilby two')];
     const selection = { ids: [one.id, two.id] };
     const action = { kind: 'delete' } as const;
@@ -313,7 +313,7 @@ onEachBackend('documents', (backend) => {
     assert.equal((await storage.documents.restore({ id: 999_999 })).outcome, 'not_found');
   });
 
-  test('of deleted documents only so many bytes are kept, the latest', async () => {
+  test('keeps the latest deleted documents up to a byte limit', async () => {
     await storage.documents.forgetDeleted({ bytesMax: 0, limit: 1_000 });
     const kept = [];
     for (const text of ['dunnart one', 'dunnart two', 'dunnart three']) {
@@ -346,11 +346,11 @@ onEachBackend('documents', (backend) => {
     assert.equal(await storage.originals.open(document.contentHash), undefined);
   });
 
-  test('bytes above the bound are refused and leave nothing', async () => {
+  test('rejects bytes above the limit and leaves nothing', async () => {
     await assert.rejects(storage.originals.stage(bytesOf('0123456789'), { bytesMax: 9 }), { code: 'too_large' });
   });
 
-  test('what an interrupted process left behind is swept away, and nothing else', async () => {
+  test('removes only leftovers of interrupted processes', async () => {
     const kept = await addFile('to be kept');
     const staged = await storage.originals.stage(bytesOf('left behind'), { bytesMax: 100 });
     const accepted = await storage.ingestion.accept(request({ content: { staged } }));
@@ -361,7 +361,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await readAll(storage, kept.contentHash), 'to be kept');
   });
 
-  test('a large file comes back byte by byte', async () => {
+  test('returns a large file byte for byte', async () => {
     const bytes = Buffer.alloc(2_500_000, 'carrel ');
     const staged = await storage.originals.stage(inPieces(bytes, 65_536), { bytesMax: 3_000_000 });
     assert.equal((await storage.ingestion.accept(request({ content: { staged } }))).outcome, 'accepted');
@@ -395,7 +395,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await storage.documents.changeTags({ id: 999_999, remove: [], add: ['x'], tagsMax: 3 }), undefined);
   });
 
-  test('contract §6: tags of a document with many passages change after those of one with few', async () => {
+  test('contract §6: retags documents with few passages first', async () => {
     // PostgreSQL keeps the plan that a trigger has made for few rows; for all of these at once it takes longer than a statement may.
     const few = await addNote('few plovers', { tags: ['old'] });
     const passages = 1_000;
@@ -473,7 +473,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(unknown.outcome, 'not_found');
   });
 
-  test('a document that fails half-way leaves nothing, and its job goes on', async () => {
+  test('a document that fails half-way leaves nothing, and its job continues', async () => {
     const accepted = await storage.ingestion.accept(request({ tags: ['half'], content: noteOf('half a phalarope') }));
     assert.ok(accepted.outcome === 'accepted');
     const { id } = accepted.job;
@@ -576,7 +576,7 @@ onEachBackend('bulk changes', (backend) => {
     assert.deepEqual(await tagsOf(6), ['even']);
   });
 
-  test('all collections or all other tags are replaced, those that stay in their places', async () => {
+  test('replaces all collections or all other tags, leaving the rest in place', async () => {
     const selection = { ids: ids.slice(6, 7) };
     const change = async (action: object, more: object = {}) => {
       const given = { kind: 'tags' as const, add: [], remove: [], ...action };
@@ -605,7 +605,7 @@ onEachBackend('bulk changes', (backend) => {
     await storage.documents.changeMany({ ...bulk, selection, action: { kind: 'set_tags', tags: ['even'] } });
   });
 
-  test('the bytes of very many documents are released together, and those that are used stay', async () => {
+  test('releases the bytes of many documents together, and keeps those in use', async () => {
     const staged = await storage.originals.stage(bytesOf('kept'), { bytesMax: 1_000 });
     await storage.ingestion.accept(request({ content: { staged } }));
     // More than PostgreSQL keeps locks for in one transaction.

@@ -87,7 +87,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal((await one(id))?.images, undefined);
   });
 
-  test('the text before an entry: of its own thread, not deleted, if both are short, and within the threads allowed', async () => {
+  test('returns the previous text of the same thread, if both are short, undeleted and in allowed threads', async () => {
     const [asked = 0] = await store(entry('talk', 'Did you go?'));
     const [elsewhere = 0] = await store(entry('other talk', 'Nobody asked.'));
     const [answered = 0, long = 0, behind = 0] = await store(
@@ -104,7 +104,7 @@ onEachBackend('context entries', (backend) => {
     assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), []);
   });
 
-  test('upstreams 1.4: said again within one call is the same as in two, unless it was answered between', async () => {
+  test('upstreams 1.4: a repetition within one call equals one in two calls, unless answered in between', async () => {
     const said = (text: string, source: 'user' | 'agent', tags: string[] = []) => ({
       ...entry('one call', text, { tags }),
       source,
@@ -129,7 +129,7 @@ onEachBackend('context entries', (backend) => {
     );
   });
 
-  test('upstreams 1.4: the last entry of a thread and source, said again, is updated', async () => {
+  test('upstreams 1.4: repeating the last entry of a thread and source updates it', async () => {
     const first = await entries.store({
       entries: [entry('dup', 'again', { metadata: { a: 1 }, tags: ['x'], images: [image] })],
     });
@@ -177,7 +177,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal(new Set(results.map(([outcome]) => outcome?.id)).size, 1);
   });
 
-  test('002 update_context: only what is given changes, and updated_at', async () => {
+  test('002 update_context: changes only the given fields, and updated_at', async () => {
     const [id = 0] = await store(
       entry('up', 'old text', { metadata: { a: 1, keep: { x: 1, y: 2 } }, tags: ['t'], summary: 's' }),
     );
@@ -209,7 +209,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal((await one(id))?.contentType, 'text');
   });
 
-  test('002 update_context_batch: all or nothing, or each by itself', async () => {
+  test('002 update_context_batch: all or nothing, or each separately', async () => {
     const [id = 0] = await store(entry('batch', 'text'));
     const updates = [
       { id, tags: ['changed'] },
@@ -225,7 +225,7 @@ onEachBackend('context entries', (backend) => {
     assert.deepEqual((await one(id))?.tags, ['changed']);
   });
 
-  test('002 delete_context: removed entries are gone from every read, and come back within 30 days', async () => {
+  test('002 delete_context: deleted entries disappear from every read, and can be restored for 30 days', async () => {
     const [a = 0, b = 0] = await store(
       entry('gone', 'vanishing zebra', { tags: ['g'], metadata: { k: 1 } }),
       entry('gone', 'other'),
@@ -341,7 +341,7 @@ onEachBackend('context entries', (backend) => {
     else assert.match(page.plan ?? '', /context_fields/);
   });
 
-  test('002 list_threads, get_statistics: counts leave out what is removed', async () => {
+  test('002 list_threads, get_statistics: counts exclude deleted entries', async () => {
     const [, second = 0] = await store(
       entry('stat', 'a', { tags: ['s1'], images: [image] }),
       entry('stat', 'b', { source: 'agent' }),

@@ -23,7 +23,7 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
   };
   const index = (mode: IndexFieldsRequest['mode'], ...fields: string[]) => entries.indexFields({ fields, mode });
 
-  test('a condition that holds for many is tested entry by entry, one that holds for few is listed', async () => {
+  test('tests a common condition entry by entry, and lists a rare one', async () => {
     const { entries: many } = await backend.open();
     await many.indexFields({ fields: ['status'], mode: 'auto' });
     await many.store({
@@ -46,7 +46,7 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
     }
   });
 
-  test('of entries found by a word, those that have a text are told from those whose text begins alike', async () => {
+  test('distinguishes entries with a text from those that only start alike', async () => {
     const { entries: many } = await backend.open();
     await many.indexFields({ fields: ['status', 'other'], mode: 'auto' });
     // Longer than what is indexed of a text.
@@ -81,7 +81,7 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
     assert.equal(await found(`${long}a`, true, [{ ...other, value: 5 }]), 300);
   });
 
-  test('an empty store takes what is wanted; later the mode decides', async () => {
+  test('an empty store indexes the configured fields; later the mode decides', async () => {
     assert.deepEqual(await index('strict', 'a', 'b'), { missing: [], extra: [] });
     await entries.store({
       entries: Array.from({ length: 300 }, (_, number) => ({
@@ -110,7 +110,7 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
     assert.deepEqual(await index('strict', 'c.d', 'a'), { missing: [], extra: [] });
   });
 
-  test('writes keep to the index that there is', async () => {
+  test('writes follow the existing index', async () => {
     const [stored] = await entries.store({
       entries: [
         {

@@ -122,7 +122,7 @@ onEachBackend('metadata filters', (backend) => {
 
   for (const { filtersCount, fields } of indexes) {
     const named = fields.join(', ') || 'no field';
-    test(`${filtersCount} generated filters find what a plain reading of the operators finds, with ${named} indexed`, async () => {
+    test(`${filtersCount} generated filters match a plain evaluation of the operators, with ${named} indexed`, async () => {
       await entries.indexFields({ fields, mode: 'auto' });
       const filters = fc.sample(fc.array(condition, { minLength: 1, maxLength: 2 }), { seed, numRuns: filtersCount });
       let found = 0;
@@ -145,7 +145,7 @@ onEachBackend('metadata filters', (backend) => {
     });
   }
 
-  test('what was stored comes back with the same keys in the same order', async () => {
+  test('stored keys come back in the same order', async () => {
     const ids = documents.slice(0, 50).map(({ id }) => id);
     const stored = await entries.get({ ids, images: false });
     for (const entry of stored) {

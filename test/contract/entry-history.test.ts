@@ -125,7 +125,7 @@ onEachBackend('the past of entries', (backend) => {
     return next;
   }
 
-  test(`is shown exactly: ${changes} random changes, held against what was remembered after each`, async () => {
+  test(`is exact: ${changes} random changes, compared with a record of each state`, async () => {
     const states: { time: number; state: State }[] = [];
     let state: State = new Map();
     const removed = new Map<number, Known>();
@@ -156,7 +156,7 @@ onEachBackend('the past of entries', (backend) => {
     assert.deepEqual(byId((await list({}, true)).map(known)), byId([...state.values()]), 'without as_of it is now');
   });
 
-  test('searches find only what has the text of then, and tell how much they leave out', async () => {
+  test('searches find only entries with their past text, and count the rest', async () => {
     time += 1_000;
     const store = async (text: string) =>
       (
@@ -203,7 +203,7 @@ onEachBackend('the past of entries', (backend) => {
     );
   });
 
-  test('what is not known any more is left out and counted', async () => {
+  test('leaves out and counts what is no longer known', async () => {
     const record = { source: 'user' as const, metadata: undefined, tags: [], images: [], summary: undefined };
     await entries.store({
       entries: [{ ...record, threadId: 'old', text: 'imported', createdAt: at(-9 * dayMs), updatedAt: at(-dayMs) }],

@@ -66,7 +66,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     ...more,
   });
 
-  test('one that cannot be taken is named with its id and the reason, and the others are taken', async () => {
+  test('names an invalid entry with id and reason, and imports the others', async () => {
     const { entries } = await backend.open();
     const file = join(folder, `faults-${backend.name}.db`);
     const many = Array.from({ length: 101 }, (_, index) => `t${index}`);
@@ -231,7 +231,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     }
   });
 
-  test('a file that has grown adds what is new; deleted entries do not come back', async () => {
+  test('a grown file adds only new entries; deleted ones stay deleted', async () => {
     const { entries } = await backend.open();
     const memory = join(folder, `grown-${backend.name}.jsonl`);
     const line = (name: string) => `${JSON.stringify({ type: 'entity', name, entityType: 'x', observations: [] })}\n`;
@@ -256,7 +256,7 @@ describe('carrel import of a database of mcp-context-server', () => {
       env: cleanEnv(join(folder, 'data'), env),
     });
 
-  test('reports counts and lists skipped entries in a file, with an exit code of its own; the database itself is not taken as ours', () => {
+  test('reports counts and lists skipped entries in a file, with its own exit code; rejects our own database', () => {
     const file = join(folder, 'original.db');
     writeOriginal(file, [{ id: 1 }, { id: 2, tags: ['\u001b[31m'.repeat(100)] }, { id: 3 }]);
     const served = run({ DB_PATH: file }, 'context');

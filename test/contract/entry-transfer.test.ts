@@ -231,7 +231,7 @@ onEachBackend('import and export of entries', (backend) => {
     );
   });
 
-  test('what is none of these is refused, and nothing of a bad batch is kept', async () => {
+  test('rejects unknown formats, and keeps nothing of a bad batch', async () => {
     const file = join(folder, 'bad');
     for (const text of ['hello', '[1,2]', '{"type":"other"}', '{"type":"carrel.context","text":"x"}', '[]', '{']) {
       writeFileSync(file, text);
@@ -251,7 +251,7 @@ onEachBackend('import and export of entries', (backend) => {
     }
   });
 
-  test('what would be lost is refused with its reason, and the rest is taken', async () => {
+  test('rejects entries that would lose data, with the reason, and imports the rest', async () => {
     const { entries: fresh } = await backend.open();
     const file = join(folder, 'partly.jsonl');
     const created = '2025-01-01T00:00:00.000Z';

@@ -115,13 +115,13 @@ function checkModes(backend: Backend, scale: Scale): void {
   const each = (meaning: (found: readonly string[], sought: readonly string[]) => boolean) =>
     words.map((sought): Asked => ({ query: sought.join(' '), matches: (found) => meaning(found, sought) }));
 
-  test('match finds what has every word', () =>
+  test('match finds entries with every word', () =>
     checkAll(
       'match',
       each((found, sought) => sought.every((one) => found.includes(one))),
     ));
 
-  test('prefix finds what has a word with every beginning', () =>
+  test('prefix finds entries with a word for every prefix', () =>
     checkAll(
       'prefix',
       each((found, sought) => sought.every((one) => found.some((other) => other.startsWith(one)))),
@@ -129,7 +129,7 @@ function checkModes(backend: Backend, scale: Scale): void {
 
   test('phrase finds the words side by side', () => checkAll('phrase', each(isSideBySide)));
 
-  test('boolean finds what its operators say, however they are written', () => {
+  test('boolean follows its operators in every notation', () => {
     const bounded = asked.filter(({ query }) => (query.match(/\*/g) ?? []).length <= 5 && query.length < 200);
     return checkAll('boolean', bounded);
   });

@@ -75,7 +75,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     );
   });
 
-  test('of many who claim at once, no two get the same job', async () => {
+  test('concurrent claims never return the same job twice', async () => {
     const ids: number[] = [];
     for (let index = 0; index < 20; index += 1) ids.push(await submit());
     const claimed = await Promise.all(Array.from({ length: 30 }, (_, index) => claim(`owner ${index}`)));
@@ -89,7 +89,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     );
   });
 
-  test('a lease that has run out goes to the next, and its old holder can do nothing any more', async () => {
+  test('an expired lease passes to the next holder, and the old one can do nothing', async () => {
     const id = await submit();
     assert.equal((await claim('slow', 1))?.id, id);
     const before = await storage.documents.counts({});
@@ -106,7 +106,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.deepEqual(await queue.finish(finish(id, 'next')), { outcome: 'lost' }, 'a second end is refused');
   });
 
-  test('what dead holders had comes back, after the jobs that killed nobody', async () => {
+  test('jobs of dead holders return after jobs that killed nobody', async () => {
     const [first, second] = [await submit(), await submit()];
     await claim('dead');
     assert.deepEqual(await queue.owners(), ['dead']);
@@ -116,7 +116,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.deepEqual([again?.id, again?.crashes], [first, 1]);
   });
 
-  test('what is given back in order counts as not begun', async () => {
+  test('an orderly return counts as not started', async () => {
     const id = await submit();
     await claim('stopping');
     await queue.giveBack({ owners: ['stopping'], crashed: false });
@@ -154,7 +154,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.deepEqual([job?.status, job?.chunkCount, job?.error], ['done', 1, undefined]);
   });
 
-  test('contract §6: a job can be cancelled while it waits and while it runs; one that has ended stays as it is', async () => {
+  test('contract §6: a job can be cancelled while queued or running; a finished one stays as it is', async () => {
     const waiting = await submit();
     assert.equal((await queue.cancel({ id: waiting }))?.status, 'cancelled');
     assert.equal(await claim('a'), undefined);
@@ -170,7 +170,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.equal(await queue.cancel({ id: 999_999 }), undefined);
   });
 
-  test('a failed job tells why and how far it came, and its content may be given again', async () => {
+  test('a failed job reports why and how far it got, and its content may be submitted again', async () => {
     const id = await submit();
     await claim('a');
     const progress = { phase: 'extracting' } as const;
@@ -182,7 +182,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.ok((await submit()) > id);
   });
 
-  test('jobs that ended long ago, or long before many others, are forgotten; those that wait never', async () => {
+  test('forgets jobs that ended long ago or long before many others; never queued ones', async () => {
     const list = async () => (await queue.list({ limit: 1000, offset: 0 })).jobs.map(({ id }) => id);
     const future = '2999-01-01T00:00:00.000Z';
     const past = '2000-01-01T00:00:00.000Z';

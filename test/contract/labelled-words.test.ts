@@ -28,7 +28,7 @@ const documents = size({ quick: 1500, full: 2500 });
 const totalMax = 1000;
 
 /** Labels are lexemes among the words. The index finds the same as a test of each match. */
-describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
+describe('label filters on word searches on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
   const tokenizer = createTokenizer();
   const dialect = createPostgresDialect({ tokenizer });
   let server: PostgresServer;
@@ -93,7 +93,7 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
     });
   }
 
-  test('a label is no word', async () => {
+  test('a label is not searchable as a word', async () => {
     for (const text of ['most', 'half0', 'mo*']) {
       assert.equal((await find(text, {}, { limit: 10, offset: 0 })).total, 0, text);
     }
@@ -122,7 +122,7 @@ describe('words behind labels on PostgreSQL', { skip: serverObstacle() ?? false 
     assert.deepEqual(await storage.check(), []);
   });
 
-  test('passages that are written anew during a search are found as they were', async () => {
+  test('finds passages as they were before a concurrent rewrite', async () => {
     const written = [{ parent: 'd0', passages: [passageOf(0)] }];
     const interrupted: typeof searchPassages = (on, request) => {
       const query: Statements['query'] = async (sql, ...more) => {

@@ -68,7 +68,7 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     while (((await client.query(blocked)).rowCount ?? 0) < count) await pause(5);
   };
 
-  test('002 delete_context_batch, restore_context: entries of as many threads as there are go and come back', async () => {
+  test('002 delete_context_batch, restore_context: works with the maximum number of threads', async () => {
     // PostgreSQL keeps the plan of a trigger that it has made for few rows.
     await storage.entries.store({ entries: [entry('few', 'heron', old)] });
     assert.equal((await removeOld()).count, 1);
@@ -84,7 +84,7 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     assert.equal((await removeOld()).count, many);
   });
 
-  test('002 delete_context: it does not take longer for what was deleted a month ago: that goes in parts, the oldest first', async () => {
+  test('002 delete_context: old deletions are purged in parts, oldest first, without slowing it', async () => {
     const left = async () => Number((await client.query('SELECT count(*) FROM carrel.context_entries')).rows[0].count);
     await client.query(
       `UPDATE carrel.context_entries SET deleted_at = '2020-01-0' || (key % 2 + 2) || 'T00:00:00.000Z'`,
@@ -99,7 +99,7 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     assert.equal(await left(), 0);
   });
 
-  test('002 store_context: an entry that repeats one that is just removed is not lost with it', async () => {
+  test('002 store_context: an entry that repeats a just deleted one is not lost', async () => {
     await fill(many);
     const [first] = await storage.entries.store({ entries: [entry('said again', 'heron', old)] });
     await client.query("BEGIN; SELECT 1 FROM carrel.context_threads WHERE thread_id = 'said again' FOR UPDATE");
@@ -117,7 +117,7 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     await storage.entries.remove({ threadIds: ['said again'], dryRun: false });
   });
 
-  test('002 get_statistics: an entry that is given a picture twice at once is counted once', async () => {
+  test('002 get_statistics: an image added twice concurrently counts once', async () => {
     const images = [{ data: Buffer.from('png'), mimeType: 'image/png', metadata: undefined }];
     const [{ id } = { id: 0 }] = await storage.entries.store({ entries: [entry('pictured', 'heron')] });
     await client.query(`BEGIN; SELECT 1 FROM carrel.context_entries WHERE key = ${id} FOR UPDATE`);

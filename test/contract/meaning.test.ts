@@ -113,7 +113,7 @@ onEachBackend('meaning over passages', (backend) => {
     });
   }
 
-  test('what passes is found to the last, however far it is, and in the same order on every page', async () => {
+  test('finds every match however distant, in the same order on every page', async () => {
     const rare = await search(1, { filter: { labels: [['tag:rare']] } }, 300);
     assert.equal(rare.length, count / 100);
     assert.deepEqual(await search(1, { filter: { labels: [['tag:rare']] } }, 20), rare.slice(0, 20));

@@ -36,7 +36,7 @@ onEachBackend('misspelt words', (backend) => {
     await store('secret', 'The marmalade plan must stay hidden.');
   });
 
-  test('are searched for by the nearest words, which are told', async () => {
+  test('are replaced by the closest words, which are reported', async () => {
     assert.deepEqual(await found('invioce'), [texts[1]]);
     assert.deepEqual(await found('quartrely figrues'), [texts[2]]);
     const { corrected, hits, scoreMax } = await search(plainQuery('when was the invioce paid'));
@@ -51,7 +51,7 @@ onEachBackend('misspelt words', (backend) => {
     );
   });
 
-  test('rank what has a word of the query as it is written before what has one that is near', async () => {
+  test('rank exact matches before near ones', async () => {
     const ids = await store('mixed', 'The lantern is in the shed.', 'The lectern is in the hall.');
     const { hits } = await search(plainQuery('lantern lectren'), 'mixed');
     assert.deepEqual(
@@ -60,13 +60,13 @@ onEachBackend('misspelt words', (backend) => {
     );
   });
 
-  test('are not words that are common, but in no document', async () => {
+  test('do not include common words that no document has', async () => {
     await store('common', 'The lift is out of order.');
     assert.deepEqual(await found('gift ideas', 'common'), []);
     assert.equal((await found('liftt', 'common')).length, 1);
   });
 
-  test('are told apart by the document that has all of them', async () => {
+  test('are resolved by the document that has all of them', async () => {
     await store('leave', 'The sleeve was too long.', 'Parental leave takes sixteen weeks.', 'A sleeve is knitted.');
     const { corrected } = await search(plainQuery('parentel leeve'), 'leave');
     assert.deepEqual(corrected, [
@@ -83,7 +83,7 @@ onEachBackend('misspelt words', (backend) => {
     assert.deepEqual([both.hits.map(({ id }) => id), both.corrected], [[1], []]);
   });
 
-  test('are taken as they are in quotes, as phrases and where some document has them', async () => {
+  test('stay as written in quotes, in phrases and where a document has them', async () => {
     assert.deepEqual(await found('"invioce"'), []);
     await store('typos', 'He wrote invioce again.');
     assert.deepEqual(await found('invioce'), ['He wrote invioce again.']);
@@ -104,7 +104,7 @@ onEachBackend('misspelt words', (backend) => {
     assert.equal((await search(except, 'office')).total, 1);
   });
 
-  test('are corrected for passages, too', async () => {
+  test('are corrected for passages', async () => {
     const passage = (id: string, title: string, body: string) => ({
       ...{ id, title, headings: [], body, labels: [] },
     });

@@ -120,7 +120,7 @@ onEachBackend(
       assert.deepEqual(await models(storage), ['test:new']);
     });
 
-    test('where the former model cannot be had, what is embedded already is found, and the rest is told', async (context) => {
+    test('if the former model is unavailable, finds what is embedded and reports the rest', async (context) => {
       const { storage, open } = await start(context, backend);
       await store(storage, 'aaa bbb');
       await complete(open(gatedProvider('test:old', 32, true)), 'aaa');

@@ -112,7 +112,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
       );
     });
 
-    test(`${from.name} to ${to.name}: a backup whose rows are not what it says is refused, and nothing is changed`, async () => {
+    test(`${from.name} to ${to.name}: rejects a backup whose rows differ from its manifest, and changes nothing`, async () => {
       const [source, target] = [await placeIn(from), await placeIn(to)];
       await use(source.storage, (storage) => fillStorage(storage, 4));
       const [file, forged] = [archive(), archive()];
@@ -137,7 +137,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
   }
 });
 
-test('rows are lines and lines are rows, whatever is in them', async () => {
+test('rows survive the conversion to lines and back, whatever they contain', async () => {
   const kinds = ['text', 'number', 'list', 'bytes', 'vector', 'text'] as const;
   const vector = (...numbers: number[]) => Buffer.from(new Float32Array(numbers).buffer);
   const rows: StoredRow[] = [

@@ -59,7 +59,7 @@ onEachBackend('notes', (backend) => {
     );
   });
 
-  test('what no database can keep is replaced, not refused', async () => {
+  test('replaces characters that no database can store', async () => {
     const saved = await notes.save(note('nul\0 and half \ud800', 'x'));
     assert.equal(saved.title, 'nul\ufffd and half \ufffd');
     assert.deepEqual(await notes.get(saved.id), saved);
@@ -71,12 +71,12 @@ onEachBackend('notes', (backend) => {
     }
   });
 
-  test('004 list_notes: without a query the newest come first', async () => {
+  test('004 list_notes: lists the newest first without a query', async () => {
     const listed = await titles({ tags: ['order'] });
     assert.deepEqual(listed, ['order three', 'order two', 'order one']);
   });
 
-  test('contract §7: with a query the most relevant come first, and tags narrow it', async () => {
+  test('contract §7: lists the most relevant first with a query, narrowed by tags', async () => {
     assert.equal((await titles({ query: 'python' }))[0], 'Python overview');
     assert.deepEqual(await titles({ query: 'python', tags: ['snakes'] }), ['Reptiles']);
     assert.deepEqual(await titles({ query: 'python', tags: ['snakes', 'absent'] }), []);
@@ -168,7 +168,7 @@ onEachBackend('notes', (backend) => {
     });
   }
 
-  test('equals come in the order of their ids', async () => {
+  test('equal notes are ordered by id', async () => {
     const { notes: page } = await notes.list({ query: 'twin', limit: 10, offset: 0 });
     const ids = page.map(({ id }) => id);
     assert.equal(ids.length, 4);
@@ -212,7 +212,7 @@ onEachBackend('notes', (backend) => {
   const find = async (query: string) => (await notes.list({ query, limit: 10, offset: 0 })).notes.map(({ id }) => id);
   const missing = { code: 'note_not_found' };
 
-  test('update: what is given is replaced, in the note and in every index', async () => {
+  test('update: replaces the given fields, in the note and in every index', async () => {
     const saved = await notes.save({
       ...note('Old heading', 'oldword', ['oldtag']),
       sourceUrls: ['https://a.example'],
@@ -231,7 +231,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await storage.check(), []);
   });
 
-  test('update: what changes nothing leaves updatedAt; what is too much changes nothing', async () => {
+  test('update: no change keeps updatedAt; exceeding a limit changes nothing', async () => {
     const saved = await notes.save(note('steady', 'steadyword', ['x']));
     assert.deepEqual(await notes.update({ id: saved.id, changes: { title: 'steady', tags: ['x'] } }), saved);
     for (const changes of [{ title: '' }, { content: 'x'.repeat(50_001) }, { title: 't'.repeat(201), content: 'y' }]) {
@@ -242,7 +242,7 @@ onEachBackend('notes', (backend) => {
     await assert.rejects(notes.update({ id: randomUUID(), changes: { title: 'x' } }), missing);
   });
 
-  test('remove, restore: nothing finds it meanwhile, and it comes back as it was', async () => {
+  test('remove, restore: hides the note, then restores it unchanged', async () => {
     const saved = await notes.save(note('Doomed', 'doomedword', ['doomed']));
     const { total } = await notes.list({ limit: 1, offset: 0 });
     const { deletedAt } = await notes.remove({ id: saved.id });

@@ -17,7 +17,7 @@ type Read = <Request, Answer>(operation: Operation<Request, Answer>, request: Re
 onEachBackend(
   'a read',
   (backend) => {
-    test('sees one state in all its statements, whatever is written between them', async (t) => {
+    test('sees one state in all its statements, despite concurrent writes', async (t) => {
       const place = await backend.place();
       const { entries, close } = await openStorage(place);
       t.after(close);

@@ -38,7 +38,7 @@ onEachBackend('passages', (backend) => {
     ]);
   });
 
-  test('a passage comes back as it was written, with its document', async () => {
+  test('a passage comes back as written, with its document', async () => {
     const [hit] = (await kb.search({ query: plainQuery('installer'), limit: 1, offset: 0 })).hits;
     assert.ok(hit && hit.score > 0);
     assert.deepEqual(await kb.get([hit.key, hit.key + 1000]), [
@@ -76,7 +76,7 @@ onEachBackend('passages', (backend) => {
     assert.deepEqual(await ids(parseQuery('"rolling updates" AND rolling AND NOT absent')), ['guide-1']);
   });
 
-  test('of each group of labels one must be there', async () => {
+  test('requires one label of each group', async () => {
     const machine = plainQuery('machine update');
     assert.deepEqual(await ids(machine, { labels: [['tag:faq']] }), ['faq-0']);
     assert.deepEqual((await ids(machine, { labels: [['tag:docs', 'tag:faq'], ['tag:v2']] })).sort(), [

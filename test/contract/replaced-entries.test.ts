@@ -60,7 +60,7 @@ function toolsOn(storage: Storage, signal: AbortSignal) {
 }
 
 onEachBackend('an entry that replaces another', (backend) => {
-  test('comes first in every search, whatever the model prefers, and not before its time', async ({ signal }) => {
+  test('comes first in every search, even against the model, but not before its time', async ({ signal }) => {
     let seconds = 0;
     const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));
     const storage = await backend.open({ now: () => at(seconds++) });
@@ -82,7 +82,7 @@ onEachBackend('an entry that replaces another', (backend) => {
     await close();
   });
 
-  test('says so outright, is found with what it replaces, and can be taken back', async ({ signal }) => {
+  test('can be declared, is found with what it replaces, and can be undone', async ({ signal }) => {
     const { run, store, search, close } = toolsOn(await backend.open(), signal);
     const first = await store('uploads', 'The upload limit is 100 MB.');
     const second = await store('uploads', 'Make it 250.', {

@@ -60,7 +60,7 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     assert.equal((await storage.documents.editNote({ ...edit, id, chunks: [], ...mine })).outcome, 'duplicate');
   });
 
-  test('documents, tags, jobs, what waits for vectors and bulk changes are counted among one’s own', async () => {
+  test('counts documents, tags, jobs, pending vectors and bulk changes in scope only', async () => {
     const { documents, ingestion } = storage;
     const { documents: count, collections } = await documents.counts(mine);
     assert.deepEqual([count, collections], [2, 1]);
@@ -92,7 +92,7 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     assert.equal(new Set(ids).size, 2);
   });
 
-  test('a note that is given the content of a job of somebody else does not stand in its way', async () => {
+  test("a note with the content of another caller's job does not block it", async () => {
     const [left, right] = [{ anyTags: ['collection:left'] }, { anyTags: ['collection:right'] }];
     await finishAll();
     await accept('a note', 'collection:right', right);

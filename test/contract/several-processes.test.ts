@@ -42,7 +42,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   });
 
-  describe('what they keep in common for a while', () => {
+  describe('temporary shared state', () => {
     let one: SharedStore;
     let two: SharedStore;
     let url: string;
@@ -54,7 +54,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       [one, two] = [first, second];
     });
 
-    test('of several who add a part one succeeds, and what has expired can be added again', async () => {
+    test('of several processes that add a part one succeeds, and an expired part can be added again', async () => {
       const part = { kind: 'k', id: 'a', part: 3 };
       const added = await Promise.all(
         [one, two, one, two, one].map((store, n) => store.add(part, Buffer.from(`by ${n}`), minuteMs)),
@@ -69,7 +69,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       assert.equal(await two.read(part), undefined);
     });
 
-    test('an upload that is handed over is left to others soon after its holder has died, however long it is kept itself', async () => {
+    test("a dead holder's upload lease expires soon, even if the upload lives longer", async () => {
       const staging = createSharedStaging(one, { idleMs: 10 * minuteMs });
       const { signal } = new AbortController();
       const expiries = async (): Promise<number[]> => {
@@ -90,7 +90,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       assert.deepEqual(await expiries(), []);
     });
 
-    test('a stream is seen when all of it is there, once, and nothing is left of one that broke off', async () => {
+    test('a stream becomes visible once, when complete, and an aborted one leaves nothing', async () => {
       const part = { kind: 'stream', id: 'a', part: 0 };
       const bytes = randomBytes(2_500_000);
       const half = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       assert.ok((await one.take({ key: thing.id, limit: 1, windowMs: minuteMs })).ok);
     });
 
-    test('calls are counted for all of them, and a refused one is not', async () => {
+    test('counts calls across processes, except rejected ones', async () => {
       const request = { key: 'me', limit: 5, windowMs: minuteMs };
       const taken = await Promise.all(Array.from({ length: 12 }, (_, n) => (n % 2 ? one : two).take(request)));
       assert.equal(taken.filter(({ ok }) => ok).length, 5);
@@ -147,7 +147,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       assert.equal(keys[0]?.length, 32);
     });
 
-    test('the others are told, and go on being told after the connection is lost', async () => {
+    test('notifies other processes, also after a lost connection', async () => {
       const told: Notice[] = [];
       const stop = two.onNotice((notice) => void told.push(notice));
       const tellUntilHeard = async (id: string): Promise<void> => {
@@ -241,7 +241,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     await other?.close();
   });
 
-  test('each of them asks a model server for other summaries; what one gives up, another makes', async () => {
+  test('processes summarize different texts; one takes over what another gives up', async () => {
     const place = await newPlace();
     const given = new Map<string, number>();
     let isDown = true;
@@ -283,7 +283,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     );
   });
 
-  test('one that has searched often finds what another writes and indexes, as one that starts then', async () => {
+  test('a long-running process finds new writes and indexes like a fresh one', async () => {
     const place = await newPlace();
     const [one, two] = [await opened(place), await opened(place)];
     const store = (...texts: string[]) =>

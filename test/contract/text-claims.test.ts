@@ -36,7 +36,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
   };
   const claimed = async (...given: Parameters<typeof claim>) => (await claim(...given)).owners;
 
-  test('the newest go to the first who asks, the next to the second, and the third is told that others have them', async () => {
+  test('the newest texts go to the first claimant, the next to the second, and the third gets none', async () => {
     assert.deepEqual(await claim('a', { limit: 4 }), { owners: texts.slice(0, 4), elsewhere: [] });
     assert.deepEqual(await claim('b', { limit: 8 }), { owners: texts.slice(4), elsewhere: texts.slice(0, 4) });
     assert.deepEqual(await claim('c', { limit: 5 }), { owners: [], elsewhere: texts.slice(0, 5) });
@@ -77,7 +77,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     assert.deepEqual(await claimed('d'), [...texts.slice(0, 4), ...texts.slice(7)]);
   });
 
-  test('a claimed text that is changed waits again, unclaimed; one that is removed or embedded does not wait', async () => {
+  test('a changed text is pending again, unclaimed; a deleted or embedded one is not', async () => {
     const { context } = storage.vectors;
     const [changed = 0, removed = 0, embedded = 0] = texts;
     const before = await context.waiting({ model, limit: 100 });
@@ -93,7 +93,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     assert.deepEqual(await claim('b'), { owners: [changed], elsewhere: texts.slice(3) });
   });
 
-  test('passages are claimed as entries are, and each model has claims of its own', async () => {
+  test('passages are claimed like entries, separately for each model', async () => {
     const { kb } = storage.vectors;
     await kb.choose({ model: 'one' });
     await kb.choose({ model: 'two' });

@@ -50,7 +50,7 @@ onEachBackend('named tokens', (backend) => {
     assert.equal((await tokens.find({ hash: '2'.repeat(64) }))?.lastUsedAt, '2026-11-15T10:00:00.000Z');
   });
 
-  test('that there were tokens is known after the last is revoked, until all are forgotten', async () => {
+  test('remembers that tokens existed after the last is revoked, until all are forgotten', async () => {
     await tokens.revoke({ name: 'a' });
     await tokens.revoke({ name: 'b' });
     assert.deepEqual(await tokens.list(), []);

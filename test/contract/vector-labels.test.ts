@@ -77,7 +77,7 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     while ((await storage.vectors.kb.models())[0]?.index !== 'ready') await delay(20);
   });
 
-  test('labels stay those of the passages while others add, relabel and delete', async () => {
+  test('labels match their passages during concurrent adds, relabels and deletes', async () => {
     const lanes = [1, 2, 3].map(async (lane) => {
       for (let step = 0; step < 30; step += 1) {
         const document = (step * 17 + lane * 97) % documents;
@@ -111,7 +111,7 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     assert.deepEqual(await indexes(), []);
   });
 
-  test('docs/scaling.md: the recipe for partitions finds the model, and searches and writes go on', async () => {
+  test('docs/scaling.md: the partitioning recipe works, and searches and writes continue', async () => {
     await write(1, ['first'], 2_100);
     await search();
     while ((await storage.vectors.kb.models())[0]?.index !== 'ready') await delay(20);

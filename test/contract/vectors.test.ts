@@ -25,7 +25,7 @@ onEachBackend('vectors', (backend) => {
     return outcomes.map(({ id }) => id);
   };
 
-  test('a text waits from when it is written until it has its vectors, with what stands before it', async () => {
+  test('a text is pending from its write until it is embedded, with its preceding text', async () => {
     const { context } = storage.vectors;
     const [first = 0] = await store('first');
     assert.deepEqual(await context.waiting({ model: 'a', limit: 10 }), []);
@@ -54,7 +54,7 @@ onEachBackend('vectors', (backend) => {
     assert.ok(empty > second);
   });
 
-  test('a vector comes back bit by bit, alone and in blocks', async () => {
+  test('a vector survives bit by bit, alone and in blocks', async () => {
     const { context } = storage.vectors;
     const state = await context.state({ model: 'a' });
     const block = await context.after({ model: 'a', after: 0, limit: 3 });
@@ -77,7 +77,7 @@ onEachBackend('vectors', (backend) => {
     assert.deepEqual((await context.after({ model: 'absent', after: 0, limit: 3 })).keys.length, 0);
   });
 
-  test('a text that is changed, removed or brought back loses its vectors and, if it is there, waits again', async () => {
+  test('a changed, deleted or restored text loses its vectors and, if it exists, is pending again', async () => {
     const { context } = storage.vectors;
     const [id = 0] = await store('changing');
     const [stale] = await context.waiting({ model: 'a', limit: 10 });
@@ -105,7 +105,7 @@ onEachBackend('vectors', (backend) => {
     assert.equal((await context.state({ model: 'a' })).pending, 0);
   });
 
-  test('models lie side by side; the last chosen is the newest; one can be dropped and come again', async () => {
+  test('models coexist; the last chosen is the newest; one can be dropped and return', async () => {
     const { context } = storage.vectors;
     await context.choose({ model: 'b' });
     const all = (await context.state({ model: 'b' })).pending;
@@ -141,7 +141,7 @@ onEachBackend('vectors', (backend) => {
     await context.drop('b');
   });
 
-  test('vectors of another length than those before are refused, and nothing is stored', async () => {
+  test('rejects vectors of another length, and stores nothing', async () => {
     const { context } = storage.vectors;
     await store('another length');
     const waiting = await context.waiting({ model: 'a', limit: 10 });
@@ -176,7 +176,7 @@ onEachBackend('vectors', (backend) => {
     assert.equal((await storage.vectors.context.state({ model: 'k' })).chosen, false, 'corpora share nothing');
   });
 
-  test('all passages of a large write wait for each model, but for those that brought their vectors', async () => {
+  test('all passages of a large write are pending for each model, except those with vectors', async () => {
     const { kb } = storage.vectors;
     await kb.choose({ model: 'first' });
     await kb.choose({ model: 'second' });

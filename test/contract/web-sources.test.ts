@@ -33,7 +33,7 @@ onEachBackend('web sources', (backend) => {
     assert.equal(await storage.ingestion.claim({ owner: 'engine', leaseMs }), undefined);
   });
 
-  it('start what is due once, whoever looks, and never what is paused', async () => {
+  it('start each due run once, in any process, and never a paused one', async () => {
     const storage = await backend.open();
     const { source } = await storage.web.add({
       url,
@@ -99,7 +99,7 @@ onEachBackend('web sources', (backend) => {
     assert.deepEqual(await storage.web.list({}), []);
   });
 
-  it('pass a run on when its holder is gone, with what it kept', async () => {
+  it('pass a run on when its holder is gone, with its state', async () => {
     const storage = await backend.open();
     const { run } = await claimed(storage);
     const kept = { ...progress, state: { source: 1, cursor: 5 } };

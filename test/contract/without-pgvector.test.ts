@@ -69,7 +69,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
     await server.stop();
   });
 
-  test('vectors are searched in memory, and what is told of them says so', async (context) => {
+  test('searches vectors in memory, and reports so', async (context) => {
     if (here === undefined) return context.skip('the server lets us make no users');
     assert.equal(here.storage.vectors.kb.nearest, undefined);
     const [state] = await here.storage.vectors.kb.models();
@@ -94,7 +94,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
     });
   }
 
-  test('what several processes write at once is found by all of them, and what they remove is not', async (context) => {
+  test('concurrent writes and deletions of several processes are seen by all', async (context) => {
     const all = [here, there].filter((each) => each !== undefined);
     if (all.length < 2) return context.skip('the server lets us make no users');
     const rounds = 20;

@@ -28,7 +28,7 @@ test('the corpus has every format that the knowledge base promises (issue: Forma
 });
 
 for (const file of files) {
-  test(`${file.folder}/${file.name}: its text is there, in order`, async () => {
+  test(`${file.folder}/${file.name}: extracts its text in order`, async () => {
     const document = await read(file);
     assert.equal(document.kind, file.folder);
     assert.equal(document.truncated, undefined);
@@ -43,14 +43,14 @@ for (const file of files) {
 }
 
 for (const file of refusedFiles()) {
-  test(`${file.name}: is refused as ${file.folder}, whatever it is called`, async () => {
+  test(`${file.name}: is rejected as ${file.folder}, under any name`, async () => {
     for (const filename of [file.name, 'notes.txt']) {
       await assert.rejects(read({ ...file, name: filename }), { code: file.folder });
     }
   });
 }
 
-test('the kind is told by content: a wrong name and type change nothing', async () => {
+test('detects the type by content, despite a wrong name and type', async () => {
   const told = 'pdf docx pptx xlsx doc xls odt ods odp epub rtf html email notebook zip'.split(' ');
   for (const file of files.filter(({ folder }) => told.includes(folder))) {
     const { kind } = await read({ ...file, name: 'file.bin' }, { contentType: 'application/octet-stream' });
@@ -72,7 +72,7 @@ test('chunks of a PDF know their pages, chunks of a presentation their slides', 
   }
 });
 
-test('lines of code and text are those of the file, also inside of an archive', async () => {
+test('keeps lines of code and text, also inside an archive', async () => {
   const original = Buffer.from(fileNamed('lamp.py').bytes).toString();
   const line = original.split('\n').findIndex((text) => text.includes('def light')) + 1;
   for (const name of ['lamp.py', 'info-zip.zip', 'python-zip64.zip']) {
@@ -85,7 +85,7 @@ test('lines of code and text are those of the file, also inside of an archive', 
   }
 });
 
-test('what lies in an archive and cannot be read is named, and the rest is read', async () => {
+test('names unreadable members of an archive, and reads the rest', async () => {
   const document = await read(fileNamed('nested.zip'));
   assert.deepEqual(
     document.omitted?.map(({ name, code }) => [name, code]),

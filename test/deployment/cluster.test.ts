@@ -58,7 +58,7 @@ describe('deploy/cluster/compose.yaml: two servers, two engines, PgBouncer, and 
     );
   });
 
-  test('what is mounted is there, can be run where it is run, and every volume is declared', () => {
+  test('mounted files exist and are executable if run, and every volume is declared', () => {
     for (const { volumes: mounts = [], entrypoint = [] } of Object.values(services)) {
       for (const mount of mounts) {
         const [source = '', place = ''] = mount.split(':');
@@ -81,7 +81,7 @@ describe('deploy/cluster/compose.yaml: two servers, two engines, PgBouncer, and 
     assert.equal(services['balancer']?.ports?.[0]?.split(':').at(-1), /bind :(\d+)/.exec(balancer)?.[1]);
   });
 
-  test('no key has a default, and all but the balancer and carrel add are reached from inside only', () => {
+  test('keys have no defaults, and only the balancer and carrel add are reachable from outside', () => {
     const text = readFileSync(join(folder, 'compose.yaml'), 'utf8');
     for (const variable of ['CARREL_AUTH_TOKEN', 'KB_API_KEY', 'POSTGRES_PASSWORD', 'REPLICATION_PASSWORD']) {
       for (const [use, rest] of text.matchAll(new RegExp(`\\$\\{${variable}([^}]*)\\}`, 'g'))) {

@@ -33,7 +33,7 @@ test('as root: 003 "Docker Compose deployment": kb reaches the engine over the n
   const headers = { host: 'localhost:3000', authorization: `Bearer ${keys.KB_MCP_API_KEY}` };
   const session = await openSession(`${address}/mcp`, '2025-11-25', { headers });
 
-  await t.test('003 "Engine unreachable at startup": it serves, and says that the engine does not answer', async () => {
+  await t.test('003 "Engine unreachable at startup": serves, and reports that the engine does not answer', async () => {
     const [refused] = (await session.call(1, 'kb_status')).messages;
     assert.match(JSON.stringify(refused), /engine_unreachable/);
   });

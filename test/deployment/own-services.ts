@@ -25,7 +25,7 @@ export function testOwnServices(file: ComposeFile, given: Readonly<Record<string
     const role = roles[command];
     const env = environmentOf(service, given);
 
-    test(`${name} runs a role, and every variable is one that the role reads, with a value that it takes`, () => {
+    test(`${name} runs a role, and sets only variables that it reads, with valid values`, () => {
       assert.ok(role, `${command} is not a role`);
       const config = loadRoleConfig(role, flagsOf(args), { ...env, CARREL_HOME: '/data' });
       const read = config.settings.map(({ source }) => source);
@@ -34,7 +34,7 @@ export function testOwnServices(file: ComposeFile, given: Readonly<Record<string
       }
     });
 
-    test(`${name} listens beyond loopback, on the port that is published, checked and asked for`, () => {
+    test(`${name} listens beyond loopback, on the published and checked port`, () => {
       assert.ok(role);
       const { host, port, transport, authToken } = loadRoleConfig(role, flagsOf(args), env).of(httpSlice);
       assert.deepEqual([host, transport], ['0.0.0.0', 'http']);
@@ -47,7 +47,7 @@ export function testOwnServices(file: ComposeFile, given: Readonly<Record<string
       if (checked !== undefined) assert.match(checked, new RegExp(`http://127\\.0\\.0\\.1:${port}/`));
     });
 
-    test(`${name} keeps its data in a volume that is declared, or none, and may write nowhere else`, () => {
+    test(`${name} keeps its data in a declared volume, and writes nowhere else`, () => {
       const [volume = '', place] = service.volumes?.[0]?.split(':') ?? [];
       if (volume !== '') assert.ok(Object.hasOwn(file.volumes, volume), volume);
       else assert.ok(service.tmpfs?.some((each) => each.startsWith('/data:')));

@@ -49,7 +49,7 @@ const serverJson = z.strictObject({
   ),
 });
 
-test('contract §9: server.json is what the registry takes, and names this package and settings that it reads', () => {
+test("contract §9: server.json follows the registry's schema, and names this package and its settings", () => {
   const server = serverJson.parse(readJson('server.json'));
   assert.deepEqual([server.name, server.version], [published.mcpName, published.version]);
   const labels = readDockerfile().last.get('LABEL');
@@ -70,7 +70,7 @@ test('contract §9: server.json is what the registry takes, and names this packa
     );
 });
 
-test('contract §9: the .mcpb for this system, unpacked and started as its manifest says, shakes hands', async (t) => {
+test('contract §9: the unpacked .mcpb starts per its manifest and completes the handshake', async (t) => {
   const folder = makeFolder(t);
   const script = join(root, 'scripts/package.ts');
   execFileSync(process.execPath, [script, '--only', 'mcpb', '--store', '--out', folder], { stdio: 'pipe' });

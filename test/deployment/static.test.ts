@@ -48,7 +48,7 @@ describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () =>
     }
   });
 
-  test('whoever uses PostgreSQL has the user, password and database that it is made with', () => {
+  test('PostgreSQL users have matching user, password and database', () => {
     const made = environment(services['postgres']);
     const users = own.filter(([, service]) => environment(service)['STORAGE_BACKEND'] === 'postgresql');
     assert.equal(users.length, 2);
@@ -61,7 +61,7 @@ describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () =>
     }
   });
 
-  test('no key has a default, and a missing one stops Docker Compose with what to do', () => {
+  test('keys have no defaults, and a missing one stops Docker Compose with advice', () => {
     const text = readFileSync(join(root, 'compose.yaml'), 'utf8');
     for (const variable of ['KB_API_KEY', 'KB_MCP_API_KEY', 'POSTGRES_PASSWORD']) {
       const uses = [...text.matchAll(new RegExp(`\\$\\{${variable}([^}]*)\\}`, 'g'))];
@@ -91,14 +91,14 @@ describe('Dockerfile', () => {
     assert.deepEqual(last.get('EXPOSE'), ['8737']);
   });
 
-  test('nothing is fetched at build but from the registry, and exactly what the lock file names', () => {
+  test('the build fetches only from the registry, exactly what the lock file names', () => {
     const runs = [...text.replace(/\\\n/g, ' ').matchAll(/^RUN (.+)$/gm)].map(([, command = '']) => command);
     assert.doesNotMatch(runs.join('\n'), /curl|wget|apt|git |npm (i|install)\b|npx/);
     assert.equal(runs.filter((command) => command.startsWith('npm ci')).length, 2);
     assert.doesNotMatch(text, /^ADD /m);
   });
 
-  test('what the last stage copies is there, is not ignored, and is what the package needs at run time', () => {
+  test('the last stage copies existing, unignored files that the package needs at run time', () => {
     const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n');
     const copied = (last.get('COPY') ?? [])
       .filter((line) => !line.startsWith('--from'))
@@ -117,7 +117,7 @@ describe('Dockerfile', () => {
   });
 });
 
-test('what is sent to the build is enough to build the program', (t) => {
+test('the build context suffices to build the program', (t) => {
   const folder = makeFolder(t);
   const sent = readFileSync(join(root, '.dockerignore'), 'utf8')
     .split('\n')

@@ -8,7 +8,7 @@ import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/chi
 
 const env = { EMBEDDING_PROVIDER: 'none' };
 
-test('contract §9: carrel add takes in files and folders, and tells of each what became of it', async (t) => {
+test('contract §9: carrel add ingests files and folders, and reports each outcome', async (t) => {
   const { folder, dataDir, run } = place(t);
   write(folder, {
     'a.md': '# Harbours\n\nA lighthouse.',
@@ -63,7 +63,7 @@ test('contract §9: carrel add takes in files and folders, and tells of each wha
 
 const isLinux = process.platform === 'linux';
 
-test('what is no file or has no name in UTF-8 is told as such', { skip: !isLinux }, (t) => {
+test('reports non-files and names that are not UTF-8', { skip: !isLinux }, (t) => {
   const { folder, run } = place(t);
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff]), Buffer.from('.txt')]), 'text');
   const { lines } = run(folder, '/dev/null');

@@ -69,14 +69,14 @@ describe('bearer tokens on the product (contract §2)', () => {
     '20 KB': `Bearer ${'x'.repeat(20_000)}`,
   };
   for (const [name, authorization] of Object.entries(wrong)) {
-    it(`T051: ${name} is refused`, async () => {
+    it(`T051: rejects ${name}`, async () => {
       const { status, headers } = await initializeWith({ authorization });
       assert.equal(status, 401);
       assert.match(String(headers['www-authenticate']), /^Bearer( error="invalid_token")?$/);
     });
   }
 
-  it('T051: two fields are refused, even if one is right; 1 MB of token and a NUL are bad requests', async () => {
+  it('T051: rejects two fields, even if one is right; 1 MB of token and a NUL are bad requests', async () => {
     const send = async (...fields: string[]): Promise<number> => {
       const head = ['POST /mcp HTTP/1.1', 'Host: localhost', ...fields, 'Content-Length: 0', 'Connection: close'];
       return statusOf(await sendRaw(program.url, `${head.join('\r\n')}\r\n\r\n`));
@@ -88,7 +88,7 @@ describe('bearer tokens on the product (contract §2)', () => {
   });
 
   for (const [name, value] of Object.entries({ empty: '', blank: '   ' })) {
-    it(`T051: an ${name} token refuses to start beyond loopback`, async () => {
+    it(`T051: with an ${name} token, refuses to start beyond loopback`, async () => {
       const open = startProgram(carrelProgram, ['serve', '--transport', 'http', '--host', '0.0.0.0', '--port', '0'], {
         CARREL_AUTH_TOKEN: value,
       });
@@ -124,7 +124,7 @@ describe('bearer tokens on the product (contract §2)', () => {
     });
   }
 
-  it('T052: a token in the query, a cookie, the body or another header is no token, and is never logged', async () => {
+  it('T052: ignores and never logs a token in the query, a cookie, the body or another header', async () => {
     const places: [string, Record<string, string>][] = [
       [`${program.url}?access_token=${token}`, {}],
       [program.url, { cookie: `access_token=${token}` }],
@@ -138,7 +138,7 @@ describe('bearer tokens on the product (contract §2)', () => {
     assert(!log.includes(token));
   });
 
-  it('T054: of 1,000 random tokens none is accepted, and the right one is refused with the guesses until the minute is over', async () => {
+  it('T054: accepts none of 1,000 random tokens, and rejects even the right one until the minute is over', async () => {
     const agent = keepAliveAgent(8);
     const statuses = new Map<number, number>();
     const guess = async (): Promise<void> => {

@@ -35,7 +35,7 @@ test('contract §9: carrel backup runs beside a server, and carrel restore bring
   assert.match(JSON.stringify(listed), new RegExp(id));
 });
 
-test('contract §9: documents of the knowledge base come back with their originals, byte for byte', async (t) => {
+test('contract §9: restores documents with their originals, byte for byte', async (t) => {
   const env = { EMBEDDING_PROVIDER: 'none' };
   const [from, to] = [place(t), place(t)];
   const folder = makeFolder(t);
@@ -65,7 +65,7 @@ test('contract §9: documents of the knowledge base come back with their origina
   assert.match(incomplete.stderr, /^carrel: The original files of 1 documents are missing/);
 });
 
-test('contract §1: what cannot be backed up or restored is one clear line and an exit code', (t) => {
+test('contract §1: a failed backup or restore is one clear line and an exit code', (t) => {
   const { dataDir, run } = place(t);
   const folder = makeFolder(t);
   const text = join(folder, 'text');
@@ -91,7 +91,7 @@ test('contract §1: what cannot be backed up or restored is one clear line and a
   assert.equal(existsSync(join(dataDir, 'carrel.db')), false, 'nothing was made');
 });
 
-test('a database from before the first release is refused in one line, and exits with 78', (t) => {
+test('rejects a database from before the first release in one line, with exit code 78', (t) => {
   const { dataDir, run } = place(t);
   const folder = makeFolder(t);
   const text = join(folder, 'ferry.md');

@@ -52,7 +52,7 @@ describe('cancellation over HTTP (contract §2, T043)', () => {
     assert(stream.messages().every((message) => message['method'] === 'notifications/progress'));
   });
 
-  it('ignores ids that are unknown, finished, of another type, of another client or no ids at all', async () => {
+  it('ignores unknown, finished, foreign and invalid ids', async () => {
     const other = await openSession(program.url);
     const call = session.send(slow(42, 'kept', 500));
     await program.said(/^started kept$/m);
@@ -87,7 +87,7 @@ describe('cancellation over HTTP (contract §2, T043)', () => {
     await program.said(/^aborted cut$/m);
   });
 
-  it('ending the session stops what runs in it', async () => {
+  it('ending the session stops its running requests', async () => {
     const ending = await openSession(program.url);
     const call = ending.send(slow(1, 'ended'));
     call.catch(() => {});
@@ -124,7 +124,7 @@ describe('cancellation over stdio (contract §2, T043)', () => {
   );
 
   it(
-    'of one request of a batch leaves the answers to the others',
+    'of one request in a batch leaves the other answers',
     run('2025-03-26', async (client) => {
       client.send([slow(1, 'batched'), { jsonrpc: '2.0', id: 2, method: 'ping' }]);
       await client.program.said(/^started batched$/m);
@@ -142,7 +142,7 @@ describe('streams that break and are taken up again (2025-11-25)', () => {
   });
   after(() => program.stop());
 
-  it('the answer and what was missed come after Last-Event-ID, to the session that they belong to only', async () => {
+  it('the answer and missed events follow Last-Event-ID, only for their own session', async () => {
     const session = await openSession(program.url);
     const stranger = await openSession(program.url);
     const params = {
@@ -172,14 +172,14 @@ describe('streams that break and are taken up again (2025-11-25)', () => {
     assert.deepEqual(steps, [1, 2, 3, 4, 5, 9]);
   });
 
-  it('an unknown Last-Event-ID is refused', async () => {
+  it('rejects an unknown Last-Event-ID', async () => {
     const session = await openSession(program.url);
     for (const id of ['9-999999', 'nonsense', '-1-1']) {
       assert.equal((await openStream(program.url, { ...session.headers, 'last-event-id': id })).status, 400);
     }
   });
 
-  it('a session has one stream of its own at a time', async () => {
+  it('a session has one standalone stream at a time', async () => {
     const session = await openSession(program.url);
     const first = await openStream(program.url, session.headers);
     assert.equal(first.status, 200);

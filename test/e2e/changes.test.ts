@@ -25,7 +25,7 @@ async function connect(url: string) {
   return { client, told, call };
 }
 
-describe('clients are told of the changes that they asked for, and of no others', { timeout: 300_000 }, () => {
+describe('clients are notified of the changes they subscribed to, and no others', { timeout: 300_000 }, () => {
   const cleanUps: (() => unknown)[] = [];
   let server: Carrel;
   before(async () => {
@@ -67,7 +67,7 @@ describe('clients are told of the changes that they asked for, and of no others'
     await Promise.all([writer, reader, other].map(({ client }) => client.close()));
   });
 
-  it('2026-07-28: subscriptions/listen, acknowledged with what will be told, ended with a result', async () => {
+  it('2026-07-28: subscriptions/listen is acknowledged with its scope and ended with a result', async () => {
     const writer = await connect(server.url);
     const { note } = (await writer.call('save_note', { title: 'A note', content: 'One' })) as { note: Fields };
     const uri = `carrel://notes/${note['id']}`;
@@ -97,7 +97,7 @@ describe('clients are told of the changes that they asked for, and of no others'
     await writer.client.close();
   });
 
-  it('what is malformed, too much or without the extension is refused', async () => {
+  it('rejects malformed, excessive and undeclared subscriptions', async () => {
     const answers = await Promise.all([
       listen({ taskIds: ['x'] }),
       listen({ taskIds: 'x' }, withTasks),

@@ -45,7 +45,7 @@ async function check(
   return { ...found, code };
 }
 
-test('doctor asks Ollama for a vector: a server that is away, or lacks the model, is found', async (t) => {
+test('doctor asks Ollama for a vector and detects a missing server or model', async (t) => {
   const away = await check(t, 'model', { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: 'http://127.0.0.1:9' });
   assert.deepEqual([away.ok, away.code], [false, 78]);
   assert.match(away.found, /^ollama:nomic-embed-text at http:\/\/127\.0\.0\.1:9: /);
@@ -84,7 +84,7 @@ test('doctor finds a web search without its key', async (t) => {
   assert.deepEqual([right.ok, right.found], [true, 'brave, then duckduckgo']);
 });
 
-test('as root: doctor finds a disk that is full, and one that is nearly so', { skip: cannotMount() }, async (t) => {
+test('as root: doctor detects a full and a nearly full disk', { skip: cannotMount() }, async (t) => {
   for (const [size, words, ok] of [
     ['8m', 'full', false],
     ['200m', 'nearly full', true],
@@ -102,7 +102,7 @@ test('as root: doctor finds a disk that is full, and one that is nearly so', { s
   }
 });
 
-test('doctor does not advise PostgreSQL for a SQLite path that is wrong', async (t) => {
+test('doctor does not suggest PostgreSQL for a wrong SQLite path', async (t) => {
   const folder = makeFolder(t);
   writeFileSync(join(folder, 'file'), 'no folder');
   mkdirSync(join(folder, 'folder'));
@@ -114,7 +114,7 @@ test('doctor does not advise PostgreSQL for a SQLite path that is wrong', async 
   }
 });
 
-test('doctor tells what a lost database left behind', async (t) => {
+test('doctor reports what a lost database left behind', async (t) => {
   const dataDir = makeFolder(t);
   writeFileSync(join(dataDir, 'carrel.db'), '');
   const database = await check(t, 'database', {}, { dataDir });
@@ -157,7 +157,7 @@ function cannotMount(): string | false {
   return process.platform === 'linux' && process.getuid?.() === 0 ? false : 'only root can mount a small disk';
 }
 
-test('a port that a running Carrel uses is in order; one that another program uses is not', async (t) => {
+test('accepts a port used by a running Carrel, but not one used by another program', async (t) => {
   const own = await startCarrel(t, ['serve', '--transport', 'http'], { env: { EMBEDDING_PROVIDER: 'none' } });
   const used = await check(t, 'port', {}, { port: Number(new URL(own.url).port) });
   assert.deepEqual([used.ok, used.code], [true, 0], used.found);

@@ -15,13 +15,13 @@ interface Check {
   remedy?: string;
 }
 
-test('contract §9: doctor tells of a database that is not there yet, and makes none', (t) => {
+test('contract §9: doctor reports a missing database without creating it', (t) => {
   const { path, doctor } = place(t);
   assert.match(doctor().database.found, /created at the first start$/);
   assert.equal(existsSync(path), false);
 });
 
-test('contract §9: doctor checks the database and tells which models have vectors and how many texts wait', async (t) => {
+test('contract §9: doctor checks the database and reports models with vectors and pending texts', async (t) => {
   const { path, doctor } = place(t);
   await fill(path);
   const { code, checks, database } = doctor();
@@ -44,7 +44,7 @@ test('contract §9: doctor reports an index that does not match the stored texts
   assert.match(database.remedy ?? '', /carrel restore <backup> --force/);
 });
 
-test("contract §9: doctor tells a damaged file, another program's and a newer one apart", (t) => {
+test('contract §9: doctor distinguishes damaged, foreign and newer files', (t) => {
   const damaged = place(t);
   writeFileSync(damaged.path, 'no database\n'.repeat(500));
   assert.match(damaged.doctor().database.remedy ?? '', /carrel restore/);
@@ -58,7 +58,7 @@ test("contract §9: doctor tells a damaged file, another program's and a newer o
   assert.match(newer.doctor().database.remedy ?? '', /upgrade Carrel/);
 });
 
-test('contract §9: doctor says that PostgreSQL does not answer, without its address', (t) => {
+test('contract §9: doctor reports that PostgreSQL does not answer, without its address', (t) => {
   const { doctor } = place(t);
   const { code, database } = doctor({
     STORAGE_BACKEND: 'postgresql',
@@ -89,7 +89,7 @@ test('contract §9: doctor and config show no secret of an address', (t) => {
   }
 });
 
-test('secrets of an address that is refused are not repeated', (t) => {
+test("a rejected address's secrets are not repeated", (t) => {
   const dataDir = makeFolder(t);
   for (const variable of ['SEARXNG_URL', 'KB_ENGINE_URL', 'SERPER_URL', 'BRAVE_URL', 'DUCKDUCKGO_URL']) {
     const env = cleanEnv(dataDir, { [variable]: 'http://user:hidden@127.0.0.1:1' });

@@ -39,7 +39,7 @@ const noText = ['80', 'e282', 'c0af', 'eda080', 'e9'].map((hex) =>
   ]),
 );
 
-describe('a bomb over HTTP is refused, and others are served meanwhile and afterwards', () => {
+describe('rejects a bomb over HTTP, and serves others meanwhile and afterwards', () => {
   let program: ListeningProgram;
   let session: RawSession;
   let other: RawSession;
@@ -66,7 +66,7 @@ describe('a bomb over HTTP is refused, and others are served meanwhile and after
     });
   }
 
-  it('bytes that are no UTF-8 are refused', async () => {
+  it('rejects invalid UTF-8', async () => {
     for (const body of noText) {
       const answer = await exchange(program.url, { headers: jsonHeaders, body });
       assert.equal(answer.status, 400);
@@ -114,7 +114,7 @@ describe('a bomb over HTTP is refused, and others are served meanwhile and after
     await served(other);
   });
 
-  it('a body that says it is too long is refused before it is sent', async () => {
+  it('rejects an overlong body by its declared length', async () => {
     const socket = await openSocket(program.url);
     const answer = new Promise<string>((resolve) => socket.setEncoding('latin1').once('data', resolve));
     const head = ['POST /mcp HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
@@ -123,7 +123,7 @@ describe('a bomb over HTTP is refused, and others are served meanwhile and after
     socket.destroy();
   });
 
-  it('arguments at the limit of a tool are refused in a few words, not at the length of the bomb', async () => {
+  it("rejects arguments at a tool's limit briefly", async () => {
     const items = Array.from({ length: 50_000 }, () => 1);
     const { messages, text } = await session.call(5, 'take', { items });
     assert.equal(messages[0]?.error?.code, -32_602);
@@ -132,7 +132,7 @@ describe('a bomb over HTTP is refused, and others are served meanwhile and after
   });
 });
 
-describe('a bomb over stdio is refused, and the conversation goes on', () => {
+describe('rejects a bomb over stdio, and the conversation continues', () => {
   let client: StdioClient;
   let quiet: number;
   before(async () => {
@@ -162,7 +162,7 @@ describe('a bomb over stdio is refused, and the conversation goes on', () => {
     });
   }
 
-  it('bytes that are no UTF-8 are refused, by the id that they carry', async () => {
+  it("rejects invalid UTF-8 under the message's id", async () => {
     for (const body of noText) {
       const seen = client.messages.length;
       client.write(Buffer.concat([body, Buffer.from('\n')]));

@@ -38,7 +38,7 @@ describe('HTTP rules (contract §2)', () => {
     'localhost@evil.example',
     '0.0.0.0',
   ]) {
-    it(`T021: the Host ${host} is refused`, async () => {
+    it(`T021: rejects the Host ${host}`, async () => {
       assert.equal((await initializeWith({ host: host.replace('PORT', port) })).status, 403);
     });
   }
@@ -49,7 +49,7 @@ describe('HTTP rules (contract §2)', () => {
     });
   }
 
-  it('T023: localhost with a trailing dot is refused: no client that means us writes it', async () => {
+  it('T023: rejects localhost with a trailing dot: no genuine client writes it', async () => {
     assert.equal((await initializeWith({ host: `localhost.:${port}` })).status, 403);
   });
 
@@ -65,12 +65,12 @@ describe('HTTP rules (contract §2)', () => {
     '',
   ];
   for (const origin of foreignOrigins) {
-    it(`T024: the Origin ${origin || '(empty)'} is refused`, async () => {
+    it(`T024: rejects the Origin ${origin || '(empty)'}`, async () => {
       assert.equal((await initializeWith({ origin })).status, 403);
     });
   }
 
-  it('T024: two Origins are refused, even two of ours', async () => {
+  it('T024: rejects two Origins, even two of ours', async () => {
     const own = `http://127.0.0.1:${port}`;
     for (const second of ['http://evil.example', own]) {
       const lines = ['POST /mcp HTTP/1.1', `Host: 127.0.0.1:${port}`, `Origin: ${own}`, `Origin: ${second}`];
@@ -120,7 +120,7 @@ describe('HTTP rules (contract §2)', () => {
     'application/json, text/plain',
   ];
   for (const type of wrongTypes) {
-    it(`T027: the content type ${JSON.stringify(type)} is refused`, async () => {
+    it(`T027: rejects the content type ${JSON.stringify(type)}`, async () => {
       const headers = { accept: jsonHeaders.accept, ...(type === undefined ? {} : { 'content-type': type }) };
       const answer = await exchange(program.url, { headers, body: JSON.stringify(initialize) });
       assert.equal(answer.status, 415);
@@ -178,7 +178,7 @@ describe('HTTP rules (contract §2)', () => {
     });
   }
 
-  it('T030: an unknown MCP-Protocol-Version, or two, are refused in a session', async () => {
+  it('T030: rejects unknown or duplicate MCP-Protocol-Version headers in a session', async () => {
     const session = await openSession(program.url);
     for (const version of ['1999-01-01', '2025-11-25, 2025-06-18']) {
       const headers = { ...session.headers, 'mcp-protocol-version': version };
@@ -231,7 +231,7 @@ describe('HTTP rules (contract §2)', () => {
     });
   }
 
-  it('T047: the health report tells strangers nothing when there is a token', async () => {
+  it('T047: with a token set, the health report reveals nothing to strangers', async () => {
     const url = String(new URL('/health', guarded.url));
     const stranger = await exchange(url, { method: 'GET' });
     assert.deepEqual(JSON.parse(stranger.text), { status: 'ok' });

@@ -56,7 +56,7 @@ test('in carrel serve, find asks the knowledge base, and its documents are resou
   await assert.rejects(client.readResource({ uri: 'carrel://kb/doc/1 OR 1=1' }), /No document/);
 });
 
-test('an engine that is away is a source that failed, not one without hits (contract §8)', async (t) => {
+test('an unavailable engine is a failed source, not an empty one (contract §8)', async (t) => {
   const { call } = await serve(t, makeFolder(t), { KB_ENGINE_URL: 'http://127.0.0.1:9' });
   const { sources, hint } = await call('find', { query: 'anything' });
   assert.match(String(hint), /these sources failed: kb\./);

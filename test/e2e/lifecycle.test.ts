@@ -38,7 +38,7 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
   );
 
   it(
-    'T003: a second initialize is refused and harms nothing',
+    'T003: rejects a second initialize without side effects',
     run(async (client) => {
       await client.handshake('2025-06-18');
       assert.equal((await client.request(1, 'initialize', initializeParams('2024-11-05'))).error?.code, -32_600);
@@ -60,7 +60,7 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
   );
 
   it(
-    'T005: a request that names an unknown revision learns which there are',
+    'T005: an unknown revision is answered with the supported ones',
     run(async (client) => {
       const { message } = modernRequest('tools/list', {
         _meta: { 'io.modelcontextprotocol/protocolVersion': '2099-01-01' },
@@ -72,7 +72,7 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
   );
 
   it(
-    'T006: initialize is refused as part of a batch',
+    'T006: rejects initialize in a batch',
     run(async (client) => {
       await client.handshake('2025-03-26');
       client.send([initialize(1), { jsonrpc: '2.0', id: 2, method: 'ping' }]);
@@ -94,7 +94,7 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
   );
 
   it(
-    'T016: calls that are in flight when the input ends are answered',
+    'T016: answers calls that are in flight when the input ends',
     run(async (client) => {
       await client.handshake();
       for (const id of [1, 2, 3]) {
@@ -110,7 +110,7 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
   const newest = '2025-11-25';
   const offers = { every: undefined, fess: '2025-03-26', cody: '2024-11-05' };
   for (const [offer, pinned] of Object.entries(offers)) {
-    it(`T004: whatever is asked for, the revision is one that is offered (${offer})`, async () => {
+    it(`T004: always answers with an offered revision (${offer})`, async () => {
       const asked = {
         '2025-03-26': '2025-03-26',
         '2024-11-05': '2024-11-05',
@@ -127,7 +127,7 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
   }
 
   it(
-    'T004: a revision that is no string, or missing, is a bad argument, and the client may try again',
+    'T004: a missing or non-string revision is a bad argument, and the client may retry',
     run(async (client) => {
       const { protocolVersion: _left, ...missing } = { ...initializeParams('x'), protocolVersion: undefined };
       for (const params of [{ ...initializeParams('x'), protocolVersion: 7 }, missing, {}]) {
@@ -168,7 +168,7 @@ describe('the lifecycle over HTTP (contract §2)', () => {
     assert.deepEqual((await overtaking).messages[0]?.result?.['structuredContent'], { marker: 'overtaking' });
   });
 
-  it('T003: a second initialize in a session is refused and harms nothing', async () => {
+  it('T003: rejects a second initialize in a session without side effects', async () => {
     const session = await openSession(program.url);
     const { messages } = await session.send(initialize(1));
     assert.equal(messages[0]?.error?.code, -32_600);

@@ -12,7 +12,7 @@ interface Wire {
 
 /** The same malformed messages on both wires; each is sent as it is, and the answer to it comes back. */
 for (const wire of [stdioWire(), httpWire()]) {
-  describe(`messages that are not quite right, over ${wire.name}`, () => {
+  describe(`malformed messages, over ${wire.name}`, () => {
     let send: (text: string) => Promise<Message | undefined>;
     before(async () => {
       send = await wire.open();
@@ -31,7 +31,7 @@ for (const wire of [stdioWire(), httpWire()]) {
 
     const longId = JSON.stringify('x'.repeat(10_000));
     for (const id of ['0', '-7', '"1"', '""', longId]) {
-      it(`T008: the id ${id.slice(0, 20)} comes back as it was`, async () => {
+      it(`T008: the id ${id.slice(0, 20)} comes back unchanged`, async () => {
         assert.equal(JSON.stringify((await send(ping(id)))?.['id']), id);
       });
     }
@@ -63,7 +63,7 @@ for (const wire of [stdioWire(), httpWire()]) {
     }
 
     for (const params of ['null', '[]', '"text"', '7']) {
-      it(`T012: the params ${params} are refused`, async () => {
+      it(`T012: rejects the params ${params}`, async () => {
         const answer = await send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
         assert.equal(answer?.error?.code, -32_602);
       });
@@ -71,12 +71,12 @@ for (const wire of [stdioWire(), httpWire()]) {
 
     const call = (params: string): string => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']) {
-      it(`T012: ${name === '' ? 'the empty name' : name} is no tool`, async () => {
+      it(`T012: ${name === '' ? 'the empty name' : name} is not a tool`, async () => {
         const answer = await send(call(`{"name":"${name}","arguments":{}}`));
         assert.equal(answer?.error?.code, -32_602);
         assert.equal(answer?.error?.data?.['code'], 'unknown_tool');
       });
-      it(`T012: ${name === '' ? 'the empty name' : name} is no argument and no method`, async () => {
+      it(`T012: ${name === '' ? 'the empty name' : name} is neither an argument nor a method`, async () => {
         const strange = await send(call(`{"name":"echo","arguments":{"text":"x","${name}":{"polluted":1}}}`));
         assert.equal(strange?.error?.code, -32_602);
         const method = await send(`{"jsonrpc":"2.0","id":1,"method":"${name}"}`);
@@ -93,7 +93,7 @@ for (const wire of [stdioWire(), httpWire()]) {
       assert.equal(disabled?.error?.data?.['code'], 'tool_disabled');
     });
 
-    it('T012: JSON text is taken where an array or object is wanted, and null for what is left out (contract §2)', async () => {
+    it('T012: accepts JSON text for arrays and objects, and null for omitted fields (contract §2)', async () => {
       const taken = await send(call('{"name":"take","arguments":{"items":"[1,2]","metadata":"{\\"a\\":1}"}}'));
       assert.deepEqual(taken?.result?.['structuredContent'], { items: 2, keys: 1 });
       const empty = await send(call('{"name":"take","arguments":{"items":null}}'));
@@ -103,7 +103,7 @@ for (const wire of [stdioWire(), httpWire()]) {
 }
 
 describe('ids on the wire', () => {
-  it('T008: an integer that a double cannot hold comes back byte for byte', async () => {
+  it('T008: an integer that exceeds a double comes back byte for byte', async () => {
     const program = await startListening(echoProgram);
     const session = await openSession(program.url);
     const { text } = await session.send('{"jsonrpc":"2.0","id":1152921504606846977,"method":"ping"}');
@@ -153,26 +153,26 @@ describe('T036: batches', () => {
     });
   }
 
-  it('of notifications only are accepted without an answer', async () => {
+  it('with only notifications are accepted without an answer', async () => {
     const session = await openSession(program.url, '2025-03-26');
     const { status, text } = await session.send([{ jsonrpc: '2.0', method: 'notifications/roots/list_changed' }]);
     assert.deepEqual([status, text], [202, '']);
   });
 
-  it('that mix good, bad and nested messages get an answer to each', async () => {
+  it('with good, bad and nested messages get an answer to each', async () => {
     const session = await openSession(program.url, '2025-03-26');
     const { messages } = await session.send([{ jsonrpc: '2.0', id: 1, method: 'ping' }, 7, [pings(1)], { id: 2 }]);
     assert.deepEqual(messages.map(({ error }) => error?.code ?? 0).sort(byNumber), [-32_600, -32_600, -32_600, 0]);
   });
 
   for (const revision of ['2025-06-18', '2025-11-25']) {
-    it(`are refused in ${revision}`, async () => {
+    it(`are rejected in ${revision}`, async () => {
       const session = await openSession(program.url, revision);
       assert.equal((await session.send(pings(2))).status, 400);
     });
   }
 
-  it('are refused in 2026-07-28', async () => {
+  it('are rejected in 2026-07-28', async () => {
     const { headers, message } = modernRequest('tools/list');
     const answer = await exchange(program.url, { headers, body: JSON.stringify([message, message]) });
     assert.equal(answer.status, 400);

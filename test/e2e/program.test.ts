@@ -79,7 +79,7 @@ test('--version and --help answer on stdout and end with 0', () => {
   }
 });
 
-test('what a full disk does not take is told and ends with 69; a reader that has seen enough is no fault (contract §1)', () => {
+test('a full disk is reported with exit code 69; a closed pipe is not an error (contract §1)', () => {
   const home = folder();
   writeFileSync(join(home, 'memory.jsonl'), '{"type":"entity","name":"a","entityType":"b","observations":["c"]}\n');
   const shell = (script: string) =>
@@ -121,7 +121,7 @@ test('in a folder that was removed a command is one clear line and 2 (contract �
   assert.equal(status, 2);
 });
 
-test('a configuration that can not work ends with 78 and says in which file or variable (contract §1, T019)', () => {
+test('an invalid configuration exits with 78 and names the file or variable (contract §1, T019)', () => {
   const data = folder({ 'config.json': '{ bad json }' });
   const unwritable = folder();
   const damaged = folder({ 'carrel.db': 'no database, whatever its name says'.repeat(100) });
@@ -152,7 +152,7 @@ test('a configuration that can not work ends with 78 and says in which file or v
   assert.match(run(['--data-dir', data, '--debug']).err, /\n\s+at /, '--debug shows the stack');
 });
 
-test('a port that is taken ends with 69: a supervisor may try again', async () => {
+test('a port in use exits with 69: a supervisor may retry', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -166,7 +166,7 @@ test('a port that is taken ends with 69: a supervisor may try again', async () =
   );
 });
 
-test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT end with 0 (contract §1)', async () => {
+test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT exit with 0 (contract §1)', async () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const program = await startListening(carrelProgram);
     assert.match(program.url, /^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
@@ -190,7 +190,7 @@ test('a stdio server ends with 0 when its client goes, writes nothing but JSON-R
   assert.equal(client.program.stderrText(), '');
 });
 
-test('nothing is written into the current folder, and what is written is for the owner alone (contract §1, T166)', () => {
+test('writes nothing into the current folder, and only owner-readable files (contract §1, T166)', () => {
   const { home, code } = run([]);
   assert.equal(code, 0);
   assert.deepEqual(readdirSync(home), ['.carrel']);
@@ -224,7 +224,7 @@ test('--toolsets offers the tools of those toolsets; find alone still asks every
   assert.deepEqual(await offered('--toolsets', 'find,research'), [...research, 'find', 'verify']);
 });
 
-test('on a Node that is too old the binary says so in one line and ends with 78', () => {
+test('on an outdated Node the binary says so in one line and exits with 78', () => {
   // The check reads process.versions.node; a preload that changes it stands in for an old Node.
   const fake = join(
     folder({ 'old.cjs': "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });" }),
@@ -247,7 +247,7 @@ test('config shows each value with its source and never a secret', () => {
   assert.equal((out + err + run(['config'], env).out).includes('a-very-secret-token'), false);
 });
 
-test('a start that is refused writes nothing, and compiled code is never kept in the data folder', () => {
+test('a rejected start writes nothing, and compiled code is never kept in the data folder', () => {
   const data = folder();
   assert.equal(run(['--data-dir', data, '--toolsets', 'nothing']).code, 2);
   assert.deepEqual(readdirSync(data), []);
@@ -255,7 +255,7 @@ test('a start that is refused writes nothing, and compiled code is never kept in
   assert.deepEqual([existsSync(join(data, 'carrel.db')), existsSync(join(data, 'cache'))], [true, false]);
 });
 
-test('doctor passes on a good machine and names the next command for what is wrong', async () => {
+test('doctor passes on a good machine and names the next command for problems', async () => {
   assert.equal(run(['doctor', '--port', '0']).code, 0);
   const blocked = folder();
   writeFileSync(join(blocked, 'data'), '');
@@ -284,7 +284,7 @@ test('doctor passes on a good machine and names the next command for what is wro
   for (const { remedy } of failed) assert.ok(remedy.length > 10);
 });
 
-test('the log has what happened, and a token never (G18)', async () => {
+test('the log records events, and never a token (G18)', async () => {
   const home = folder();
   const program = await startListening(carrelProgram, ['--data-dir', home], {
     CARREL_AUTH_TOKEN: 'canary-token-123456',

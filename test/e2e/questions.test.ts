@@ -64,7 +64,7 @@ describe('before much is deleted, the user is asked through the client', { timeo
   });
 
   for (const revision of ['2025-06-18', '2025-11-25', '2026-07-28']) {
-    it(`${revision}: with the count and a sample; whatever is no clear yes changes nothing`, async () => {
+    it(`${revision}: with count and sample; anything but a clear yes changes nothing`, async () => {
       engine.documents.clear();
       for (const n of [1, 2, 3]) engine.add({ title: `Report\n${n}`, tags: ['old'], text: revision + n });
       engine.add({ title: 'Kept', tags: ['new'], text: revision });
@@ -105,7 +105,7 @@ describe('before much is deleted, the user is asked through the client', { timeo
   for (const revision of ['2025-11-25', '2026-07-28']) {
     // The older revision has the call fail, to be repeated; the newer one has the user asked again within it.
     const asksAgain = revision === '2026-07-28';
-    it(`${revision}: a late yes deletes what was asked about or nothing, even if the count is the same`, async () => {
+    it(`${revision}: a late yes deletes exactly what was asked about, or nothing`, async () => {
       engine.documents.clear();
       for (const id of [1, 2]) engine.add({ id, title: `Report ${id}`, tags: ['old'], text: `${revision}${id}` });
       let changes = 1;
@@ -205,7 +205,7 @@ describe('before much is deleted, the user is asked through the client', { timeo
     assert.equal(engine.documents.size, 3);
   });
 
-  it('where nobody can be asked, the threshold and force decide as before', async () => {
+  it('if nobody can be asked, threshold and force decide as before', async () => {
     engine.documents.clear();
     for (const n of [1, 2, 3]) engine.add({ title: `Report ${n}`, tags: ['old'], text: String(n) });
     const outcomes: unknown[] = [];

@@ -23,7 +23,7 @@ const newest = '2026-07-28';
 const infoKey = 'io.modelcontextprotocol/serverInfo';
 const resultOf = (message: Message | undefined): Fields => message?.result ?? assert.fail(JSON.stringify(message));
 
-describe('what a client can show of the server and of what a search finds', { timeout: 300_000 }, () => {
+describe('what a client can show of the server and of search results', { timeout: 300_000 }, () => {
   const owner = wholeFile();
   let server: Carrel;
   const clients: Record<string, Client> = {};
@@ -73,7 +73,7 @@ describe('what a client can show of the server and of what a search finds', { ti
   ];
 
   for (const revision of ['2025-11-25', newest]) {
-    it(`${revision}: each search links to what it found, and every link can be read`, async () => {
+    it(`${revision}: each search links to its results, and every link is readable`, async () => {
       const { client, call } = connected(revision);
       for (const [tool, list, titles] of searches) {
         const { content, data } = await call(tool, { query: 'zirconium' });
@@ -96,7 +96,7 @@ describe('what a client can show of the server and of what a search finds', { ti
     });
   }
 
-  it('what else is answered has no links: other tools, failures, searches in the past, nothing found', async () => {
+  it('other answers have no links: other tools, failures, past searches, empty results', async () => {
     const { client, call } = connected('2025-11-25');
     const nothing = await call('fts_search_context', { query: 'zirconium', as_of: '2030-01-01T00:00:00Z' });
     assert.equal(nothing.data['count'], 1);
@@ -122,7 +122,7 @@ describe('what a client can show of the server and of what a search finds', { ti
     }
   });
 
-  it('clients from 2025-11-25 on are told the icon of the console, once, however they ask', async () => {
+  it("clients since 2025-11-25 get the console's icon once, however they ask", async () => {
     const icon = new URL('../../src/console/assets/icon.svg', import.meta.url);
     const src = `data:image/svg+xml;base64,${readFileSync(icon).toString('base64')}`;
     assert.ok(src.length <= 600);
@@ -162,7 +162,7 @@ describe('what a client can show of the server and of what a search finds', { ti
     assert.deepEqual(shown, [icons, undefined, undefined, undefined]);
   });
 
-  it('on stdio the icon is told as well, and there are no links unless they are asked for', async () => {
+  it('on stdio the icon is included too, and links only on request', async () => {
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } });
     const dataDir = makeFolder(owner);
     const args = [carrelProgram, 'serve', '--toolsets', 'research'];

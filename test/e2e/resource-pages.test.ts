@@ -27,7 +27,7 @@ function start(t: TestContext, more: Record<string, string> = {}) {
   return { client, request, call };
 }
 
-test('contract §2: every resource that is there all along is listed once, while others come and go', {
+test('contract §2: every resource that stays is listed once, while others come and go', {
   timeout: 60_000,
 }, async (t) => {
   const { client, request, call } = start(t);
@@ -84,7 +84,7 @@ test('contract §4, for every text: a cursor belongs to one text, and to none th
   assert.equal(await client.end(), 0);
 });
 
-test('contract §4, for every text: a document is read on, whatever its engine has for a hash', {
+test('contract §4, for every text: a document can be read on, with any hash format', {
   timeout: 60_000,
 }, async (t) => {
   const fake = await startFakeEngine(t);

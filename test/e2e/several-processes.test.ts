@@ -72,7 +72,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     [two.url, one.url],
   ];
 
-  it('what one has written, changed or deleted, the next read and search of another sees', async () => {
+  it('a write, change or deletion is visible to the next read and search of another process', async () => {
     for (const [writer, reader] of everywhere()) {
       const text = `The heron of ${new URL(writer).port} stands in the reeds`;
       const { context_id: id } = await call(writer, 'store_context', { thread_id: 'pond', source: 'agent', text });
@@ -142,7 +142,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     assert.equal(stored?.['document_id'], id);
   });
 
-  it('a task is told, ended and cancelled by any of them, with the work of the one that does it', async () => {
+  it('any process reports, ends and cancels a task, with the work of its owner', async () => {
     fess.setFault({ kind: 'hold' });
     const search = async (url: string): Promise<string> => {
       const asked = fess.nextRequest('/documents');
@@ -225,7 +225,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
   });
 
   for (const revision of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-    it(`${revision}: a session goes on in any of them, with questions, changes and cancelling, until it is ended`, async () => {
+    it(`${revision}: a session continues in any process, with questions, changes and cancelling, until it ends`, async () => {
       const [asked, told]: [string[], string[]] = [[], []];
       const client = new Client(
         { name: 'test', version: '1.0.0' },
@@ -288,7 +288,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     });
   }
 
-  it('nobody else goes on with a session, and nothing is done before its handshake is complete', async () => {
+  it('nobody else can continue a session, and nothing runs before its handshake is complete', async () => {
     const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const opened = await post(one.url, { jsonrpc: '2.0', id: 1, method: 'initialize', params }, authorization);
     const session = { 'mcp-session-id': String(opened.headers['mcp-session-id']) };
@@ -303,7 +303,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     }
   });
 
-  it('whoever listens to one is told of what another has written', async () => {
+  it("listeners are notified of another process's writes", async () => {
     const { note } = await call(one.url, 'save_note', { title: 'Nest', content: 'empty' });
     const uri = `carrel://notes/${(note as Fields)['id']}`;
     const { headers, message } = modernRequest('subscriptions/listen', {
@@ -330,7 +330,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     assert.ok((allowed?.length ?? 0) <= 40, `${allowed?.length} were allowed`);
   });
 
-  it('a process that is killed leaves its tasks as broken off, and its uploads and sessions to the others', async () => {
+  it('a killed process leaves its tasks as interrupted, and its uploads and sessions to the others', async () => {
     fess.setFault({ kind: 'hold' });
     const { taskId } = await call(one.url, 'fess_docs_search', { query: 'heron' }, withTasks);
     const { upload_id } = await call(one.url, 'kb_upload_start', { filename: 'a.txt', total_size: 4 });

@@ -100,7 +100,7 @@ async function gone(pid: number): Promise<void> {
   while (isServing(pid)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-test('clients share one process, each in a session of its own, and nothing is left when the last has gone (contract §1, §9)', async (t) => {
+test('clients share one process, each with its own session, and nothing is left after the last (contract §1, §9)', async (t) => {
   const desk = makeDesk(t);
   const [first, second] = [desk.start(), desk.start()];
   const answers = await Promise.all([first.handshake('2025-11-25'), second.handshake('2025-03-26')]);
@@ -134,7 +134,7 @@ test('clients share one process, each in a session of its own, and nothing is le
   assert.equal(first.program.stderrText() + second.program.stderrText(), '');
 });
 
-test('an owner that is killed is replaced: sessions go on, reads are repeated, and no write is lost or doubled', async (t) => {
+test('a killed owner is replaced: sessions continue, reads are repeated, and no write is lost or doubled', async (t) => {
   const desk = makeDesk(t);
   let asked = 0;
   const held = Promise.withResolvers<void>();
@@ -186,7 +186,7 @@ test('an owner that is killed is replaced: sessions go on, reads are repeated, a
   assert.deepEqual(await Promise.all(clients.map((client) => client.end())), [0, 0]);
 });
 
-test('an owner that is killed while it starts is replaced, and the client notices nothing', async (t) => {
+test('an owner killed while starting is replaced, and the client notices nothing', async (t) => {
   const desk = makeDesk(t);
   const client = desk.start();
   const answered = client.handshake();
@@ -199,7 +199,7 @@ test('an owner that is killed while it starts is replaced, and the client notice
   assert.equal(client.program.stderrText(), '');
 });
 
-test('an owner that is asked to end finishes what it has begun, and hands over the rest unnoticed', async (t) => {
+test('an owner asked to end finishes its work and hands over the rest unnoticed', async (t) => {
   const desk = makeDesk(t);
   const client = desk.start();
   await client.handshake();
@@ -223,7 +223,7 @@ test('an owner that is asked to end finishes what it has begun, and hands over t
   assert.equal(await client.end(), 0);
 });
 
-test('what differs in program, settings or rights is not shared; both versions write, and an upgrade loses nothing', async (t) => {
+test('different programs, settings or rights are not shared; both versions write, and an upgrade loses nothing', async (t) => {
   const desk = makeDesk(t);
   const newer = join(makeFolder(t), 'carrel');
   const root = dirname(dirname(carrelProgram));
@@ -253,7 +253,7 @@ test('what differs in program, settings or rights is not shared; both versions w
   await upgraded.end();
 });
 
-test('a changed configuration file gets a process of its own; clients of the old one stay', async (t) => {
+test('a changed configuration file gets a new process; clients of the old one stay', async (t) => {
   const desk = makeDesk(t);
   const before = desk.start();
   await before.handshake();
@@ -299,7 +299,7 @@ test('secrets are nowhere in the folder, and only who knows the secret of the pr
   await client.end();
 });
 
-test('where the folder is not private, or is a link, the client is served alone, and the log says why', async (t) => {
+test('if the folder is not private or is a link, the client is served alone, and the log says why', async (t) => {
   const desk = makeDesk(t);
   const run = join(desk.dataDir, 'run');
   mkdirSync(run, { recursive: true });
@@ -318,7 +318,7 @@ test('where the folder is not private, or is a link, the client is served alone,
   assert.equal(desk.log().match(/not sharing: \S+run must be a folder owned by you/g)?.length, 2);
 });
 
-test('what killed processes leave behind, and a path too long for a socket, hold nobody up', async (t) => {
+test('leftovers of killed processes, and an overlong socket path, block nobody', async (t) => {
   const long = 'd'.repeat(100);
   const runtime = makeFolder(t);
   const desk = makeDesk(t, long);

@@ -7,7 +7,7 @@ import { exchange, jsonHeaders, modernRequest, openSession } from '../support/ra
 import { openSocket } from '../support/raw-socket.ts';
 
 /** Each holds sockets of a program of its own; both wait for the server's clocks, so they run side by side. */
-describe('peers that are slow on purpose', { concurrency: true }, () => {
+describe('deliberately slow peers', { concurrency: true }, () => {
   const served = async ({ url }: ListeningProgram): Promise<boolean> => {
     try {
       return (await exchange(String(new URL('/health', url)), { method: 'GET' })).status === 200;

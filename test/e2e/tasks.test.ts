@@ -87,7 +87,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     assert.deepEqual([failed['status'], (failed['result'] as Fields)['isError']], ['completed', true]);
   });
 
-  it('a quick call, one that wants to wait, and a client without the extension get no task', async () => {
+  it('a quick call, one that waits, and a client without the extension get no task', async () => {
     const { url } = program;
     const quick = await call(url, 'dig', { marker: 'q', delay_ms: 0 });
     const waited = await call(url, 'dig', { marker: 'w', delay_ms: 100, wait: true });
@@ -100,7 +100,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     assert.equal(refused['code'], -32_021);
   });
 
-  it('cancelling stops the work; what ended stays as it ended', async () => {
+  it('cancelling stops the work; finished tasks stay as they are', async () => {
     const { url } = program;
     const { taskId } = await call(url, 'dig', { marker: 'coal', delay_ms: 60_000 });
     const acknowledged = await ask(url, 'tasks/cancel', { taskId });
@@ -133,7 +133,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     await ask(url, 'tasks/cancel', { taskId });
   });
 
-  it('whoever listens is told how a task of theirs stands, with its result', async () => {
+  it("listeners are notified of their task's state, with its result", async () => {
     const { url } = program;
     const { taskId } = await call(url, 'dig', { marker: 'jade', delay_ms: 800 });
     const listen = (token: string) => {
@@ -155,7 +155,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     own.close();
   });
 
-  it('beyond the bound of one caller, calls are answered without a task', async () => {
+  it('above the limit per caller, calls are answered without a task', async () => {
     const { url } = await restarted();
     const answers = await Promise.all(
       Array.from({ length: 40 }, (_, n) => call(url, 'dig', { marker: `m${n}`, delay_ms: 200 })),
@@ -166,7 +166,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     );
   });
 
-  it('after kill -9 and a restart, results are there, and what was broken off says so', async () => {
+  it('after kill -9 and a restart, results remain, and interrupted tasks say so', async () => {
     const { url } = await restarted();
     const { taskId: whole } = await call(url, 'dig', { marker: 'kept', delay_ms: 100 });
     await ended(url, whole);

@@ -21,7 +21,7 @@ async function serve(t: TestContext, env: Record<string, string> = {}): Promise<
   return await connectAgent(t, url);
 }
 
-test('contract §8: verify tells where a quotation from a memory stands, and what it says since it was changed', async (t) => {
+test('contract §8: verify locates a quotation from memory, and detects later changes', async (t) => {
   const { call } = await serve(t);
   const { context_id: id } = await call('store_context', { thread_id: 'home', source: 'user', text: lease });
   const uri = `carrel://context/${id}`;
@@ -62,7 +62,7 @@ test('contract §8: verify reads documents, notes and web pages', async (t) => {
   }
 });
 
-test('contract §8: uri and hash of every hit of every search are those that verify takes, and its range is in the text', async (t) => {
+test('contract §8: verify accepts the uri and hash of every hit of every search, and its range is in the text', async (t) => {
   const { call } = await serve(t, withModels);
   const memory = `Memory. ${'Nothing of it is here. '.repeat(200)}${lease}`;
   await call('store_context', { thread_id: 'home', source: 'user', text: memory });
@@ -101,7 +101,7 @@ test('contract §8: verify takes 12 to 64 digits of a hash', async (t) => {
   }
 });
 
-test('contract §8: verify refuses what it cannot check, and says what it can', async (t) => {
+test('contract §8: verify rejects what it cannot check, and says what it can', async (t) => {
   const { call } = await serve(t);
   await assert.rejects(call('verify', { uri: 'file:///etc/passwd', quote: 'root' }), /carrel:\/\/kb\/doc\//);
   await assert.rejects(call('verify', { uri: 'carrel://context/1', quote: '… !' }), /no words/);
@@ -110,7 +110,7 @@ test('contract §8: verify refuses what it cannot check, and says what it can', 
   assert.equal(none['found'], false);
 });
 
-test('where fetch_page is disabled, verify asks no other server either', async (t) => {
+test('if fetch_page is disabled, verify asks no other server either', async (t) => {
   let asked = 0;
   const site = createServer((_, answer) => {
     asked += 1;

@@ -8,7 +8,7 @@ import { type Carrel, makeFolder, startCarrel } from '../support/child-program.t
 
 const engineEnv = { EMBEDDING_PROVIDER: 'none' };
 
-test('issue "Watch a folder": new, changed, renamed and removed files, each by what the collection then holds', async (t) => {
+test('issue "Watch a folder": new, changed, renamed and removed files, each checked in the collection', async (t) => {
   const { folder, file, watch, inStep } = await place(t);
   writeFileSync(file('kept.md'), 'kept');
   const watching = watch();
@@ -64,7 +64,7 @@ test('issue "Watch a folder": a burst of changes ends in step, and of files with
   assert.equal((await documents())[file('twin.txt')], hashesOf(folder)[file('twin.txt')]);
 });
 
-test('issue "Watch a folder": what changed while nobody watched is found at the next start', async (t) => {
+test('issue "Watch a folder": finds changes made while nobody watched at the next start', async (t) => {
   const { file, watch, inStep } = await place(t);
   // Any blank may be in a name: macOS writes one of these into those of screenshots.
   const same = file('same  2.43\u202fPM.txt ');
@@ -88,7 +88,7 @@ test('issue "Watch a folder": what changed while nobody watched is found at the 
   );
 });
 
-test('issue "Watch a folder": a folder that is gone or comes up empty takes no document with it', async (t) => {
+test('issue "Watch a folder": a missing or empty folder removes no documents', async (t) => {
   const { folder, file, watch, inStep, documents } = await place(t);
   writeFileSync(file('a.txt'), 'a');
   const first = watch();
@@ -105,7 +105,7 @@ test('issue "Watch a folder": a folder that is gone or comes up empty takes no d
   rmSync(`${folder}-away`, { recursive: true });
 });
 
-test('issue "Watch a folder": an engine that is away is waited for, and nothing is lost', async (t) => {
+test('issue "Watch a folder": waits for an unavailable engine, and loses nothing', async (t) => {
   const { folder, file, watch, engine, restartEngine } = await place(t);
   writeFileSync(file('a.txt'), 'a');
   const watching = watch();

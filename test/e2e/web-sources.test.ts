@@ -29,7 +29,7 @@ function place(t: TestContext) {
   return { dataDir, env, start, run };
 }
 
-test('contract §9: a crawl that was killed goes on, and sources are listed, refreshed, paused and removed', async (t) => {
+test('contract §9: a killed crawl resumes, and sources are listed, refreshed, paused and removed', async (t) => {
   const site = await startTrapSite(t, { pages });
   const { start, run } = place(t);
   const url = `${site.origin}/docs/p/1.html`;

@@ -29,7 +29,7 @@ describe(`generated messages, seed ${seed}`, () => {
   }
 });
 
-test('found by seed 7, message 70: a request of 2026-07-28 with a member beside those of JSON-RPC is answered on stdio', async () => {
+test('found by seed 7, message 70: answers a request of 2026-07-28 with an extra member on stdio', async () => {
   const client = startStdioClient(carrelProgram, ['serve', '--transport', 'stdio']);
   const meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',

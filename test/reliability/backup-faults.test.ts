@@ -26,7 +26,7 @@ onEachBackend(
   (backend) => {
     const folder = temporaryFolder();
 
-    test(`${kills} restores that are killed at any moment leave the old content or the new, never a mixture`, async () => {
+    test(`${kills} restores killed at any moment leave the old or the new content, never a mixture`, async () => {
       const [large, target] = [await backend.place(), await backend.place()];
       await fill(large, 'fresh', 4000);
       await fill(target, 'former', 500);
@@ -86,7 +86,7 @@ describe('faults around a SQLite file', () => {
     assert.match(readFileSync(`${target.path}.damaged`, 'latin1'), /^no database/);
   });
 
-  test('where the path is a link, the database that it leads to is replaced, and its files are not overwritten', async () => {
+  test('if the path is a link, its target is replaced, and no other files are overwritten', async () => {
     for (const former of ['damaged', 'none']) {
       const [target, real] = [place(`link-${former}`), place(`linked-${former}`)];
       symlinkSync(real.path, target.path);
@@ -99,7 +99,7 @@ describe('faults around a SQLite file', () => {
     }
   });
 
-  test('links are followed to where SQLite finds the database: several, and from folders that are links', async () => {
+  test('follows links as SQLite does: several, and through linked folders', async () => {
     const [target, real] = [place('first-link'), place('last')];
     const inner = join(dirname(real.path), 'inner');
     mkdirSync(inner);
@@ -114,7 +114,7 @@ describe('faults around a SQLite file', () => {
     await assert.rejects(restore(placeOf(loop, folder), file, forced), { code: 'invalid_config' });
   });
 
-  test('what is damaged is not backed up as if it were whole', async () => {
+  test('does not back up a damaged database as if it were intact', async () => {
     const target = place('rotten');
     await fill(target, 'fresh', 2000);
     const bytes = readFileSync(target.path);
@@ -125,7 +125,7 @@ describe('faults around a SQLite file', () => {
     assert.equal(existsSync(broken), false);
   });
 
-  test('originals beside the file come and go with it; names that lead elsewhere are refused', async () => {
+  test('originals move with the file; names that lead elsewhere are rejected', async () => {
     const data = join(folder, 'data');
     const documents = join(data, 'documents');
     mkdirSync(join(documents, 'incoming'), { recursive: true });

@@ -11,7 +11,7 @@ import { size } from '../support/sizes.ts';
 /** G2: a slice of what `npm run soak` does. 5,000 points and more before a release. */
 const points = size({ quick: 150, full: 300, variable: 'CARREL_FAULT_POINTS' });
 
-test(`T144: ${points} system calls of the write path that fail, one each: what is acknowledged is there, and the rest says why`, {
+test(`T144: ${points} failing system calls in the write path, one each: acknowledged writes exist, and others say why`, {
   skip: faultObstacle() ?? false,
 }, async () => {
   const folder = temporaryFolder();

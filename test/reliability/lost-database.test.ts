@@ -71,7 +71,7 @@ describe('a database that goes away while it is open', () => {
     await storage.close();
   });
 
-  test('what a deleted log held is in the database before anything else can happen to it', async () => {
+  test('the content of a deleted log is in the database before anything else happens', async () => {
     const { path, storage } = await opened();
     rmSync(`${path}-wal`);
     await fails(save(storage, 'refused'), 'storage_lost');
@@ -89,7 +89,7 @@ describe('a database that goes away while it is open', () => {
     await storage.close();
   });
 
-  test('one that goes away before the first write is not made anew', async () => {
+  test('a database that disappears before the first write is not recreated', async () => {
     const { path, storage } = await opened();
     await storage.close();
     const later = await createSqliteStorage({ path });
@@ -99,7 +99,7 @@ describe('a database that goes away while it is open', () => {
     await later.close();
   });
 
-  test('a database behind a symbolic link is written to', async () => {
+  test('writes to a database behind a symbolic link', async () => {
     const { folder, path, storage } = await opened();
     await storage.close();
     const link = join(folder, 'link.db');
@@ -124,7 +124,7 @@ describe('a start that does not find its database', () => {
     'an empty file of its name': ({ path }) => writeFileSync(path, ''),
   };
   for (const [name, leave] of Object.entries(remains)) {
-    test(`but finds ${name} says so and makes no new one`, async () => {
+    test(`but finds ${name}, says so and creates no new one`, async () => {
       folders += 1;
       const folder = join(root, String(folders));
       mkdirSync(folder);
@@ -138,7 +138,7 @@ describe('a start that does not find its database', () => {
     });
   }
 
-  test('makes one in a folder with other files, and leaves nothing else behind', async () => {
+  test('creates one in a folder with other files, and leaves nothing else', async () => {
     folders += 1;
     const folder = join(root, String(folders));
     mkdirSync(join(folder, 'documents', 'incoming'), { recursive: true });
@@ -157,7 +157,7 @@ describe('a start that does not find its database', () => {
     'too long a name': ({ folder, path }) => symlinkSync(join(folder, 'a'.repeat(300)), path),
   };
   for (const [name, make] of Object.entries(links)) {
-    test(`but ${name} says so`, async () => {
+    test(`but ${name}, says so`, async () => {
       folders += 1;
       const folder = join(root, String(folders));
       mkdirSync(folder);
@@ -169,7 +169,7 @@ describe('a start that does not find its database', () => {
     });
   }
 
-  test('makes the one that a link leads to, with all of its files beside it', async () => {
+  test("creates a link's target, with all its files beside it", async () => {
     folders += 1;
     const [folder, elsewhere] = [join(root, String(folders)), join(root, `${folders}-elsewhere`)];
     for (const each of [folder, elsewhere]) mkdirSync(each);
@@ -190,7 +190,7 @@ describe('a start that does not find its database', () => {
     await fails(createSqliteStorage({ path }), 'storage_lost');
   });
 
-  test('the program refuses to start, and says which file and what to do', async (t) => {
+  test('the program refuses to start, and names the file and what to do', async (t) => {
     const dataDir = join(makeFolder(t), 'data');
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, 'carrel.db'), '');

@@ -19,7 +19,7 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
     [sqlite, postgres],
     [postgres, sqlite],
   ] as const) {
-    test(`${from.name} to ${to.name}: ${kills} restores that are killed leave an empty database or all of it, and the next one works`, async () => {
+    test(`${from.name} to ${to.name}: ${kills} killed restores leave an empty or a complete database, and the next one works`, async () => {
       const [source, target] = [await from.place(), await to.place()];
       await fill(source, 3000);
       const file = join(folder, `${from.name}.tar`);

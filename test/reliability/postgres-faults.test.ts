@@ -45,7 +45,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     for (const storage of storages) await storage.close();
   });
 
-  test('a newer schema is refused', async () => {
+  test('rejects a newer schema', async () => {
     const other = await createTestDatabase(server);
     await (await createPostgresStorage({ url: other.url })).close();
     await run(other.url, 'UPDATE carrel.schema_version SET version = 99');
@@ -53,7 +53,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
-  test('a schema from before the first release is refused, and left as it is', async () => {
+  test('rejects a schema from before the first release, and leaves it alone', async () => {
     const other = await createTestDatabase(server);
     await (await createPostgresStorage({ url: other.url })).close();
     const connections = createConnections({ url: other.url });
@@ -79,7 +79,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
-  test('the objects of a new database are all ours; those that others add or change are named', async () => {
+  test('a new database has only our objects; foreign additions and changes are named', async () => {
     const other = await createTestDatabase(server);
     const place = { backend: 'postgres', url: other.url } as const;
     await (await createPostgresStorage(place)).close();
@@ -124,11 +124,11 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.equal(error.message.includes('sEcReT'), false);
   });
 
-  test('nobody at the address is unavailable', async () => {
+  test('an unreachable address is reported as unavailable', async () => {
     await fails(createPostgresStorage({ url: 'postgres://carrel@127.0.0.1:1/none' }), 'unavailable');
   });
 
-  test('what a search still asks for once it has failed gets no connection, and ends nothing of others', async () => {
+  test('a failed search gets no further connections, and disturbs no others', async () => {
     const connections = createConnections({ url, connectionsMax: 1 });
     await connections.write((on) => on.query('CREATE TABLE carrel.held (x integer)'));
     const [failed, held] = [new Error('nothing of the database'), Promise.withResolvers<void>()];
@@ -151,7 +151,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('a write waits for others longer than a search may take, and then says that it is they who are in the way', async () => {
+  test('a write waits for others longer than a search may take, and then names them as the cause', async () => {
     const storage = await createPostgresStorage({ url, queryTimeoutMs: 200, lockTimeoutMs: 1_000 });
     const holder = new Client({ connectionString: url });
     await holder.connect();
@@ -175,7 +175,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await Promise.all([storage.close(), patient.close()]);
   });
 
-  test('a program that starts waits for another one that is at the schema, however long that takes', async () => {
+  test('a starting program waits for another that is changing the schema, however long it takes', async () => {
     const holder = new Client({ connectionString: url });
     await holder.connect();
     await holder.query('SELECT pg_advisory_lock($1)', [lockKey]);
@@ -190,7 +190,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await (await starting).close();
   });
 
-  test('docs/backup.md: what may take long ends soon after the program that asked for it is killed', async () => {
+  test('docs/backup.md: long operations end soon after their program is killed', async () => {
     const connections = createConnections({ url });
     const asked = (statements: Connection) => statements.query('SHOW client_connection_check_interval');
     assert.deepEqual(await connections.write(asked, { isLong: true }), [{ client_connection_check_interval: '1s' }]);
@@ -211,7 +211,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await observer.end();
   });
 
-  test('a query beyond its time is stopped by the server, and what is said fits a search or a change', async () => {
+  test('the server stops a query at its timeout, and the message fits a search or a write', async () => {
     const connections = createConnections({ url, queryTimeoutMs: 50, lockTimeoutMs: 50 });
     const sleeps = (statements: Connection) => statements.query('SELECT pg_sleep(30)');
     const { message } = await fails(connections.read(sleeps), 'query_timeout');
@@ -221,7 +221,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('a read is bounded and sees one state; one that fails leaves its connection to the next', async () => {
+  test('a read is bounded and sees one state; a failed one returns its connection', async () => {
     const other = await createTestDatabase(server);
     const connections = createConnections({ url: other.url, connectionsMax: 1, queryTimeoutMs: 1234 });
     await connections.write((statements) => statements.query('CREATE TABLE seen (x integer)'));
@@ -242,7 +242,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
-  test('statements of a read that go out together are answered each by itself, and one that fails fails those behind it', async () => {
+  test('pipelined statements of a read are answered separately, and a failure fails those after it', async () => {
     const connections = createConnections({ url, connectionsMax: 1 });
     const numbers = Array.from({ length: 50 }, (_, number) => number);
     const circular: Record<string, unknown> = {};
@@ -300,7 +300,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
-  test('a call that is given up frees its caller at once', async () => {
+  test('an aborted call frees its caller at once', async () => {
     const connections = createConnections({ url });
     const controller = new AbortController();
     const given = connections.read((statements) => statements.query('SELECT pg_sleep(3)'), {
@@ -326,7 +326,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('indexes of models that come and go at once in two processes are made and removed in turn', async () => {
+  test('concurrent index changes of two processes are serialized', async () => {
     const storages = await Promise.all([createPostgresStorage({ url }), createPostgresStorage({ url })]);
     await storages[0]?.entries.store({ entries: [entry] });
     const comeAndGo = async (storage: Storage, model: string) => {
@@ -351,7 +351,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     assert.deepEqual(left, []);
   });
 
-  test('a server that takes no writes goes on answering reads, and is written to again when it does', async () => {
+  test('a read-only server keeps answering reads, and gets writes again later', async () => {
     const storage = await createPostgresStorage({ url });
     const name = new URL(url).pathname.slice(1);
     await run(server.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
@@ -366,7 +366,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await storage.close();
   });
 
-  test('connections that are killed under load fail no search, lose nothing acknowledged and save nothing twice', async () => {
+  test('connections killed under load fail no search, lose nothing acknowledged and save nothing twice', async () => {
     const other = await createTestDatabase(server);
     const storage = await createPostgresStorage({ url: other.url });
     const name = new URL(other.url).pathname.slice(1);
@@ -408,7 +408,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
-  test('where connections run out, calls wait for others of the same program, and are told if those of others are in the way', async (context) => {
+  test('if connections run out, calls wait for their own program, and report others as the cause', async (context) => {
     const plain = await createPlainDatabase(server);
     if (plain === undefined) return context.skip('the server lets nobody create users');
     const { username } = new URL(plain.url);
@@ -429,7 +429,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await plain.drop();
   });
 
-  test('what the server has no room for or cannot read is not said to be a server that does not answer', async () => {
+  test('distinguishes a full or unreadable server from an unresponsive one', async () => {
     const connections = createConnections({ url });
     const raise = (code: string) =>
       connections.write((statements) =>
@@ -444,7 +444,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('a server that says nothing any more does not keep its callers', async (context) => {
+  test('a silent server does not block its callers', async (context) => {
     if (server.restart === undefined) return context.skip('the server is not ours to stop');
     const connections = createConnections({ url, connectionsMax: 1, queryTimeoutMs: 100, silenceMs: 100 });
     const pid = () => connections.read((statements) => statements.query('SELECT pg_backend_pid() AS pid'));
@@ -459,7 +459,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('T153: a server that is killed and started again under load loses nothing acknowledged, and calls go on', async (context) => {
+  test('T153: a server killed and restarted under load loses nothing acknowledged, and calls continue', async (context) => {
     if (server.restart === undefined) return context.skip('the server is not ours to kill');
     const storage = await createPostgresStorage({ url });
     const acknowledged: string[] = [];

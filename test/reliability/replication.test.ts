@@ -41,7 +41,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     }
   };
 
-  test('searches are answered by the replica, and see every write that any process was told of', async () => {
+  test('the replica answers searches, and sees every acknowledged write', async () => {
     const [one, two] = [await open(), await open()];
     await untilUsed(one);
     const readsOf = ({ replica }: Storage) => replica?.counts().replica ?? 0;
@@ -57,7 +57,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     for (const storage of [one, two]) await storage.close();
   });
 
-  test('one that stands still is passed over until it has caught up', async () => {
+  test('skips a stalled replica until it has caught up', async () => {
     const { standby, urlOn } = servers;
     const [one, two] = [await open(), await open()];
     await untilUsed(two);
@@ -74,7 +74,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     for (const storage of [one, two]) await storage.close();
   });
 
-  test('one that lags answers as soon as it has caught up when the primary is down', async () => {
+  test('a lagging replica answers once it has caught up, if the primary is down', async () => {
     const { primary, standby } = servers;
     const storage = await open();
     await untilUsed(storage);
@@ -94,7 +94,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await storage.close();
   });
 
-  test('one that is away, that takes writes or that ends a search is no reason for an error', async (t) => {
+  test('a missing, writable or failing replica causes no errors', async (t) => {
     const { primary, standby, urlOn } = servers;
     const storage = await open();
     await untilUsed(storage);
@@ -168,7 +168,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     for (const storage of [patient, hasty]) await storage.close();
   });
 
-  test('two engines go on with the promoted standby: nothing acknowledged is lost, and nothing is there twice', async (t) => {
+  test('two engines continue with the promoted standby: nothing acknowledged is lost or doubled', async (t) => {
     const { primary, standby, urlOn, bothUrl } = servers;
     const model = await startOllama(t);
     let { port } = primary;

@@ -10,7 +10,7 @@ const told = (kind: Observed['kind'], startMs: number, version: number, ids: rea
 const kept: Kept = { thing: 'entry heron', id: '7', version: 2 };
 const history = [told('write', 0, 1), told('read', 20, 1), told('write', 40, 2), told('read', 60, 2)];
 
-describe('the check of what clients were told', () => {
+describe('the check of acknowledged writes', () => {
   const wrong: Record<
     string,
     { readonly of: readonly Observed[]; readonly left?: readonly Kept[]; readonly says: RegExp }
@@ -30,7 +30,7 @@ describe('the check of what clients were told', () => {
     'a thing from nowhere': { of: [], left: [kept], says: /no write was acknowledged/ },
   };
   for (const [name, { of, left = [kept], says }] of Object.entries(wrong)) {
-    it(`sees what is ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));
+    it(`detects ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));
   }
   it('lets calls at the same time see either', () => {
     const during = [{ ...told('write', 80, 3), endMs: 100 }, told('read', 85, 2), told('read', 86, 3)];

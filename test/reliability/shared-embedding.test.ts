@@ -69,7 +69,7 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
     assert.ok(models[0].given.size >= claimedAtOnce && models[1].given.size >= claimedAtOnce);
   });
 
-  test('what an engine was embedding when it was killed is embedded by the other once its lease has expired, and not before', async (t) => {
+  test("a killed engine's texts are embedded by the other once the lease has expired, and not before", async (t) => {
     const place = await open(t);
     await fill(t, place);
     const models = [await startOllama(t), await startOllama(t)] as const;

@@ -50,7 +50,7 @@ describe('a SQLite file that misbehaves', () => {
     assert.equal(bytes.toString('latin1', 68, 72), 'Carr');
   });
 
-  test('a newer schema is refused, and left as it is', async () => {
+  test('rejects a newer schema, and leaves it alone', async () => {
     const path = join(folder, 'newer.db');
     await (await createSqliteStorage({ path })).close();
     edit(path, 'PRAGMA user_version = 99');
@@ -60,7 +60,7 @@ describe('a SQLite file that misbehaves', () => {
     assert.deepEqual(readFileSync(path), before);
   });
 
-  test('a schema from before the first release is refused, and left as it is', async () => {
+  test('rejects a schema from before the first release, and leaves it alone', async () => {
     const path = join(folder, 'older.db');
     await (await createSqliteStorage({ path })).close();
     for (const version of [1, 4, 7]) {
@@ -72,7 +72,7 @@ describe('a SQLite file that misbehaves', () => {
     }
   });
 
-  test('T150: the database of another program is refused, and left as it is', async () => {
+  test("T150: rejects another program's database, and leaves it alone", async () => {
     const path = join(folder, 'foreign.db');
     edit(path, 'CREATE TABLE notes (id TEXT); CREATE VIEW v AS SELECT 1');
     const before = readFileSync(path);
@@ -83,7 +83,7 @@ describe('a SQLite file that misbehaves', () => {
     await fails(createSqliteStorage({ path: marked }), 'storage_foreign');
   });
 
-  test('a file that is no database is refused', async () => {
+  test('rejects a file that is not a database', async () => {
     const path = join(folder, 'garbage.db');
     writeFileSync(path, 'This is not a database at all. '.repeat(200));
     const error = await fails(createSqliteStorage({ path }), 'storage_corrupt');
@@ -117,7 +117,7 @@ describe('a SQLite file that misbehaves', () => {
     assert.equal(statSync(path).mode & 0o777, 0o755);
   });
 
-  test('files that are not ours keep their mode', async () => {
+  test('foreign files keep their mode', async () => {
     const foreign = join(folder, 'foreign-mode.db');
     edit(foreign, 'CREATE TABLE t (x)');
     const text = join(folder, 'text-mode.db');
@@ -163,7 +163,7 @@ describe('a SQLite file that misbehaves', () => {
     await storage.close();
   });
 
-  test('a search beyond its time is stopped alone, and the next one is answered', async () => {
+  test('a search is stopped at its timeout, and the next one is answered', async () => {
     const path = join(folder, 'slow.db');
     const filled = await createSqliteStorage({ path });
     for (let index = 0; index < 60; index += 1) await save(filled, 'slow words '.repeat(4500));
@@ -183,7 +183,7 @@ describe('a SQLite file that misbehaves', () => {
     await patient.close();
   });
 
-  test('a closed storage says so', async () => {
+  test('a closed storage reports that it is closed', async () => {
     const storage = await createSqliteStorage({ path: join(folder, 'closed.db') });
     await storage.close();
     await fails(save(storage), 'unavailable');
@@ -212,7 +212,7 @@ describe('a SQLite file that misbehaves', () => {
 describe('as root: a disk that misbehaves', { skip: cannotMount() }, () => {
   const folder = temporaryFolder();
 
-  test('T145: a full disk refuses writes, goes on reading, and recovers without a restart', async () => {
+  test('T145: on a full disk rejects writes, keeps reading, and recovers without a restart', async () => {
     const disk = mountDisk(join(folder, 'full'), '2m');
     const storage = await createSqliteStorage({ path: join(disk, 'notes.db') });
     await save(storage, 'findable');
@@ -239,7 +239,7 @@ describe('as root: a disk that misbehaves', { skip: cannotMount() }, () => {
     await storage.close();
   });
 
-  test('T145: on a full disk what is stored can be removed, again and again, and nothing is added meanwhile', async () => {
+  test('T145: on a full disk, deletions keep working, and nothing is added', async () => {
     const disk = mountDisk(join(folder, 'removing'), '256m');
     const path = join(disk, 'notes.db');
     let storage = await createSqliteStorage({ path });
@@ -269,7 +269,7 @@ describe('as root: a disk that misbehaves', { skip: cannotMount() }, () => {
     await storage.close();
   });
 
-  test('a disk that became read-only refuses writes and goes on reading', async () => {
+  test('a read-only disk rejects writes and keeps reading', async () => {
     const disk = mountDisk(join(folder, 'read-only'), '8m');
     const path = join(disk, 'notes.db');
     await (await createSqliteStorage({ path })).close();
@@ -293,7 +293,7 @@ describe('as root: a disk that misbehaves', { skip: cannotMount() }, () => {
   });
 });
 
-test('T145: a file that may not grow refuses writes, goes on reading, and recovers without a restart', {
+test('T145: a file that may not grow rejects writes, keeps reading, and recovers without a restart', {
   skip: cannotLimit(),
 }, async () => {
   const path = join(temporaryFolder(), 'limited.db');
@@ -324,7 +324,7 @@ test('a file without write permission is a clean error', {
   chmodSync(join(path, '..'), 0o700);
 });
 
-test('contract §1: what keeps a database from being opened is told: files that are open already, or another owner', async () => {
+test('contract §1: reports why a database cannot be opened: files in use, or another owner', async () => {
   const path = join(temporaryFolder(), 'notes.db');
   await (await createSqliteStorage({ path })).close();
   chmodSync(dirname(path), 0o755);

@@ -45,7 +45,7 @@ describe('answers from entries of a megabyte', () => {
     assert.ok(peak <= memoryMax, `it took ${Math.round(peak / 1024 / 1024)} MB`);
   });
 
-  test('fts_search_context with highlight goes on at next_offset, and no entry is lost', async () => {
+  test('fts_search_context with highlight continues at next_offset, and loses no entry', async () => {
     const seen: number[] = [];
     for (let offset = 0; seen.length < 8; ) {
       const answer = await call('fts_search_context', { query: 'fox', limit: 100, offset, highlight: true });
@@ -91,7 +91,7 @@ describe('answers from entries of a megabyte', () => {
     }
   });
 
-  test('grep_context goes on at next_cursor', async () => {
+  test('grep_context continues at next_cursor', async () => {
     const lines = Array.from({ length: 60 }, (_, line) => `${line} ${'needle '.repeat(1900)}`).join('\n');
     const { context_id: id } = await call('store_context', { thread_id: 'long', source: 'user', text: lines });
     const args = { pattern: 'needle', thread_id: 'long', max_matches: 1000, context_lines: 4 };
@@ -109,7 +109,7 @@ describe('answers from entries of a megabyte', () => {
     assert.equal(next?.line_number, last?.line_number);
   });
 
-  test('navigate_context of a text that is all headings, and read_context_range of everything', async () => {
+  test('navigate_context of a text with only headings, and read_context_range of everything', async () => {
     const headings = '# a\n## b\n'.repeat(100_000);
     const { context_id: id } = await call('store_context', { thread_id: 'h', source: 'user', text: headings });
     const outline = await call('navigate_context', { context_id: id });

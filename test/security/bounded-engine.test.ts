@@ -50,7 +50,7 @@ describe('answers of the engine within a bound', () => {
     return found;
   }
 
-  test('GET /documents/:id goes on at first_chunk, and no chunk is lost', async () => {
+  test('GET /documents/:id continues at first_chunk, and loses no chunk', async () => {
     const parts = await pages(`/documents/${longId}`);
     assert.ok(parts.length > 3);
     const chunks = parts.flatMap((part) => part['chunks'] as { chunk_index: number; text: string }[]);
@@ -66,7 +66,7 @@ describe('answers of the engine within a bound', () => {
     assert.match(chunks.map(({ text }) => text).join('\n'), /# Section 0\n.*# Section 119\n/s);
   });
 
-  test('GET /documents/:id takes first_chunk and max_chunks; what is left out by them is told, too', async () => {
+  test('GET /documents/:id takes first_chunk and max_chunks, and reports what they omit', async () => {
     const few = await ask(`/documents/${longId}?first_chunk=7&max_chunks=2`);
     assert.deepEqual(
       (few['chunks'] as { chunk_index: number }[]).map(({ chunk_index: index }) => index),
@@ -90,7 +90,7 @@ describe('answers of the engine within a bound', () => {
     assert.deepEqual(Object.keys(await ask('/tags?limit=1')), ['tags']);
   });
 
-  test('lists of documents, jobs and tags go on at next', async () => {
+  test('lists of documents, jobs and tags continue at next', async () => {
     const documents = await pages('/documents?limit=7');
     assert.ok(documents.length > 2);
     const ids = documents.flatMap((page) => (page['documents'] as { id: number }[]).map(({ id }) => id));
@@ -108,7 +108,7 @@ describe('answers of the engine within a bound', () => {
     assert.deepEqual(names, [...new Set(names)].sort());
   });
 
-  test('a search goes on at next_offset, in the same order', async () => {
+  test('a search continues at next_offset, in the same order', async () => {
     const asked = { query: 'bittern', top: 50, neighbours: 5 };
     const found: number[] = [];
     for (let offset: unknown = 0; offset !== undefined; ) {
@@ -139,7 +139,7 @@ describe('answers of the engine within a bound', () => {
     assert.equal(part.chunks_left, Number(alone.chunk_count) - 30 - part.chunks.length);
   });
 
-  test('the record of a change that names too many ids comes without them', async () => {
+  test('the record of a change omits ids if there are too many', async () => {
     const record = async (ids: number) => {
       const chosen = Array.from({ length: ids }, (_, index) => index + 1_000_000);
       const { status, json } = await engine.call('POST', '/bulk/delete', { document_ids: chosen });

@@ -42,7 +42,7 @@ function principal(identity: string, more: Partial<Principal> = {}): Principal {
   return { name: 'reader', identity, rights: {}, ...more };
 }
 
-test('a token that is made anew under an old name is another caller', () => {
+test('a token recreated under an old name is another caller', () => {
   const visitor = (identity: string) => ({ principal: principal(identity), address: '127.0.0.1', host: 'localhost' });
   const [former, present] = [visitor('token 1'), visitor('token 2')];
   assert.notEqual(callerKey(former), callerKey(present));
@@ -50,7 +50,7 @@ test('a token that is made anew under an old name is another caller', () => {
   assert.notEqual(callerOf(former).owner, callerOf(present).owner);
 });
 
-test('one token that signs in to the console again and again ends nobody else', () => {
+test("a token that signs in to the console repeatedly ends nobody else's session", () => {
   const signIns = createSignIns();
   const open = (identity: string) => {
     const { cookie, base } = signIns.open(from(''), principal(identity), false);
@@ -64,7 +64,7 @@ test('one token that signs in to the console again and again ends nobody else', 
   assert.equal(first(), undefined);
 });
 
-test('a cookie that a neighbour on another port has planted under the same name signs nobody in', () => {
+test('a cookie planted by another port under the same name signs nobody in', () => {
   const signIns = createSignIns();
   const open = (identity: string, isSecure = false) => {
     const { cookie, base } = signIns.open(from(''), principal(identity), isSecure);

@@ -59,7 +59,7 @@ for (const version of ['15.4', '15.8'] as const) {
       for (const foreign of ['of hr', 'of policy']) assert.ok(!text.includes(foreign), text.slice(0, 500));
     };
 
-    test('no query, sort, facet or language shows a document of another label', async () => {
+    test('no query, sort, facet or language reveals a document of another label', async () => {
       for (const attack of attacks) {
         assertOurs(await world.peer.call('search', { query: attack, pageSize: 100 }));
         assertOurs(await world.peer.call('search', { query: 'test', sort: attack }));
@@ -104,7 +104,7 @@ for (const version of ['15.4', '15.8'] as const) {
       );
     });
 
-    test('suggestions, popular words and completions are those of the domain', async () => {
+    test('suggestions, popular words and completions stay within the domain', async () => {
       for (const prefix of ['foo', 'h', 'hr', 'policy', 'f']) {
         const answer = await world.peer.call('suggest', { prefix, num: 100 });
         assert.ok(!/hr(?:report|budget)|(?:report|budget) (?:hr|policy)|policy/.test(listed(answer, 'suggestions')));

@@ -151,7 +151,7 @@ test(`${queries} hostile queries: Fess parses the label as a required clause, at
   assert.ok(sent > queries / 2, `only ${sent} queries were sent at all`);
 });
 
-test(`${queries} hostile queries: no document of another label comes back`, () => {
+test(`${queries} hostile queries return no document of another label`, () => {
   fc.assert(
     fc.property(hostile, (query) => {
       const params = guarded(query);
@@ -198,7 +198,7 @@ for (const version of ['15.4', '15.8'] as const) {
       }
     };
 
-    test('no query, sort or facet shows a document of another label', async () => {
+    test('no query, sort or facet reveals a document of another label', async () => {
       const request = fc.record(
         {
           query: hostile,
@@ -265,7 +265,7 @@ for (const version of ['15.4', '15.8'] as const) {
       });
     });
 
-    test('no document id and no label shows a document of another label', async () => {
+    test('no document id and no label reveals a document of another label', async () => {
       const ids = documents.map(({ docId }) => docId);
       const docIds = fc.oneof(
         fc.constantFrom(...ids),

@@ -130,7 +130,7 @@ for (const { version, size } of [
       }
     });
 
-    test('the operator is told once', () => {
+    test('the operator is informed once', () => {
       const log = readFileSync(join(world.home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
       assert.equal(log.split('query.orsearch.min.hit.count').length, 2, log);
     });
@@ -171,7 +171,7 @@ for (const version of ['15.4', '15.8'] as const) {
     assert.equal(told, 1);
   });
 
-  test(`Fess ${version}: the first query may be one that can't be counted`, async (t) => {
+  test(`Fess ${version}: the first query may be uncountable`, async (t) => {
     const fess = await startFakeFess({
       version,
       documents: [...foreign, ...large.slice(0, 40)],

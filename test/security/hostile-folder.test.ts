@@ -57,7 +57,7 @@ test('a .env in the current folder sets no address, path or access', (t) => {
   assert.equal(onStdio['research.maxSearchResults']?.source, 'default');
 });
 
-test('a .env that is a pipe is refused instead of being waited for', { skip: process.platform === 'win32' }, (t) => {
+test('rejects a .env that is a pipe instead of waiting for it', { skip: process.platform === 'win32' }, (t) => {
   const [folder, dataDir] = [makeFolder(t), makeFolder(t)];
   execFileSync('mkfifo', [join(folder, '.env')]);
   const { status, stderr } = spawnSync(process.execPath, [carrelProgram, 'config', 'research'], {

@@ -54,7 +54,7 @@ function engineAt({ origin }: Hostile) {
 
 const refused = { code: 'engine_error' };
 
-test('pages of an engine that lead nowhere end, by their number or where they stand still', async (t) => {
+test('endless pages of an engine end, by count or when they stall', async (t) => {
   const document = { id: 1, title: 't', tags: [] };
   let count = 0;
   const endless = await serve(t, ({ pathname }) => {
@@ -77,7 +77,7 @@ test('pages of an engine that lead nowhere end, by their number or where they st
   assert.equal(still.asked.length, 4);
 });
 
-test('an answer of an engine that is too long, too deep or too full is refused before it is parsed', async (t) => {
+test("rejects an engine's answer that is too long, too deep or too full before parsing", async (t) => {
   const parts = { long: 'x'.repeat(64 * 1024), deep: '['.repeat(64 * 1024), full: '[],'.repeat(20 * 1024) };
   for (const [name, text] of Object.entries(parts)) {
     const server = await serve(t, () => ({ text, bytes: name === 'long' ? 127 * MiB : 5 * MiB }));
@@ -100,7 +100,7 @@ test('so is one of Fess', async (t) => {
 
 const calls = { timeoutMs: 60_000, attemptsMax: 3, concurrencyMax: 2 };
 
-test('an answer of a reranking or embedding server is bounded by what was asked for', async (t) => {
+test("bounds a reranking or embedding server's answer by the request", async (t) => {
   const server = await serve(t, () => ({ text: '{"results":[[0,0,0,0,0,0,0,0]],'.repeat(2_000), bytes: 63 * MiB }));
   const reranking = createHttpReranking({ ...calls, url: server.origin, model: 'm', apiKey: undefined });
   await assert.rejects(reranking.score('q', ['a passage']), { code: 'unavailable' });

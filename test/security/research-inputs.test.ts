@@ -59,7 +59,7 @@ function schemaOf(file: string): string {
   return JSON.stringify(rows);
 }
 
-test('T078, T100: every text is literal in every field of the note tools, and the schema stays what it is', async () => {
+test('T078, T100: every text is literal in every field of the note tools, and the schema is unchanged', async () => {
   const file = join(carrel.dataDir, 'carrel.db');
   await rpc.result('save_note', { title: 'first', content: 'first' });
   const schema = schemaOf(file);
@@ -82,7 +82,7 @@ test('T078, T100: every text is literal in every field of the note tools, and th
   assert.equal(all['total_count'], storableTexts.length + 1);
 });
 
-test('T078: what no database keeps is refused in every field of a note', async () => {
+test('T078: rejects unstorable text in every field of a note', async () => {
   const good = { title: 'x', content: 'x' };
   for (const text of hostileTexts.filter((each) => !storableTexts.includes(each))) {
     for (const part of [{ title: text }, { content: text }, { tags: [text] }]) {
@@ -103,14 +103,14 @@ test('T078: every text reaches the search provider as a query and nothing else',
   }
 });
 
-test('T102: a query that is too long or too large is refused or answered at once, and others are served', async () => {
+test('T102: an overlong query is rejected or answered at once, and others are served', async () => {
   for (const query of ['alpha OR '.repeat(5000), '"a"* '.repeat(500), 'x'.repeat(1_000_000)]) {
     assert.equal((await rpc.error('list_notes', { query })).data.code, 'validation_error');
     assert.equal((await rpc.error('web_search', { query })).data.code, 'validation_error');
   }
 });
 
-test('T012: names of the language are no arguments', async () => {
+test("T012: JavaScript's property names are not arguments", async () => {
   for (const key of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const answer = await rpc.post(
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_notes","arguments":{"${key}":{"limit":1}}}}`,
@@ -150,7 +150,7 @@ test('T091, T081: titles and snippets of a provider are data: no markup, nothing
   assert.doesNotMatch(JSON.stringify(results), invisible);
 });
 
-test('T091, T092: what a page hides is not shown, and what it says stays inside its field', async () => {
+test('T091, T092: hidden page content is not shown, and its text stays inside its field', async () => {
   for (const mode of ['text', 'markdown']) {
     const page = await rpc.result('fetch_page', { url: `${site.origin}/hostile`, extract_mode: mode });
     const all = JSON.stringify(page).replaceAll('\\n', ' ');
@@ -161,7 +161,7 @@ test('T091, T092: what a page hides is not shown, and what it says stays inside 
   }
 });
 
-test('T091: a note is stored as it came and shown without what is invisible', async () => {
+test('T091: a note is stored unchanged and shown without invisible characters', async () => {
   const content = 'vis\u200bible \u202edesrever 👩‍👩‍👧 \u{e0041}';
   const { note } = (await rpc.result('save_note', { title: 'hid\u2066den', content })) as { note: { id: string } };
   const shown = (await rpc.result('get_note', { id: note.id }))['note'] as { title: string; content: string };
@@ -173,7 +173,7 @@ test('T091: a note is stored as it came and shown without what is invisible', as
   assert.equal(row?.['content'], content);
 });
 
-test('T079: nothing that a caller says makes a line of its own in the log', async () => {
+test("T079: no caller's text can start a log line", async () => {
   await rpc.callTool('web_search', {
     query: 'x\n2026-01-01T00:00:00.000Z error forged\u2028forged',
     provider: 'duckduckgo',
@@ -186,7 +186,7 @@ test('T079: nothing that a caller says makes a line of its own in the log', asyn
   }
 });
 
-test('T085: a page that is made to hang its reader ends in an answer while others are served', async () => {
+test('T085: a page designed to hang its reader ends in an answer while others are served', async () => {
   const bomb = rpc.callTool('fetch_page', { url: `${site.origin}/bomb` });
   let settled = false;
   let served = 0;

@@ -35,7 +35,7 @@ test('2,600 idle connections do not keep others out', async (t) => {
   for (const socket of sockets) socket.destroy();
 });
 
-test('1,000 sessions with open streams do not keep others out, and a session in use goes on', async (t) => {
+test('1,000 sessions with open streams do not lock others out, and a session in use continues', async (t) => {
   const program = await startListening(echoProgram);
   t.after(() => program.stop());
   const mine = await openSession(program.url);
@@ -49,7 +49,7 @@ test('1,000 sessions with open streams do not keep others out, and a session in 
   for (const stream of streams) stream.destroy();
 });
 
-test('a flood of initialize ends no session that is in use', async (t) => {
+test('a flood of initialize ends no session in use', async (t) => {
   const program = await startListening(echoProgram);
   t.after(() => program.stop());
   const mine = await openSession(program.url);

@@ -27,22 +27,22 @@ function found(folder: string, takesIgnored = false): string[] {
   return files.map(({ path }) => relative(root, path));
 }
 
-test('what .gitignore leaves out is not taken; the nearest file decides, and a slash binds to its folder', () => {
+test('skips files that .gitignore excludes; the nearest file decides, and a slash anchors to its folder', () => {
   assert.deepEqual(found('.'), ['a.txt', 'docs/b.txt', 'docs/secret.txt', 'docs/wanted.log', 'kept.log']);
 });
 
-test('in a repository the rules above the folder count, too', () => {
+test('in a repository, rules of parent folders apply', () => {
   assert.deepEqual(found('docs'), ['docs/b.txt', 'docs/secret.txt', 'docs/wanted.log']);
 });
 
-test('a folder that is ignored is taken when somebody names it', () => {
+test('includes an ignored folder that is named explicitly', () => {
   assert.deepEqual(found('build'), ['build/out.txt']);
 });
 
-test('unless told otherwise', () => {
+test('includes ignored files on request', () => {
   assert.equal(found('.', true).length, 10);
 });
 
-test('what was ignored is counted', () => {
+test('counts ignored files', () => {
   assert.equal(findFiles([root], { include: [], exclude: [] }).passedOver.ignored, 5);
 });

@@ -8,7 +8,7 @@ import { loadConfig } from '../../config/load.ts';
 import { findFiles } from './find-files.ts';
 import { ownDataOf } from './own-data.ts';
 
-test('contract §9: the data folder and the database are not taken in with the folder that they are in', (t) => {
+test('contract §9: adding a parent folder skips the data folder and the database', (t) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'carrel-own-')));
   t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
   const own = ['store/log/carrel.log', 'real.db', 'real.db-wal', 'other.db-documents/ab/abc'];

@@ -17,15 +17,15 @@ const plan = (
   };
 };
 
-test('what is in step needs nothing', () => {
+test('files in sync need no changes', () => {
   assert.deepEqual(plan({ '/a': '1' }, [document(1, '/a', '1')]), { removals: [], additions: [] });
 });
 
-test('a new file is added, a file that is gone is removed', () => {
+test('adds a new file and removes a missing one', () => {
   assert.deepEqual(plan({ '/b': '2' }, [document(1, '/a', '1')]), { removals: [1], additions: [['/b']] });
 });
 
-test('the former document of a changed file goes after the new one has come', () => {
+test('removes the old document of a changed file after adding the new one', () => {
   assert.deepEqual(plan({ '/a': '2' }, [document(1, '/a', '1')]), { removals: [], additions: [['/a', 1]] });
 });
 
@@ -60,7 +60,7 @@ test('a copy of a file that was edited then has the document, and the edited fil
   });
 });
 
-test('of two files with the same content one has the document, and the other takes over when it goes', () => {
+test('of two identical files one owns the document, and the other takes over when it goes', () => {
   assert.deepEqual(plan({ '/a': '1', '/b': '1' }, [document(1, '/a', '1')]), { removals: [], additions: [] });
   assert.deepEqual(plan({ '/a': '1', '/b': '1' }, []), { removals: [], additions: [['/a']] });
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { moves: [[1, '/b']], removals: [], additions: [] });
@@ -83,21 +83,21 @@ test('the other files with the same content are named', () => {
   ]);
 });
 
-test('a file that changed into what another file holds leaves only that one', () => {
+test('a file changed into a copy of another leaves only that one', () => {
   assert.deepEqual(plan({ '/a': '2', '/b': '2' }, [document(1, '/a', '1'), document(2, '/b', '2')]), {
     removals: [1],
     additions: [],
   });
 });
 
-test('what a process that was killed has left twice is cleared up', () => {
+test('removes duplicates left by a killed process', () => {
   assert.deepEqual(plan({ '/a': '2' }, [document(1, '/a', '1'), document(2, '/a', '2')]), {
     removals: [1],
     additions: [],
   });
 });
 
-test('what is below a folder that cannot be read stays', () => {
+test('keeps documents below an unreadable folder', () => {
   assert.deepEqual(
     plan({}, [document(1, '/locked/a', '1')], (path) => path.startsWith('/locked/')),
     { removals: [], additions: [] },

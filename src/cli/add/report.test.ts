@@ -25,14 +25,14 @@ test('the bar shows files, rate and remaining time, which goes by bytes', () => 
   assert.match(embeddingBar(0, 1, 9), /embedding 0\/1 chunk$/);
 });
 
-test('no remaining time is guessed before there is enough to go by, nor after the last file', () => {
+test('estimates no remaining time too early, nor after the last file', () => {
   assert.equal(progressBar({ files: 0, bytes: 0 }, { files: 3, bytes: 9 }, 2), `[${'-'.repeat(24)}] 0/3 files`);
   assert.doesNotMatch(progressBar({ files: 1, bytes: 1 }, { files: 9, bytes: 9001 }, 60), /searchable/);
   assert.doesNotMatch(progressBar({ files: 5, bytes: 50 }, { files: 9, bytes: 100 }, 1), /searchable/);
   assert.doesNotMatch(progressBar({ files: 3, bytes: 9 }, { files: 3, bytes: 9 }, 20), /searchable/);
 });
 
-test('on a terminal the bar says what goes well, and lines say what does not', () => {
+test('on a terminal the bar shows successes and lines show failures', () => {
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(false, { stdout, stderr });
   reporter.tell(added);
@@ -44,7 +44,7 @@ test('on a terminal the bar says what goes well, and lines say what does not', (
   assert.ok(stderr.text().endsWith('\r\u001b[K'), 'the bar is taken away');
 });
 
-test('elsewhere there are plain lines and no bar', () => {
+test('without a terminal there are plain lines and no bar', () => {
   const { stdout, stderr } = outputs(false);
   const reporter = createReporter(false, { stdout, stderr });
   reporter.tell(added);
@@ -70,7 +70,7 @@ test('for scripts each event is a line of JSON', () => {
   assert.equal(stderr.text(), '');
 });
 
-test('where a summary follows, failures and duplicates are told by reason, three files of each', () => {
+test('the summary groups failures and duplicates by reason, with three files each', () => {
   const { stdout, stderr } = outputs(true);
   const reporter = createReporter(false, { stdout, stderr });
   const passedOver = { hidden: 0, packages: 0, links: 0, empty: 0, special: 0, excluded: 0, ignored: 0 };
@@ -98,7 +98,7 @@ test('where a summary follows, failures and duplicates are told by reason, three
   ]);
 });
 
-test('what was left out is told of each file, on a terminal too', () => {
+test('reports truncation for each file, also on a terminal', () => {
   const { stdout, stderr } = outputs(true);
   const truncated = { reason: 'cpu_time', read: 800, of: 1_156, unit: 'pages' };
   createReporter(false, { stdout, stderr }).tell({ ...added, truncated });

@@ -6,7 +6,7 @@ import { makeFolder } from '../../../test/support/child-program.ts';
 import { pageOrLines } from './listings.ts';
 import { checkedFile, openerOf } from './open-file.ts';
 
-test('only files that are shown and not run are opened, and only those on this machine', (t) => {
+test('opens only displayable files, and only on this machine', (t) => {
   const folder = makeFolder(t);
   const file = (name: string): string => {
     writeFileSync(join(folder, name), 'x');

@@ -28,7 +28,7 @@ test('percentiles are values that were measured', () => {
   assert.equal(percentile([], 0.5), 0);
 });
 
-test('without a model nothing is said about meaning', () => {
+test('without a model the report omits semantic search', () => {
   const latency = { p50Ms: 1, p95Ms: 2 };
   const report: BenchReport = {
     version: '1',

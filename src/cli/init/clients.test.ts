@@ -40,7 +40,7 @@ test('contract §9: the ten clients, each with its file on Linux, macOS and Wind
   assert.equal(onWindows['windsurf'], 'C:\\Users\\u\\AppData\\Roaming\\devin\\mcp_config.json');
 });
 
-test('variables move the files of those that heed them', () => {
+test('environment variables move the files of clients that support them', () => {
   const env = {
     XDG_CONFIG_HOME: '/x',
     CODEX_HOME: '/c',

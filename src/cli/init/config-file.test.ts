@@ -38,7 +38,7 @@ test('a link to a file of the same user is followed and stays a link', (t) => {
   assert.equal(fs.readFileSync(join(folder, 'dotfiles', 'zed.json'), 'utf8'), '{"b": 2}');
 });
 
-test('links to nothing, to themselves, to folders and devices are refused, and so is what is no file', (t) => {
+test('rejects broken and circular links, folders, devices and other non-files', (t) => {
   const folder = makeFolder(t);
   const link = (name: string, target: string): string => {
     fs.symlinkSync(target, join(folder, name));
@@ -59,7 +59,7 @@ test('links to nothing, to themselves, to folders and devices are refused, and s
   assert.equal(fs.existsSync(join(folder, 'elsewhere.json')), false);
 });
 
-test('a file that is write-protected or not UTF-8, or that changes meanwhile, is left alone', (t) => {
+test('leaves a file alone that is write-protected, not UTF-8 or changed meanwhile', (t) => {
   const folder = makeFolder(t);
   const path = join(folder, 'mcp.json');
   fs.writeFileSync(path, '{}', { mode: 0o444 });
@@ -75,7 +75,7 @@ test('a file that is write-protected or not UTF-8, or that changes meanwhile, is
   assert.deepEqual(fs.readdirSync(folder), ['mcp.json']);
 });
 
-test('as root: a file of another user is refused', { skip: process.getuid?.() !== 0 }, (t) => {
+test('as root: rejects a file of another user', { skip: process.getuid?.() !== 0 }, (t) => {
   const path = join(makeFolder(t), 'mcp.json');
   fs.writeFileSync(path, '{}');
   fs.chownSync(path, 12345, 12345);

@@ -50,7 +50,7 @@ test('comments, order, layout and trailing commas of everything else stay', asyn
   assert.equal(await remove(expected), text, 'and taken out, it is as it was');
 });
 
-test('tabs, CRLF and a comma behind the last property are kept', async () => {
+test('keeps tabs, CRLF and a trailing comma', async () => {
   const text = '{\r\n\t"mcpServers": {\r\n\t\t"a": {},\r\n\t},\r\n}\r\n';
   const with_ = await set(text, { command: 'x' });
   assert.equal(
@@ -80,7 +80,7 @@ test('an empty file, one with comments only, an empty object and a single line',
   }
 });
 
-test('what the user has added to our entry stays, with its comments', async () => {
+test("keeps the user's additions to our entry, with comments", async () => {
   const text = `{
   "mcpServers": {
     "carrel": {
@@ -111,7 +111,7 @@ test('what the user has added to our entry stays, with its comments', async () =
   );
 });
 
-test('a file that cannot be understood is refused with line and column', async () => {
+test('rejects an unparseable file with line and column', async () => {
   for (const [text, line, column] of [
     ['{\n  "a": 1\n  "b": 2\n}', 3, 3],
     ['{\r\n"a": tru\r\n}', 2, 6],
@@ -133,7 +133,7 @@ test('a file that cannot be understood is refused with line and column', async (
   }
 });
 
-test('whatever the file holds, only our entry changes', async () => {
+test('changes only our entry, in any file', async () => {
   const name = fc.oneof(fc.constantFrom('mcpServers', 'carrel', 'a', '//', '/* */', '"'), fc.string());
   const json = fc.dictionary(name, fc.jsonValue({ maxDepth: 3 }), { maxKeys: 5 });
   const servers = fc.dictionary(name, fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), { maxKeys: 4 });

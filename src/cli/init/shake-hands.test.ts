@@ -4,7 +4,7 @@ import { lastingNode } from './launch-command.ts';
 import { isOurs, mergeEntry } from './server-entry.ts';
 import { bareEnvironment, greetRemote, shakeHands } from './shake-hands.ts';
 
-test('a command that does not start, or is no server, is told with its own last words', async () => {
+test('reports a command that fails to start or is not a server, with its last output', async () => {
   await assert.rejects(shakeHands({ command: '/no/such/node', args: [] }), {
     code: 'unavailable',
     message: /\/no\/such\/node/,
@@ -20,7 +20,7 @@ test('a command that does not start, or is no server, is told with its own last 
   await assert.rejects(run(other), { code: 'unavailable', message: /not an MCP server/ });
 });
 
-test('where nothing listens, nothing answers', async () => {
+test('returns nothing if no server listens', async () => {
   assert.equal(await greetRemote({ url: 'http://127.0.0.1:9/mcp', token: undefined }), undefined);
 });
 
@@ -35,7 +35,7 @@ test('the server is tried with as little environment as a client gives', () => {
   assert.deepEqual(windows, { SystemRoot: 'D:\\Windows', APPDATA: 'a', PATH: 'D:\\Windows\\System32' });
 });
 
-test('Homebrew’s Node is named by the path that outlives an update, if that is the same one', () => {
+test('names Homebrew’s Node by its stable path if that is the same binary', () => {
   const versioned = '/opt/homebrew/Cellar/node@24/24.21.0/bin/node';
   const lasting = '/opt/homebrew/opt/node@24/bin/node';
   assert.equal(
@@ -52,7 +52,7 @@ test('Homebrew’s Node is named by the path that outlives an update, if that is
   );
 });
 
-test('our own entries are told from other servers of the same name', () => {
+test('distinguishes our entries from other servers of the same name', () => {
   for (const entry of [
     { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] },
     { command: 'C:\\node.exe', args: ['C:\\carrel\\bin\\carrel.js'] },
@@ -70,7 +70,7 @@ test('our own entries are told from other servers of the same name', () => {
   }
 });
 
-test('what the user has added stays, but nothing of a command stays beside an address', () => {
+test("keeps the user's additions, but no command fields beside a URL", () => {
   const former = { command: 'old', args: [], env: { A: '1' }, cwd: '/x', disabled: true };
   assert.deepEqual(mergeEntry(former, { command: 'new', args: ['a'] }), {
     command: 'new',

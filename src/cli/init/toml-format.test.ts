@@ -44,7 +44,7 @@ test('our table goes to the end, everything else stays, and taken out it is as i
   assert.equal(await remove(await set(crlf)), crlf);
 });
 
-test('only what differs in our table is changed; comments and keys of the user’s stay', async () => {
+test('changes only what differs in our table; the user’s comments and keys stay', async () => {
   const text = `[mcp_servers.carrel]
 # an older place
 command = "/old/node"
@@ -73,7 +73,7 @@ a = 1
   assert.equal(await remove(switched).then((rest) => rest.trim()), '[other]\na = 1');
 });
 
-test('an entry that is written in another way is replaced', async () => {
+test('replaces an entry in another notation', async () => {
   for (const text of [
     '[mcp_servers]\ncarrel = { command = "/old/carrel.js" }\nother = { command = "x" }\n',
     'mcp_servers.carrel.command = "/old/carrel.js"\nmcp_servers.other.command = "x"\n',
@@ -86,7 +86,7 @@ test('an entry that is written in another way is replaced', async () => {
   }
 });
 
-test('a file that is not TOML is refused with line and column, and a layout that would break too', async () => {
+test('rejects invalid TOML with line and column, and layouts that would break', async () => {
   await assert.rejects(set('a = 1\nb = = 2\n'), { name: 'FileFault', line: 2 });
   await assert.rejects(set('[a]\n[a]\n'), { name: 'FileFault', line: 2 });
   // A closed table cannot be added to.
@@ -97,7 +97,7 @@ test('a file that is not TOML is refused with line and column, and a layout that
   );
 });
 
-test('values that need care come back as they went in', async () => {
+test('unusual values survive a round trip', async () => {
   const odd = {
     command: 'C:\\Program Files\\node\\node.exe',
     args: ['a"b', 'tab\t', 'del\u007f', 'é港'],

@@ -35,7 +35,7 @@ context:
   - provider: code
 `;
 
-test('our item goes behind the others, everything else stays, and taken out it is as it was', async () => {
+test('appends our item, keeps everything else, and removal restores the file', async () => {
   const written = await set(config);
   assert.equal(written, config.replace('{A: "1"} # last\n', `{A: "1"} # last\n${item}`));
   assert.equal(await set(written), written);
@@ -45,12 +45,12 @@ test('our item goes behind the others, everything else stays, and taken out it i
   assert.equal(await remove(await set(crlf)), crlf);
 });
 
-test('a missing or empty file becomes one that Continue reads', async () => {
+test('creates a valid Continue file from a missing or empty one', async () => {
   assert.equal(await set(''), `${place.start}mcpServers:\n${item}`);
   assert.equal(await set('# mine\n'), `# mine\nmcpServers:\n${item}`);
 });
 
-test('a list that is missing, empty, null, flat or in one line', async () => {
+test('handles a list that is missing, empty, null, unindented or inline', async () => {
   for (const text of [
     'name: a\n',
     'name: a',
@@ -74,7 +74,7 @@ test('a list that is missing, empty, null, flat or in one line', async () => {
   }
 });
 
-test('a file that is not YAML, or not what Continue has, is refused with line and column', async () => {
+test('rejects invalid YAML and unexpected structures with line and column', async () => {
   await assert.rejects(set('a: b: c\n'), { name: 'FileFault', line: 1 });
   await assert.rejects(set('a: 1\nb: [\n'), { name: 'FileFault' });
   await assert.rejects(set('- a\n'), { name: 'FileFault', line: 1, column: 1 });

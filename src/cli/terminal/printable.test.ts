@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { printableJson, printableLine, printableText } from './printable.ts';
 
-test('what a terminal would obey is replaced: escapes, bells, backspaces, 8-bit controls', () => {
+test('replaces terminal control characters: escapes, bells, backspaces, 8-bit controls', () => {
   const hostile = '\u001b[31mred\u001b[0m \u001b]0;title\u0007 a\bb \u009b2J \u0090q\u009c \u0000\u007f';
   assert.doesNotMatch(printableText(hostile), /[\u0000-\u001f\u007f-\u009f]/);
   assert.equal(printableText('\u001b[2Jx'), '\ufffd[2Jx');

@@ -49,7 +49,7 @@ test('hostile cells can neither end a line nor colour it', () => {
   assert.equal(table, 'A\nx \ufffd[31my\ufffd\n');
 });
 
-test('words are kept whole where they can be, and every text comes to an end', () => {
+test('keeps words whole if possible, and always terminates', () => {
   assert.deepEqual(wrap('one two three four', 9, 5), ['one two', 'three', 'four']);
   assert.deepEqual(wrap('abcdefghij', 4, 2), ['abcd', 'efg…']);
   assert.equal(wrap('港港', 1, 9)[0], '港', 'too narrow for anything');

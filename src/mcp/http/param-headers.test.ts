@@ -15,19 +15,19 @@ const schema = {
 const fault = (given: object, headers: Record<string, string>) => findParamHeaderFault(schema, given, headers);
 
 describe('headers that repeat arguments (2026-07-28, SEP-2243)', () => {
-  it('accepts what agrees, plain, in Base64, numeric and nested', () => {
+  it('accepts matching values: plain, Base64, numeric and nested', () => {
     assert.equal(fault({ region: 'eu' }, { 'mcp-param-region': 'eu' }), undefined);
     assert.equal(fault({ region: 'Köln' }, { 'mcp-param-region': '=?base64?S8O2bG4=?=' }), undefined);
     assert.equal(fault({ shard: 42 }, { 'mcp-param-shard': '42.0' }), undefined);
     assert.equal(fault({ target: { dry: true } }, { 'mcp-param-dry': 'true' }), undefined);
   });
 
-  it('expects no header for an argument that is absent, null or unmarked', () => {
+  it('expects no header for an absent, null or unmarked argument', () => {
     assert.equal(fault({ region: null, note: 'x' }, {}), undefined);
     assert.equal(fault({}, { 'mcp-param-region': 'eu' }), undefined);
   });
 
-  it('names the header that is missing, disagrees or is badly encoded', () => {
+  it('names a header that is missing, contradictory or badly encoded', () => {
     assert.match(String(fault({ region: 'eu' }, {})), /Mcp-Param-Region is missing/);
     assert.match(String(fault({ region: 'eu' }, { 'mcp-param-region': 'us' })), /Mcp-Param-Region and .* disagree/);
     assert.match(String(fault({ target: { dry: true } }, { 'mcp-param-dry': 'false' })), /Mcp-Param-Dry/);

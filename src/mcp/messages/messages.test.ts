@@ -20,7 +20,7 @@ test('ids are strings or integers, and go back byte for byte (T008)', () => {
   }
 });
 
-test('an id that would make answers long is refused', () => {
+test('rejects an overlong id', () => {
   const withId = (length: number) => one(`{"jsonrpc":"2.0","id":"${'a'.repeat(length)}","method":"ping"}`);
   assert.equal(withId(20_000)?.kind, 'request');
   const refused = withId(20_001);
@@ -35,7 +35,7 @@ test('a number and a string are different ids', () => {
   assert.notEqual(a.id.key, b.id.key);
 });
 
-test('what is not a JSON-RPC 2.0 message is told apart (T010, T011, T012)', () => {
+test('recognizes invalid JSON-RPC 2.0 messages (T010, T011, T012)', () => {
   const kinds: [string, string, number?][] = [
     ['{"jsonrpc":"2.0","method":"a"}', 'notification'],
     ['{"jsonrpc":"2.0","id":1,"result":{}}', 'response'],
@@ -70,7 +70,7 @@ test('depth and elements are bounded before parsing, and strings do not count (T
   assert.equal(refused(quoted), undefined);
 });
 
-test('a message that is refused unread is answered under its id, wherever that stands (contract §2)', () => {
+test('a message rejected before parsing is answered under its id (contract §2)', () => {
   const deep = `${'['.repeat(200)}${']'.repeat(200)}`;
   const cases: [text: string, id: unknown][] = [
     [`{"jsonrpc":"2.0","id":7,"method":"a","params":{"id":1,"deep":${deep}}}`, 7],
@@ -100,7 +100,7 @@ test('batches are bounded, and an empty one is invalid (T036)', () => {
   }
 });
 
-test('text that is not JSON is a parse error', () => {
+test('invalid JSON is a parse error', () => {
   for (const text of ['{', '"a', '{"a":1}}', '\\', '']) {
     const outcome = parseMessages(text, messageLimits);
     assert.deepEqual([outcome.ok, outcome.ok ? 0 : outcome.code], [false, -32700], text);

@@ -81,7 +81,7 @@ function open(answerMs: number) {
 const isQuestion = ({ method }: Fields): boolean => method === 'elicitation/create';
 const isWithdrawn = ({ method }: Fields): boolean => method === 'notifications/cancelled';
 
-test('a question that nobody answers ends the call with a clear error, and nothing is removed', async () => {
+test('an unanswered question ends the call with a clear error, and nothing is deleted', async () => {
   const client = open(50);
   client.call(1);
   const { id } = await client.wait(isQuestion);
@@ -100,7 +100,7 @@ test('a question that nobody answers ends the call with a clear error, and nothi
   await client.close();
 });
 
-test('a call that is cancelled while its question is open withdraws it, and nothing is removed', async () => {
+test('cancelling a call withdraws its question, and nothing is deleted', async () => {
   const client = open(600_000);
   client.call(1);
   const { id } = await client.wait(isQuestion);

@@ -59,7 +59,7 @@ async function failureOf(promise: Promise<unknown>): Promise<ToolFailure> {
   return thrown;
 }
 
-test('a tool that is not there and one that is switched off are told apart', async () => {
+test('distinguishes unknown from disabled tools', async () => {
   const { callTool } = funnel([tool('on', async () => ({})), tool('off', async () => ({}))]);
   assert.equal((await failureOf(callTool('nope', {}, call()))).error.code, 'unknown_tool');
   assert.equal((await failureOf(callTool('__proto__', {}, call()))).error.code, 'unknown_tool');
@@ -81,7 +81,7 @@ test('an unexpected error leaves only an incident id, which is in the log with t
   assert.ok(logged && String(logged.fields['error']).includes('/secret/path'));
 });
 
-test('a quota is exact under concurrency, for each caller, and says when to come back (contract §7)', async () => {
+test('a quota is exact under concurrency, per caller, and says when to retry (contract §7)', async () => {
   const quotas = { search: { limit: 10, windowMs: 60_000 } };
   const { callTool, clock } = funnel([tool('find', async () => ({}), { quota: 'search' })], { quotas });
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => callTool('find', {}, call())));
@@ -108,7 +108,7 @@ test('arguments that do not fit are not counted and not run', async () => {
   assert.equal(runs, 1);
 });
 
-test('more calls than may run and wait are refused at once', async () => {
+test('rejects calls at once when both slots and queue are full', async () => {
   const gate = Promise.withResolvers<object>();
   const { callTool } = funnel([tool('slow', () => gate.promise)], {}, { runningMax: 1, waitingMax: 1 });
   const first = callTool('slow', {}, call());
@@ -118,7 +118,7 @@ test('more calls than may run and wait are refused at once', async () => {
   assert.deepEqual(await Promise.all([first, second]), [{ done: true }, { done: true }]);
 });
 
-test('a slow call is answered with a handle, goes on, and its job holds the result (000 §9.1)', async () => {
+test('a slow call is answered with a handle, continues, and its job holds the result (000 §9.1)', async () => {
   const gate = Promise.withResolvers<object>();
   const seen: number[] = [];
   const work: Tool['run'] = async (_input, { report }) => {
@@ -182,7 +182,7 @@ test('a job that fails keeps our code and message, never the foreign one', async
   assert.deepEqual(jobs.get(jobId, 'me').error, { code: 'unavailable', message: 'The upstream is down.' });
 });
 
-test('an answer that is too long is refused at once and as a job, and its tool is told the bound', async () => {
+test('rejects an overlong answer at once and as a job, and tells the tool the limit', async () => {
   const bounds: unknown[] = [];
   const long = tool('long', async (_input, { answerBytesMax }) => {
     bounds.push(answerBytesMax);

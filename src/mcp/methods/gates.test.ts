@@ -12,7 +12,7 @@ const bounded: Toolset = {
 const free: Toolset = { name: 'free', tools: [], failures: { as: 'jsonrpc' } };
 const { signal } = new AbortController();
 
-test('a toolset with a bound of its own does not hold up the others (000 §12)', async () => {
+test("a toolset's own limit does not delay others (000 §12)", async () => {
   const gates = createGates([bounded, free], { runningMax: 10, waitingMax: 10 });
   const held = Promise.withResolvers<string>();
   const entered: string[] = [];
@@ -29,7 +29,7 @@ test('a toolset with a bound of its own does not hold up the others (000 §12)',
   assert.deepEqual(await Promise.all([first, second]), ['first', 'second']);
 });
 
-test('places are given back when the work fails or is cancelled while it waits', async () => {
+test('releases slots when work fails or is cancelled while waiting', async () => {
   const gates = createGates([bounded], { runningMax: 10, waitingMax: 10 });
   const held = Promise.withResolvers<string>();
   const first = gates.pass(

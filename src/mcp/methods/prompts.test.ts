@@ -28,7 +28,7 @@ async function ask(messages: readonly object[]): Promise<Record<string, unknown>
 const completing = { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'whom', value: 'w' } };
 const completion = { values: ['world'], hasMore: false };
 
-test('a prompt’s arguments are completed where there are no resources', async () => {
+test('completes a prompt’s arguments without resources', async () => {
   const [greeting, answer] = await ask([
     {
       id: 1,

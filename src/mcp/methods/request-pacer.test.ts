@@ -61,7 +61,7 @@ test('requests in one chunk begin in their order, at most eight in a turn of the
   assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
 });
 
-test('so do those of a batch', async () => {
+test('so do requests of a batch', async () => {
   const client = await openWith('2025-03-26');
   client.write([places.map(request)]);
   const answers = await client.line();
@@ -69,7 +69,7 @@ test('so do those of a batch', async () => {
   assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
 });
 
-test('so do those that describe themselves', async () => {
+test('so do self-describing requests', async () => {
   const client = open();
   client.write([modernRequest('prompts/get', params(0)).message]);
   await client.line();
@@ -77,7 +77,7 @@ test('so do those that describe themselves', async () => {
   assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
 });
 
-test('one that is cancelled before its turn is not answered', async () => {
+test('a request cancelled while waiting is not answered', async () => {
   const client = await openWith('2025-11-25');
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99 } };
   client.write([...places.map(request), cancel]);

@@ -37,7 +37,7 @@ const gates = createGates([library], { runningMax: 1, waitingMax: 0 });
 const resources = createResources([library], createCallJobs(), gates);
 const inFull = 1024 * 1024;
 
-test('only what has a URI of ours is linked to, once, with its type and the first line of what it is about', () => {
+test('links only to our URIs, once each, with type and first line', () => {
   const hits = [
     { uri: 'shelf://a.b/2', about: '\n  The title \nThe text' },
     { uri: 'shelf://a.b/1/cover', about: '🙂'.repeat(101) },
@@ -58,7 +58,7 @@ test('only what has a URI of ours is linked to, once, with its type and the firs
   ]);
 });
 
-test('an answer without such a list, or of a search for what may be gone, has no links', () => {
+test('no links without such a list, or for results that may be outdated', () => {
   const hits = [{ uri: 'shelf://a.b/1', about: 'x' }];
   for (const data of [{}, { hits: null }, { hits: { 0: hits[0] } }, { status: 'processing', jobId: '1' }]) {
     assert.deepEqual(createLinksTo(resources.mimeTypeOf, inFull, {})(search, data), []);

@@ -106,7 +106,7 @@ test('nothing but ping is carried out before the handshake is complete (contract
   assert.deepEqual((await peer.answers(5))[4]?.result, {});
 });
 
-test('a second initialize is refused and harms nothing (T003)', async () => {
+test('rejects a second initialize without side effects (T003)', async () => {
   const peer = await ready(async () => ({ fine: true }));
   await peer.say(initialize);
   await peer.say({ id: 2, method: 'tools/list' });
@@ -115,7 +115,7 @@ test('a second initialize is refused and harms nothing (T003)', async () => {
   assert.deepEqual(list?.result, { fine: true });
 });
 
-test('initialize says what is wrong with its parameters, and can then be sent right (T004)', async () => {
+test('initialize reports invalid parameters and can be repeated (T004)', async () => {
   const peer = open(async () => ({}));
   for (const params of [{}, { protocolVersion: 7 }, { protocolVersion: '2025-11-25', capabilities: 'x' }]) {
     await peer.say({ id: 1, method: 'initialize', params });
@@ -180,7 +180,7 @@ test('initialize can not be cancelled (contract §2, T007)', async () => {
   assert.ok((await peer.answers(1))[0]?.result);
 });
 
-test('what goes on after its answer can be cancelled by the same id, once', async () => {
+test('work that continues after its answer can be cancelled by the same id, once', async () => {
   let cancelled = 0;
   const peer = await ready(async (_method, _signal, request) => {
     request.keepCancellable?.(() => {
@@ -195,7 +195,7 @@ test('what goes on after its answer can be cancelled by the same id, once', asyn
   assert.equal(cancelled, 1);
 });
 
-test('a question is answered by its id, refused with an error, and given up when its request is cancelled', async () => {
+test('a question is answered by its id, rejected with an error, and withdrawn with its request', async () => {
   const outcomes: unknown[] = [];
   const asked = Promise.withResolvers<void>();
   let count = 0;

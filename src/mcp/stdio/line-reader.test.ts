@@ -13,7 +13,7 @@ function read(bytesMax: number, chunks: (string | Buffer)[]): string[] {
   return seen;
 }
 
-test('lines come out whole however the bytes arrive, the last one without a newline too', () => {
+test('lines arrive whole however the bytes are split, even the last one without a newline', () => {
   const bytes = Buffer.from('één\n二\nlast');
   assert.deepEqual(read(100, [bytes]), ['één', '二', 'last']);
   assert.deepEqual(

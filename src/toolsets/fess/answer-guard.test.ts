@@ -5,7 +5,7 @@ import { isWithinLabel } from './answer-guard.ts';
 const none = { searchQuery: undefined, hitLabels: [], labelled: undefined, outside: undefined, total: 1 };
 const echo = (searchQuery: string | undefined) => isWithinLabel({ ...none, searchQuery }, 'finance');
 
-test('an echo with the label as a clause of its own is fine', () => {
+test('accepts an echo with the label as a separate clause', () => {
   const fine = [
     'test label:"finance"',
     '(a OR b) label:"finance"',

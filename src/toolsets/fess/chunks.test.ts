@@ -45,7 +45,7 @@ test('a text that fits is one chunk, an empty one too', () => {
   assert.deepEqual([only?.text, only?.isLast, only?.totalBytes], ['', true, 0]);
 });
 
-test('a cursor of another text is content_changed, one of another document or caller is no cursor (contract §4)', () => {
+test('a cursor of a changed text is content_changed; one of another document or caller is invalid (contract §4)', () => {
   const { nextCursor: cursor } = cutChunk(content('abcdefgh'), { chunkBytesMax: 4, seal, bound, cursor: undefined });
   const read = (text: string, owner: string) =>
     cutChunk(content(text), { chunkBytesMax: 4, seal, bound: ['doc', owner], cursor });

@@ -11,7 +11,7 @@ test('a PDF is known by its type or its first bytes (000 §8.5.3)', () => {
   assert.ok(!isPdf('text/html'));
 });
 
-test('plain text in UTF-8 goes out as it is; whatever has to be decoded does not', () => {
+test('returns UTF-8 plain text unchanged; everything else is decoded', () => {
   const text = ' Grüße\r\n\t世界 \n';
   assert.equal(plainText('text/plain', Buffer.from(text)), text);
   assert.equal(plainText('text/plain; charset="UTF-8"', Buffer.from(text)), text);

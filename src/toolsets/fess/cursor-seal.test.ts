@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { useSigningKey } from '../../base/signing-key.ts';
 import { createCursorSeal } from './cursor-seal.ts';
 
-test('a cursor opens only as it was issued, for what it was issued for, with the key that signed it', () => {
+test('a cursor opens only as issued, in its context, with the signing key', () => {
   const seal = createCursorSeal();
   const cursor = seal.close(['content', 'doc', 'me'], [42, 'hash']);
   assert.deepEqual(seal.open(['content', 'doc', 'me'], cursor), [42, 'hash']);

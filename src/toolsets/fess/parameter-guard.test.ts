@@ -38,7 +38,7 @@ test('languages are codes', () => {
   assert.throws(() => guardLanguage('en OR'), refused('lang'));
 });
 
-test('unknown facet fields are refused here, because Fess would answer with no hits (reference §2.3)', () => {
+test('rejects unknown facet fields, because Fess would return no hits (reference §2.3)', () => {
   assert.throws(() => guardFacets({ field: ['role'] }), refused('facets.field'));
   assert.throws(() => guardFacets({ field: ['title'] }), refused('facets.field'));
   assert.throws(() => guardFacets({ size: 0 }), refused('facets.size'));

@@ -55,7 +55,7 @@ describe('well-formed queries go out in parentheses', () => {
   for (const [query, sent] of rendered) test(query, () => assert.equal(guardQuery(query), sent));
 });
 
-describe('what would undo the label, or cannot be parsed, becomes literal text (reference §4.3)', () => {
+describe("queries that would undo the label or can't be parsed become literal text (reference §4.3)", () => {
   const literal: [query: string, sent: string][] = [
     ['foo OR', 'foo'],
     ['foo ||', 'foo'],
@@ -81,7 +81,7 @@ describe('what would undo the label, or cannot be parsed, becomes literal text (
   for (const [query, sent] of literal) test(JSON.stringify(query), () => assert.equal(guardQuery(query), sent));
 });
 
-test('a query without a word is refused, and says which field', () => {
+test('rejects a query without words, naming the field', () => {
   for (const query of ['', '  ', 'OR', 'NOT', '((', '""', '\\', '&& ||', '\u0000', '\ud83c', '…', '+ $']) {
     assert.throws(() => guardQuery(query), { code: 'invalid_arguments', data: { field: 'query' } }, query);
   }
@@ -93,12 +93,12 @@ test('a query is bounded, its escapes counted', () => {
   assert.throws(() => guardQuery(`a OR ${'/x'.repeat(400)}`), { code: 'invalid_arguments' });
 });
 
-test('the strict form requires the query and the label, whatever the default operator is', () => {
+test('the strict form requires query and label under any default operator', () => {
   assert.equal(requireLabel('test', 'hr'), '+(test) +label:"hr"');
   assert.equal(requireLabel('allintitle:(a)', 'hr'), 'allintitle:+((a)) +label:"hr"');
 });
 
-test('no query contains the OR by which Fess would put the label into its parentheses', () => {
+test('no query contains the OR that would pull the label into parentheses', () => {
   const spaces = [' ', '\t', '\u00a0', '\u200b', '\ufeff', '\u3000'];
   for (const space of spaces) {
     for (const query of [

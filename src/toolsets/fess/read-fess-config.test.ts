@@ -50,7 +50,7 @@ test('tokens are secrets, and a password in the address is kept out of texts', (
   assert.equal(scrubSecrets('hunter2hunter2 abcdefgh ijklmnop'), '[secret] [secret] [secret]');
 });
 
-test('the environment’s access token wins over the file’s, and is checked as that is', (t) => {
+test('the environment’s access token wins over the file’s and is validated alike', (t) => {
   const content = { ...minimal, fessAccessToken: 'from-the-file' };
   const token = (env: Record<string, string>) => read(t, content, env).fessAccessToken?.reveal();
   assert.equal(token({}), 'from-the-file');
@@ -59,7 +59,7 @@ test('the environment’s access token wins over the file’s, and is checked as
   assert.throws(() => token({ FESS_ACCESS_TOKEN: 'two words' }), { message: /^FESS_ACCESS_TOKEN must be printable/ });
 });
 
-test('invisible and direction-changing characters of a domain are left out and told', (t) => {
+test('removes invisible and direction-changing characters from a domain, with a warning', (t) => {
   const dirty = { ...domain, id: 'fin\u200bance', name: 'Fi\u202enance\u3164', description: 'a\u{e0041}b\u2066c 👩‍💻' };
   const { knowledgeDomains, warnings } = read(t, { ...minimal, domain: dirty });
   const [{ id, slug, name, description, block } = { block: '' }] = knowledgeDomains;

@@ -36,7 +36,7 @@ test('equally relevant hits are in the order of their dates, the newest first an
   assert.deepEqual(found, ['better', 'new', 'old', 'undated']);
 });
 
-test('what two sources find is kept once, as its best source has it, and says so', () => {
+test('keeps a hit of two sources once, from its best source', () => {
   const [only, ...more] = byRelevance([hit('notes', 'same', 0.2), hit('web', 'same', 0.7), hit('web', 'same', 0.9)]);
   assert.equal(more.length, 0);
   assert.equal(only?.source, 'web');

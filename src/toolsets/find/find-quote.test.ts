@@ -30,7 +30,7 @@ test('symbols and emoji without a word are found one after the other; punctuatio
   assert.deepEqual(['👍', '≤', '… !', '—', '“”'].map(isQuotable), [true, true, false, false, false]);
 });
 
-test('the selector of an emoji is no word that another one could have too', async () => {
+test("an emoji's variation selector is not a word", async () => {
   assert.equal(await found('❤️', 'Beware ⚠️ of it'), undefined);
   assert.equal(await found('❤️', 'With ❤ and care'), '❤');
   assert.equal(await found('with ❤ and', 'With ❤️ and care'), 'With ❤️ and');
@@ -44,7 +44,7 @@ test('another word, another number or another sign is another text', async () =>
   assert.equal(await found('the rent is', 'The rental is due.'), undefined);
 });
 
-test('what a number counts is a part of it: 3 € is not 3 $, and 5 % is not 5', async () => {
+test('units belong to numbers: 3 € is not 3 $, and 5 % is not 5', async () => {
   const text = 'Fees: **3**\n€ or $ 4 a month, rising by 5% (cf. `100 $`), in $x$ and 6.';
   assert.equal(await found('fees: 3 € or $4', text), 'Fees: **3**\n€ or $ 4');
   assert.equal(await found('rising by 5 % (cf. 100$), in x and 6', text), 'rising by 5% (cf. `100 $`), in $x$ and 6');
@@ -66,7 +66,7 @@ test('a letter that becomes longer in lower case does not move the range', async
   assert.equal(await found('rent is due', 'İİİİ İstanbul: the rent is due now.'), 'rent is due');
 });
 
-test('what repeats itself is found at its first place only', async () => {
+test('finds repeated text at its first place only', async () => {
   const text = 'so so so so la so so so so so mi';
   assert.equal(await found('so so so so so mi', text), 'so so so so so mi');
   assert.equal(await found('so so la … so mi', text), 'so so la so so so so so mi');
@@ -78,7 +78,7 @@ test('a word broken at the end of a line is one word, and the range still fits',
   assert.equal(await found('example of hyphenation', text), 'exam-\n  ple of hyphen­ation');
 });
 
-test('marks of omission stand for any words between, in order', async () => {
+test('omission marks stand for any words in between', async () => {
   const text = 'We met in May, had lunch by the river, and signed the lease.';
   assert.equal(
     await found('We met in May … signed the lease', text),
@@ -87,7 +87,7 @@ test('marks of omission stand for any words between, in order', async () => {
   assert.equal(await found('signed the lease [...] We met in May', text), undefined);
 });
 
-test('a quotation may go on in the next passage', async () => {
+test('a quotation may continue in the next passage', async () => {
   const place = await findQuote('ends here and goes on', passages('none', 'It ends here', 'and goes on.'), signal);
   assert.deepEqual(place, { passage: 1, range: [3, 12] });
 });
@@ -110,7 +110,7 @@ test('scripts without spaces are compared character by character', async () => {
   assert.equal(await found('每月三日付房租', '租约规定，每月三日，付房租。'), '每月三日，付房租');
 });
 
-test('the nearest sentence has most of the words, or there is none', async () => {
+test('the nearest sentence shares most words, or there is none', async () => {
   const texts = passages('Nothing of it.', 'The rent is due on the fifth day of each month. Pets are allowed.');
   const nearest = await findNearestSentence('The rent is due on the third day of each month', texts, signal);
   assert.deepEqual(nearest, {

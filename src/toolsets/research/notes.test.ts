@@ -41,7 +41,7 @@ test('004 error codes: a note that cannot be stored is note_save_failed', async 
   });
 });
 
-test('T091: what a model reads of a note has no invisible characters; emoji keep theirs', () => {
+test('T091: models get notes without invisible characters; emoji stay intact', () => {
   const shown = showNote({
     id: 'x',
     title: 'a\u202eb',

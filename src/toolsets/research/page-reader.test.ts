@@ -40,7 +40,7 @@ test('a page is read as text with its title, where it was found', async (t) => {
   assert.equal(page.isCut, false);
 });
 
-test('an office document is read like a page, whatever type its server gives it', async (t) => {
+test('reads an office document like a page, with any declared type', async (t) => {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'application/octet-stream');
     response.end(docxOf(paragraph('Words of a letter.')));

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { cutWindow } from './page-window.ts';
 
-test('a short text comes whole', () => {
+test('returns a short text whole', () => {
   assert.deepEqual(cutWindow('short', 0, 100), { content: 'short', end: 5 });
   assert.deepEqual(cutWindow('short', 2, 3), { content: 'ort', end: 5 });
 });
 
-test('the end is behind a paragraph, else a sentence, a line, a word', () => {
+test('ends after a paragraph, else a sentence, a line, a word', () => {
   assert.equal(cutWindow('One two. Three.\n\nFour five six seven', 0, 25).content, 'One two. Three.\n\n');
   assert.equal(cutWindow('One two three. Four five six seven', 0, 20).content, 'One two three. ');
   assert.equal(cutWindow('東京は日本の首都です。大阪は西にあります。', 0, 15).content, '東京は日本の首都です。');
@@ -17,7 +17,7 @@ test('the end is behind a paragraph, else a sentence, a line, a word', () => {
   assert.equal(cutWindow('a'.repeat(50), 0, 20).content, 'a'.repeat(20));
 });
 
-test('a boundary far before the end is not worth giving up so much', () => {
+test('ignores a boundary that would give up too much', () => {
   assert.equal(cutWindow(`One.\n\n${'a'.repeat(100)}`, 0, 50).content.length, 50);
 });
 

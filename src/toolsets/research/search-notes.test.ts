@@ -7,7 +7,7 @@ import { createReranker } from '../../search/rerank/reranker.ts';
 import { createSqliteStorage } from '../../storage/sqlite/sqlite-storage.ts';
 import { searchNotes } from './search-notes.ts';
 
-test('of a note its title and tags are read too, in front of the passage', async (context) => {
+test("scores a note's title and tags along with the passage", async (context) => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const storage = await createSqliteStorage({ path: join(folder, 'test.db') });
   context.after(async () => {

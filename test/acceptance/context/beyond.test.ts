@@ -26,7 +26,7 @@ The end.`;
 onEachDatabase('beyond the seed', (server: ContextServer) => {
   const { call, fail, store } = server;
 
-  test('lists say whether there are more, and what was asked for and is not there', async () => {
+  test('lists report whether there is more, and missing ids', async () => {
     const ids = [
       await store('more/a', 'larch one'),
       await store('more/b', 'larch two'),
@@ -144,7 +144,7 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     assert.match(await fail('navigate_context', { context_id: 999_999 }), /Context entry with ID 999999 not found/);
   });
 
-  test('restore_context brings back what was deleted; dry_run deletes nothing', async () => {
+  test('restore_context restores deleted entries; dry_run deletes nothing', async () => {
     const id = await store('restore', 'a phoenix rises', { tags: ['bird'] });
     const dry = await call('delete_context', { context_ids: [id], dry_run: true });
     assert.deepEqual([dry['deleted_count'], dry['would_delete_ids']], [0, [id]]);
@@ -158,7 +158,7 @@ onEachDatabase('beyond the seed', (server: ContextServer) => {
     assert.match(await fail('restore_context'), /Must provide/);
   });
 
-  test('budget_tokens keeps an answer small and says what was cut and how to get it', async () => {
+  test('budget_tokens bounds an answer and says how to get the rest', async () => {
     const long = `start ${'words of a long entry '.repeat(400)}end`;
     const ids = [await store('budget', long), await store('budget', 'short one'), await store('budget', `${long} two`)];
     const answer = await call('get_context_by_ids', { context_ids: ids, budget_tokens: 500 });

@@ -19,7 +19,7 @@ onEachDatabase('integers that a double cannot hold', (server) => {
   const metadataOf = async (id: number, more = {}) =>
     (await exactly('get_context_by_ids', { context_ids: [id], ...more })).result[0]?.['metadata'];
 
-  test('come back as they were stored, replaced and patched, now and as of then', async () => {
+  test('come back as stored, replaced and patched, now and as of then', async () => {
     const metadata = { n: big, list: [2n ** 63n, 2n ** 64n], deep: { x: -9_007_199_254_740_993n }, f: 0.1, one: 1.0 };
     const id = await server.store('exact', 'stored', { metadata });
     assert.deepEqual(await metadataOf(id), metadata);
@@ -40,7 +40,7 @@ onEachDatabase('integers that a double cannot hold', (server) => {
     assert.deepEqual(found.results[0]?.['metadata'], { n: 10n ** 30n });
   });
 
-  test('are told from their neighbours by every operator, whether the field is indexed or not', async () => {
+  test('are distinguished from their neighbours by every operator, indexed or not', async () => {
     for (const [at, value] of neighbours.entries()) {
       const metadata = { status: value, n: value, technologies: [value], list: [value] };
       await server.store('neighbours', `${at}`, { metadata });
@@ -75,7 +75,7 @@ onEachDatabase('integers that a double cannot hold', (server) => {
     await server.call('store_context', { ...entry, metadata: { n: big } });
   });
 
-  test('are refused by name where they cannot be kept, or are none', async () => {
+  test('are rejected by name if invalid or impossible to store', async () => {
     const entry = { thread_id: 'refused', source: 'user', text: 'x' };
     const message = await server.fail('store_context', { ...entry, metadata: '{"a":{"b":[1,-1e400]}}' });
     assert.equal(message, 'metadata.a.b[1] exceeds 1.8e308 and cannot be stored; send it as text');
@@ -83,7 +83,7 @@ onEachDatabase('integers that a double cannot hold', (server) => {
     assert.match(await server.fail('store_context', { ...entry, images }), /^images\[0\]\.metadata\.a exceeds/);
     const filters = '[{"key":"a","operator":"gt","value":1e400}]';
     const { validation_errors: faults } = await server.call('search_context', { metadata_filters: filters });
-    assert.match(String(faults), /beyond 1.8e308/);
+    assert.match(String(faults), /exceeds 1.8e308/);
     assert.match(await server.fail('get_context_by_ids', { context_ids: [big] }), /context_ids\[0\] must be/);
     assert.match(await server.fail('search_context', { limit: big }), /limit must be/);
   });

@@ -15,7 +15,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.match(await fail('search_context', { limit: 'ten' }), /limit must be a number/);
   });
 
-  test('NUL is refused where no database keeps it, and finds nothing', async () => {
+  test('rejects NUL in stored text, and finds nothing by it', async () => {
     const good = { thread_id: 'nul', source: 'user', text: 'x' };
     for (const [name, part] of [
       ['text', { text: 'a\0b' }],
@@ -35,7 +35,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.equal((await call('delete_context', { thread_id: 'a\0b' }))['deleted_count'], 0);
   });
 
-  test('a bound that is exceeded is named, with the size', async () => {
+  test('names an exceeded limit and the size', async () => {
     const good = { thread_id: 'bounds', source: 'user', text: 'x' };
     for (const [part, message] of [
       [{ thread_id: 'x'.repeat(513) }, 'thread_id has 513 characters, and may have at most 512'],
@@ -71,7 +71,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.match(String((await call('search_context', list))['validation_errors']), /in has 1001 values, .* 1000/);
   });
 
-  test('keys are data, whatever they are called', async () => {
+  test('keys are data, whatever their name', async () => {
     const metadata = JSON.parse('{"__proto__":{"a":1,"b":{"c":2}},"constructor":"c","toString":null}');
     const id = await store('proto', 'a key like any other', { metadata });
     assert.equal(JSON.stringify((await one(id))?.['metadata']), JSON.stringify(metadata));
@@ -85,7 +85,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.equal(JSON.stringify((await one(id))?.['metadata']), left);
   });
 
-  test('half of a surrogate pair is refused wherever it is, and nothing like it is changed', async () => {
+  test('rejects lone surrogates everywhere, and changes nothing similar', async () => {
     const good = { thread_id: 'halves', source: 'user', text: 'x' };
     const bad = [
       ...[{ text: 'a\ud800' }, { thread_id: '\udc00x' }, { tags: ['\ud83d'] }, { metadata: { 'k\ud800': 1 } }],
@@ -108,7 +108,7 @@ onEachDatabase('what clients really send', (server) => {
     }
   });
 
-  test('upstreams 1.12: a batch of updates names the id and the place of what is not there', async () => {
+  test('upstreams 1.12: a batch of updates names the id and index of missing entries', async () => {
     const id = await store('batch faults', 'one');
     const message = await fail('update_context_batch', {
       updates: [
@@ -149,7 +149,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.equal((dry['would_delete_ids'] as number[]).length, 100);
   });
 
-  test('contract §3: a search right after a batch finds it by meaning, or says how much is missing', async () => {
+  test('contract §3: a search right after a batch finds it by meaning, or reports how much is missing', async () => {
     const entries = Array.from({ length: 100 }, (_, place) => ({
       thread_id: `fresh ${place % 2}`,
       source: 'user',

@@ -72,7 +72,7 @@ onEachDatabase('as_of: the memory as it was', (server: ContextServer) => {
     assert.match(await fail('navigate_context', { context_id: later, as_of: then }), /not found/);
   });
 
-  test('as_of: searches by words and meaning leave out what had another text, and say so', async () => {
+  test('as_of: text searches leave out entries whose text differed, and say so', async () => {
     const kept = await store('found', 'A walrus sleeps on the ice.', { tags: ['a'] });
     const rewritten = await store('found', 'A seal sleeps on the rocks.');
     const removed = await store('found', 'A walrus swims.', { source: 'agent' });
@@ -93,7 +93,7 @@ onEachDatabase('as_of: the memory as it was', (server: ContextServer) => {
     assert.deepEqual([ids(listed), listed['warnings']], [[removed, rewritten, kept], undefined]);
   });
 
-  test('as_of: a cut text goes on where it was cut, in the text of then', async () => {
+  test('as_of: a truncated text continues where it was cut, in its past version', async () => {
     const old = `old ${'words of the first version '.repeat(200)}end`;
     const id = await store('cut', old);
     const then = await moment();
@@ -105,7 +105,7 @@ onEachDatabase('as_of: the memory as it was', (server: ContextServer) => {
     assert.equal(`${answer.result[0]?.text_content}${rest['text']}`, old);
   });
 
-  test('as_of: every form of a date; before everything there is nothing', async () => {
+  test('as_of: accepts every date form; before the first entry there is nothing', async () => {
     const id = await store('forms', 'today');
     const today = new Date().toISOString().slice(0, 10);
     const found = async (asOf: string) => ids(await call('search_context', { thread_id: 'forms', as_of: asOf }));

@@ -9,7 +9,7 @@ onEachDatabase('prompts of the memory', (server) => {
     return message.content.text;
   };
 
-  test('there is one for keeping, one for looking up and one for handing over, and they name tools that exist', async () => {
+  test('prompts for storing, looking up and handing over name existing tools', async () => {
     const { prompts } = await server.client.listPrompts();
     assert.deepEqual(
       prompts.map(({ name }) => name),

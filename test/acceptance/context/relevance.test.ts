@@ -42,7 +42,7 @@ describe('the relevance of hits among unlike notes', () => {
     assert.ok(low >= 0.95 * wrong.length, `${low} of ${wrong.length}`);
   });
 
-  test('contract §8: a replaced statement does not lower the one that replaces it', async () => {
+  test('contract §8: a replaced statement does not lower its replacement', async () => {
     const thread = { thread_id: 'limits' };
     const older = await store('limits', 'Decision: the upload limit is 100 MB per file.');
     const newer = await store('limits', 'Decision changed: the upload limit is now 250 MB per file.');

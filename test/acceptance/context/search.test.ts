@@ -276,7 +276,7 @@ function searchTools(server: ContextServer): void {
     assert.match(await fail('fts_search_context', { query: '  ' }), /query cannot be empty/);
   });
 
-  test('a sentence that no entry has in full is answered with those that have most of its words', async () => {
+  test('a sentence that no entry has in full finds entries with most of its words', async () => {
     const query = 'Which database did we choose for the invoices and billing?';
     const answer = await call('fts_search_context', { query, highlight: true });
     assert.deepEqual(
@@ -321,7 +321,7 @@ function searchTools(server: ContextServer): void {
     assert.match(String(phrase.results[0]?.['highlighted']), /<mark>Miso sleeps<\/mark>/);
   });
 
-  test('an empty answer says why and what to try', async () => {
+  test('an empty answer explains why and what to try', async () => {
     const hint = async (tool: string, input: Record<string, unknown>) => {
       const answer = await call(tool, input);
       assert.ok(answer['count'] === 0 || answer['total_matches'] === 0, tool);

@@ -77,7 +77,7 @@ test('upstreams 1.16: METADATA_INDEX_SYNC_MODE strict does not start with anothe
   assert.match(bad.stderr, /METADATA_INDEXED_FIELDS.*string, integer, boolean, float, array, object/);
 });
 
-test('contract §1: a place where no database can be made is told in one line, with what to check', async (t) => {
+test('contract §1: an impossible database path is one line, with what to check', async (t) => {
   const { code, stderr } = await runCarrel(t, ['context'], { env: { DB_PATH: '/proc/none/context.db' } });
   assert.equal(code, 78);
   assert.match(stderr, /^carrel: [^\n]*database cannot be created there[^\n]*DB_PATH[^\n]*\n$/);

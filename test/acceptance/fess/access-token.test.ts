@@ -83,7 +83,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.ok(!said.includes(token));
     });
 
-    test('a refused token is told to the caller and, at the start, to the operator', async (t) => {
+    test('reports a rejected token to the caller and, at start, to the operator', async (t) => {
       const { peer, home } = await openWorld(t, {
         version,
         fess: { tokens },
@@ -102,7 +102,7 @@ for (const version of ['15.4', '15.8'] as const) {
   });
 }
 
-test('a refused token is reported as such by a server that answers it with 500, as 15.7 does', async (t) => {
+test('recognizes a rejected token behind status 500, as in 15.7', async (t) => {
   const { peer, home, fess } = await openWorld(t, {
     version: '15.8',
     fess: { tokens, wrongTokenStatus: 500 },

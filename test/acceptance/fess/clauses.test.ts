@@ -15,7 +15,7 @@ test('every acceptance test of 001 and every MUST of 000 is cited by a test on t
   );
 });
 
-test('no test cites a clause that is not in the list', () => {
+test('tests cite only listed clauses', () => {
   assert.deepEqual(
     [...cited].filter((clause) => !Object.hasOwn(clauses, clause)),
     [],

@@ -86,7 +86,7 @@ for (const { version, transport } of [
       world.fess.setFault(null);
     });
 
-    test('an outage behind Fess is never "no results" (issue: outage)', async () => {
+    test('an outage behind Fess is never reported as "no results" (issue: outage)', async () => {
       world.fess.setHealth('down');
       for (const query of ['test', 'nothing-like-this']) {
         const { error } = await world.peer.call('search', { query });

@@ -165,7 +165,7 @@ verifies('000 §6.2 sse', 'with enableSse false answers are JSON and there is no
   assert.equal(onlyStreams.status, 406);
 });
 
-test('with enableSse, as it is by default, progress and the answer come as events (000 §6.2)', async (t) => {
+test('with enableSse, the default, progress and answer arrive as events (000 §6.2)', async (t) => {
   const program = await startListening(carrelProgram, ['fess'], { HOME: await makeFessHome(t) });
   t.after(async () => void (await program.stop()));
   const session = await openSession(program.url, '2025-03-26');

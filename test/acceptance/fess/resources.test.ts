@@ -81,7 +81,7 @@ for (const { version, transport } of [
       },
     );
 
-    test('a cursor that was changed or made up is refused with -32602 (contract §4)', async () => {
+    test('rejects an altered or invented cursor with -32602 (contract §4)', async () => {
       const { nextCursor = '' } = await list();
       const forged = Buffer.from('[0]').toString('base64url');
       for (const cursor of [`${nextCursor}x`, nextCursor.slice(0, -1), 'abc', `0.${forged}~aaaaaaaaaaaaaaaaaaaaaa`]) {

@@ -88,7 +88,7 @@ verifies(
   },
 );
 
-test('the folder with the dot comes first (contract §4)', async (t) => {
+test('prefers the folder with the dot (contract §4)', async (t) => {
   const home = makeHome(t, config);
   mkdirSync(join(home, '.mcp-fess'));
   writeFileSync(join(home, '.mcp-fess', 'config.json'), '{ broken');

@@ -52,7 +52,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.deepEqual(kb.asked(since, 'POST', '/jobs'), []);
   });
 
-  test('a text or title that is drawn as nothing is refused', async () => {
+  test('rejects invisible text and titles', async () => {
     for (const given of [{ text: '\u200b' }, { text: 'Something', title: '\u2060 ' }]) {
       assert.match((await kb.fail('kb_addnote', given)).message, /must not be blank/);
     }

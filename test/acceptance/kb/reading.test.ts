@@ -17,7 +17,7 @@ onEachDatabase('kb: what is there', (kb) => {
 
   const hint = async (tool: string, input: Record<string, unknown>) => String((await kb.call(tool, input))['hint']);
 
-  test('what is empty says why', async () => {
+  test('empty answers explain themselves', async () => {
     assert.match(await hint('kb_list', {}), /^There are no documents yet/);
     assert.match(await hint('kb_search', { query: 'lease' }), /^There are no documents yet/);
   });
@@ -75,7 +75,7 @@ onEachDatabase('kb: what is there', (kb) => {
     assert.equal((await kb.fail('kb_list', { tag: 'collection:a', collection: 'b' })).code, 'invalid_arguments');
   });
 
-  test('a list or search that shows nothing says why', async () => {
+  test('an empty list or search explains why', async () => {
     for (const [tool, more] of Object.entries({ kb_list: { tag: 'no' }, kb_search: { query: 'tea', tags: ['no'] } })) {
       assert.match(
         await hint(tool, { ...more, collection: 'home' }),
@@ -89,7 +89,7 @@ onEachDatabase('kb: what is there', (kb) => {
     );
     assert.match(await hint('kb_list', { offset: 9 }), /^offset 9 is past the last of 3 documents/);
     const few = await hint('kb_search', { query: 'zebra', collection: 'trade', fts_only: true });
-    assert.match(few, /^Nothing in the one document has any of these words\. .* without fts_only/);
+    assert.match(few, /^Nothing in the one document contains any of these words\. .* without fts_only/);
     assert.match(
       await hint('kb_search', { query: 'zebra', threshold: 0.99 }),
       /3 documents reaches the threshold 0\.99/,
@@ -98,7 +98,7 @@ onEachDatabase('kb: what is there', (kb) => {
     assert.equal(await hint('kb_list', {}), 'undefined');
   });
 
-  test('an unknown collection is an error that names those there are, nearest first', async () => {
+  test('an unknown collection is an error that names existing ones, closest first', async () => {
     for (const [tool, more] of Object.entries({ kb_list: {}, kb_search: { query: 'tea' } })) {
       const error = await kb.fail(tool, { ...more, collection: 'trades' });
       assert.equal(error.code, 'collection_not_found');

@@ -38,7 +38,7 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
   const statusOf = async (token: string): Promise<number> => (await open(token)).status;
   const key = (algorithm: string): string => kids[algorithm] ?? '';
 
-  it('whoever has no token learns where to get one', async () => {
+  it('tells callers without a token where to get one', async () => {
     const { status, headers } = await post(program.url, initialize);
     assert.equal(status, 401);
     const place = 'https://carrel.example/.well-known/oauth-protected-resource/mcp';
@@ -66,7 +66,7 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
     assert.equal(fetched, 1);
   });
 
-  it('wrong issuer, audience, time, signature, algorithm or key is refused', async () => {
+  it('rejects a wrong issuer, audience, time, signature, algorithm or key', async () => {
     const now = Math.floor(Date.now() / 1000);
     const faults: Record<string, unknown>[] = [
       { iss: 'https://evil.example' },
@@ -101,7 +101,7 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
     for (const token of forged) assert.equal(await statusOf(token), 401, token);
   });
 
-  it('the first scope of the list that a token has decides what it may do; without one it may nothing', async () => {
+  it("a token's first listed scope decides its rights; without one it has none", async () => {
     const names = async (token: string): Promise<string> => {
       const session = await openSession(program.url, '2025-11-25', { headers: { authorization: `Bearer ${token}` } });
       return (await session.send({ jsonrpc: '2.0', id: 2, method: 'tools/list' })).text;
@@ -129,7 +129,7 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
     assert.equal(await statusOf(await issuer.issue(kid)), 200);
   });
 
-  it('no token is in the log', () => {
+  it('never logs tokens', () => {
     const log = readFileSync(join(dataDir, 'log', 'carrel.log'), 'utf8');
     assert.doesNotMatch(`${log}${program.stderrText()}`, /eyJ[\w-]+\./);
   });

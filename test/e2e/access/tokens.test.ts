@@ -109,7 +109,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
     assert.equal((await post(program.url, initialize, { ...renewed, 'mcp-session-id': session.id })).status, 404);
   });
 
-  it('an expired token is refused, and its streams end', async () => {
+  it('rejects an expired token and ends its streams', async () => {
     const openFor = async (lifeMs: number) => {
       const headers = add('brief', '--expires', new Date(Date.now() + lifeMs).toISOString());
       const session = await openSession(program.url, '2025-11-25', { headers });
@@ -161,7 +161,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
     assert.equal((await exchange(activity, { method: 'GET', headers: some })).status, 404);
   });
 
-  it('guessing is throttled (T054), and a named token, which nobody can guess, is not locked out', async () => {
+  it('throttles guessing (T054), but never locks out named tokens', async () => {
     const codes = new Set<number>();
     for (let round = 0; round < 40; round += 1) {
       codes.add(await statusWith({ authorization: `Bearer carrel_${String(round).padStart(43, 'x')}` }));
@@ -171,7 +171,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
   });
 });
 
-test('with a named token, serve starts beyond loopback; the token of the settings keeps all rights (contract §2)', async (t) => {
+test('with a named token, serve starts beyond loopback; the configured token keeps all rights (contract §2)', async (t) => {
   const dataDir = makeFolder(t);
   const { status, stdout } = runPiped(dataDir, ['token', 'add', 'reader', '--read-only'], { env });
   assert.equal(status, 0);

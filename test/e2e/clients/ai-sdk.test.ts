@@ -105,7 +105,7 @@ for (const { wire, revisions, discovers, agreed } of cases) {
       });
     });
 
-    it('gives up a call and goes on', async () => {
+    it('aborts a call and continues', async () => {
       const controller = new AbortController();
       const call = client.callTool({
         name: 'slow',
@@ -123,7 +123,7 @@ for (const { wire, revisions, discovers, agreed } of cases) {
 }
 
 describe('@ai-sdk/mcp and tokens (contract §2)', () => {
-  it('is refused without the token and served with it', async () => {
+  it('is rejected without the token and served with it', async () => {
     const program = await startListening(echoProgram, ['--token', 'correct-horse']);
     const connect = (headers: Record<string, string>) =>
       createMCPClient({ transport: { type: 'http', url: program.url, headers } });

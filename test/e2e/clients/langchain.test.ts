@@ -9,7 +9,7 @@ import { pythonWith } from '../../support/python-clients.ts';
 const langchain = pythonWith('langchain');
 const script = fileURLToPath(new URL('python/run_agent.py', import.meta.url));
 
-test('contract §8: an agent of LangChain calls tools, is told of failures as results, and goes on', {
+test('contract §8: a LangChain agent calls tools, gets failures as results, and continues', {
   skip: 'obstacle' in langchain ? langchain.obstacle : false,
 }, async (t) => {
   assert.ok('python' in langchain);

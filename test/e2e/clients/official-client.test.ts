@@ -84,7 +84,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
       await program?.stop();
     });
 
-    it('agrees on the revision that is offered', () => {
+    it('negotiates an offered revision', () => {
       assert.equal(client.getNegotiatedProtocolVersion(), agreed);
       assert.equal(client.getServerVersion()?.name, 'echo');
     });
@@ -118,7 +118,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
       assert.deepEqual(steps, sent.slice(0, steps.length));
     });
 
-    it('cancels: the tool is told to stop, and the connection lives on', async () => {
+    it('cancels: the tool stops, and the connection survives', async () => {
       const controller = new AbortController();
       const marker = `cancel-${wire}`;
       const call = client.callTool(
@@ -144,7 +144,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
       });
     });
 
-    it('fails as a tool result where the toolset says so', async () => {
+    it('fails with a tool result if the toolset says so', async () => {
       const { isError, content, structuredContent } = await client.callTool({ name: 'fail_result' });
       assert.equal(isError, true);
       assert.deepEqual(content, [{ type: 'text', text: 'The archive is closed. Try again later.' }]);
@@ -152,7 +152,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
       assert.deepEqual(structuredContent, { error: { code: 'unavailable', retryAfter: 3, shelf: 7, message } });
     });
 
-    it('tells nothing but an incident id when a tool crashes', async () => {
+    it('reveals only an incident id when a tool crashes', async () => {
       await assert.rejects(client.callTool({ name: 'crash_rpc' }), (error: unknown) => {
         assert(error instanceof ProtocolError);
         assert.equal(error.code, -32_603);

@@ -72,7 +72,7 @@ describe('the API of the engine (contract §6)', () => {
     await engine.call('DELETE', `/documents/${document['id']}`);
   });
 
-  test('fields may come after the file, as curl sends them', async () => {
+  test('accepts fields after the file, as curl sends them', async () => {
     const form = formOf({ title: 'Late title', tags: '["late", "fields"]' }, 'late.txt', 'late fields of a form');
     const { json } = await engine.submit(form);
     const id = await engine.document(Number(json['job_id']));
@@ -81,7 +81,7 @@ describe('the API of the engine (contract §6)', () => {
     await engine.call('DELETE', `/documents/${id}`);
   });
 
-  test('409 for bytes that are known: as a document, and while they wait', async () => {
+  test('409 for known bytes: stored or queued', async () => {
     const { status, json } = await engine.submit(formOf({}, 'other-name.md', guide));
     assert.equal(status, 409);
     assert.deepEqual(
@@ -228,7 +228,7 @@ describe('the API of the engine (contract §6)', () => {
     assert.deepEqual([collections, (others as Json)['tags']], [{ tags: [documents], total: 2 }, tags.slice(2, 3)]);
   });
 
-  test('003 Update note tool: PATCH /notes/:id keeps id, date and tags; 404 and 422 where it is no note', async () => {
+  test('003 Update note tool: PATCH /notes/:id keeps id, date and tags; 404 and 422 if it is not a note', async () => {
     const before = await engine.get(`/documents/${noteId}`);
     const { status, json } = await engine.call('PATCH', `/notes/${noteId}`, { text: 'Prefers bullet points' });
     assert.equal(status, 200);
@@ -272,7 +272,7 @@ describe('the API of the engine (contract §6)', () => {
     assert.equal((await engine.call('DELETE', `/documents/${id}`)).status, 200);
   });
 
-  test('a job that has ended cannot be cancelled any more, and says so by its status', async () => {
+  test('a finished job cannot be cancelled, as its status shows', async () => {
     const job = await engine.addNote('to be cancelled too late');
     const id = await engine.document(job);
     const { status, json } = await engine.call('DELETE', `/jobs/${job}`);

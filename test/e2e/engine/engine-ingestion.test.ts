@@ -10,7 +10,7 @@ import { type Json, startEngine } from '../../support/engine-client.ts';
 import { pause, until } from '../../support/pause.ts';
 import { shareOneQueue } from '../../support/share-queue.ts';
 
-test('a poisoned file fails alone, with a reason that helps, while searches go on', async (t) => {
+test('a poisoned file fails alone, with a helpful reason, while searches continue', async (t) => {
   const env = { KB_EXTRACT_CPU_MS: '3000', KB_EXTRACT_MEMORY_MB: '160', KB_WORKERS: '2' };
   const engine = await startEngine(t, { env });
   const good = await engine.document(await engine.addNote('a lighthouse in the fog'));
@@ -87,7 +87,7 @@ test('issue "PDF, with page numbers": each chunk of a PDF has its page, however 
   );
 });
 
-test('contract §6: a job is cancelled in the middle of its work, and leaves nothing', async (t) => {
+test('contract §6: cancelling a running job leaves nothing', async (t) => {
   const engine = await startEngine(t, { env: { KB_WORKERS: '1' } });
   await engine.document(await engine.addNote('the first one'));
   const slow = pdfBombs.find(({ name }) => name.includes('forms that double'));
@@ -127,7 +127,7 @@ test('contract §8: a job is done when its words are found; its vectors follow, 
   assert.equal('pending' in (await engine.get(`/jobs/${job}`)), false);
 });
 
-test('contract §8: what is left out of a file is told by its job, its document and its hits', async (t) => {
+test('contract §8: job, document and hits report truncation', async (t) => {
   const engine = await startEngine(t, { env: { EMBEDDING_PROVIDER: 'none', KB_TEXT_CHARS_MAX: '10000' } });
   const job = await engine.addFile('long.txt', `${'the lamp is lit. '.repeat(2000)}`);
   const id = await engine.document(job);
@@ -139,7 +139,7 @@ test('contract §8: what is left out of a file is told by its job, its document 
   assert.deepEqual(hit?.['truncated'], truncated);
 });
 
-test('contract §6: what waits when the engine stops is ingested when it starts again', async (t) => {
+test('contract §6: jobs queued at a stop are ingested after the restart', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const ollama = await startOllama(t);
   const env = { EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: ollama.origin };
@@ -157,13 +157,13 @@ test('contract §6: what waits when the engine stops is ingested when it starts 
   for (const job of jobs) assert.equal((await second.get(`/jobs/${job}`))['attempts'], 1, 'a stop is no failure');
 });
 
-test('two engines on one SQLite file share its queue, and each sees what the other stored', async (t) => {
+test("two engines on one SQLite file share its queue and see each other's writes", async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const engines = [await startEngine(t, { dataDir }), await startEngine(t, { dataDir })] as const;
   await shareOneQueue(engines);
 });
 
-test('with the model in the package, a question finds what answers it in other words', async (t) => {
+test('with the bundled model, a question finds a differently worded answer', async (t) => {
   const engine = await startEngine(t, { env: withModels });
   const cat = await engine.document(await engine.addNote('The kitten slept on the sofa all afternoon.'));
   await engine.document(await engine.addNote('Quarterly revenue grew by nine percent.'));

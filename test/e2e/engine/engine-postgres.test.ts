@@ -32,7 +32,7 @@ describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false 
     await shareOneQueue(await startTwo());
   });
 
-  test('what an engine was working on when it was killed is finished by the other', async () => {
+  test('another engine finishes the work of a killed one', async () => {
     const [doomed, other] = await startTwo();
     const jobs: number[] = [];
     for (let index = 0; index < 40; index += 1) {

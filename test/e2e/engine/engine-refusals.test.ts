@@ -7,7 +7,7 @@ import { runCarrel } from '../../support/child-program.ts';
 import { type EngineClient, formOf, startEngine } from '../../support/engine-client.ts';
 import { exchange } from '../../support/raw-http.ts';
 
-describe('what the engine refuses (contract §2, §6)', () => {
+describe('what the engine rejects (contract §2, §6)', () => {
   let engine: EngineClient;
   const closings: (() => Promise<void> | void)[] = [];
   before(async () => {
@@ -21,7 +21,7 @@ describe('what the engine refuses (contract §2, §6)', () => {
   });
   const authorization = 'Bearer correct-horse';
 
-  test('every path but the health wants the key, and says so in JSON', async () => {
+  test('every path but health requires the key, and says so in JSON', async () => {
     for (const [method, path] of [
       ...['/status', '/jobs', '/jobs/1', '/documents', '/documents/1', '/documents/1/file', '/tags', '/nowhere'].map(
         (each) => ['GET', each] as const,
@@ -40,7 +40,7 @@ describe('what the engine refuses (contract §2, §6)', () => {
     assert.equal((await exchange(`${engine.url}/health`, { method: 'GET' })).status, 200);
   });
 
-  test('a Host or Origin of another site is refused, on the health too', async () => {
+  test('rejects a foreign Host or Origin, also for health', async () => {
     for (const headers of [{ host: 'evil.example' }, { origin: 'http://evil.example' }]) {
       for (const path of ['/status', '/health']) {
         const answer = await exchange(`${engine.url}${path}`, {
@@ -70,7 +70,7 @@ describe('what the engine refuses (contract §2, §6)', () => {
     }
   });
 
-  test('ids that name nothing are 404, whatever they look like', async () => {
+  test('unknown ids are 404, in any format', async () => {
     for (const id of ['99999', '0', '-1', 'abc', '1.5', '1e3', '99999999999999999999']) {
       const { status, json } = await engine.call('GET', `/documents/${id}`);
       assert.deepEqual([status, json['error']], [404, 'document_not_found'], id);
@@ -196,7 +196,7 @@ describe('what the engine refuses (contract §2, §6)', () => {
     assert.deepEqual(readdirSync(join(engine.program.dataDir, 'documents', 'incoming')), []);
   });
 
-  test('a client that goes away in the middle of a file leaves nothing, and the engine goes on', async () => {
+  test('a client that disconnects mid-file leaves nothing, and the engine continues', async () => {
     const gone = new AbortController();
     const before = (await engine.get('/jobs'))['total'];
     const sending = fetch(`${engine.url}/jobs`, {
@@ -234,12 +234,12 @@ describe('what the engine refuses (contract §2, §6)', () => {
     assert.doesNotMatch(down.stderr, /listening/);
   });
 
-  test('contract §2: listening beyond loopback without a key is said aloud', async (t) => {
+  test('contract §2: listening beyond loopback without a key is warned about', async (t) => {
     const open = await startEngine(t, { env: { KB_HOST: '0.0.0.0' } });
     assert.match(open.program.stderrText(), /WARNING: 0\.0\.0\.0 is open to others without a token/);
   });
 
-  test('contract §1: SIGTERM ends it with 0 within five seconds, while files are being taken in', async (t) => {
+  test('contract §1: SIGTERM ends it with 0 within five seconds, even during uploads', async (t) => {
     const busy = await startEngine(t);
     for (let index = 0; index < 20; index += 1) await busy.addFile(`${index}.txt`, `file ${index} `.repeat(2_000));
     const started = performance.now();

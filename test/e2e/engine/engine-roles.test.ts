@@ -20,7 +20,7 @@ const notes = 24;
  * Contract §6 and T103, as a large installation has it: servers that answer, engines that work, and PgBouncer in transaction
  * mode between all of them and PostgreSQL, without a word about prepared statements.
  */
-describe('processes with roles on one PostgreSQL, behind PgBouncer in transaction mode', suite, () => {
+describe('processes with roles on one PostgreSQL, using PgBouncer in transaction mode', suite, () => {
   const cleanUps: (() => unknown)[] = [];
   const owner = { after: (cleanUp: () => unknown) => void cleanUps.push(cleanUp) };
   let server: PostgresServer;
@@ -64,7 +64,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   });
 
-  it('servers that only answer accept files, show them waiting, and cancel what another accepted', async () => {
+  it("answering-only servers accept files, show them queued, and cancel each other's", async () => {
     const upload = await call(one.url, 'kb_upload_start', { filename: 'heron.txt', total_size: 6 });
     const { upload_id } = upload;
     await call(two.url, 'kb_upload_chunk', {
@@ -89,7 +89,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
     assert.equal((await call(one.url, 'kb_status', {}))['documents'], 1);
   });
 
-  it('an engine without a role says which one is missing, and what it has', async () => {
+  it('an engine without a role says which one is missing, and which it has', async () => {
     const { status, json } = await reader.call('POST', '/search', { query: 'herons' });
     assert.deepEqual([status, json['error'], json['role']], [501, 'role_missing', 'search']);
     assert.deepEqual((await reader.get('/health'))['roles'], ['ingest']);
@@ -144,7 +144,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
     );
   });
 
-  it('the index of vectors is made, and nobody is left waiting for a turn', async () => {
+  it('the vector index is built, and no lease is left waiting', async () => {
     const copied = 1_000_000;
     const direct = new Client({ connectionString: directUrl });
     await direct.connect();
@@ -167,7 +167,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
     await direct.end();
   });
 
-  it('after a restart of PostgreSQL all go on by themselves', {
+  it('after a restart of PostgreSQL, all recover', {
     skip: process.env['DATABASE_URL'] !== undefined,
   }, async () => {
     await server.restart?.();
@@ -186,7 +186,7 @@ describe('processes with roles on one PostgreSQL, behind PgBouncer in transactio
   });
 });
 
-it('roles that are none are refused, and on SQLite it is said what is left undone', async (t) => {
+it('rejects unknown roles, and on SQLite warns about work left undone', async (t) => {
   const refused = await runCarrel(t, ['engine'], { env: { KB_ROLES: 'ingest,serach' } });
   assert.deepEqual([refused.code, /KB_ROLES must name some of ingest, embed, search/.test(refused.stderr)], [78, true]);
   const alone = await startEngine(t, { flags: ['--search', '--ingest'] });

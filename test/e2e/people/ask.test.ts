@@ -33,7 +33,7 @@ function place(t: Owner) {
 /** One for the tests that only add to it. */
 const shared = place({ after });
 
-test('contract §9: away from a terminal every command prints the tool’s own answer as JSON, and stderr says from where', () => {
+test('contract §9: without a terminal, every command prints the tool’s answer as JSON, and stderr names the source', () => {
   const { docs, dataDir, piped, json } = shared;
   const { answer, stderr } = json('search', 'harbour', 'dues', '--limit', '1');
   assert.equal(answer.query, 'harbour dues');
@@ -66,7 +66,7 @@ test('contract §9: away from a terminal every command prints the tool’s own a
   assert.match(whole.text, /lighthouse/);
 });
 
-test('contract §9: rm deletes what URIs name, all or none that are mistaken, and status counts what is left', (t) => {
+test('contract §9: rm deletes all URIs, or none if one is invalid, and status counts the rest', (t) => {
   const { json, piped, dataDir } = place(t);
   const kept = json('remember', 'the gate code changes in May').answer.context_id;
   const before = json('status').answer;
@@ -83,7 +83,7 @@ test('contract §9: rm deletes what URIs name, all or none that are mistaken, an
   assert.match(again.stderr, /There is no memory with id/);
 });
 
-test('commands that need a model ask a running process, and start one where there is none', async (t) => {
+test('commands that need a model use a running process, or start one', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '600', ENABLE_RERANKING: 'false' };
   const run = (...args: string[]) => runPiped(dataDir, args, { env: shares });
@@ -98,14 +98,14 @@ test('commands that need a model ask a running process, and start one where ther
   assert.match(run('get', 'carrel://context/1', '--verbose', '--debug').stderr, /answered by this process/);
 });
 
-test('the shared process that a command started ends when nobody has asked it for a while', async (t) => {
+test('the shared process that a command started exits when idle', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const shares = { ...env, CARREL_ALONE: 'false', CARREL_IDLE_SECONDS: '1', ENABLE_RERANKING: 'false' };
   assert.match(runPiped(dataDir, ['remember', 'x', '--verbose'], { env: shares }).stderr, /answered by the running/);
   while (globSync('run/*.json', { cwd: dataDir }).length > 0) await pause(100);
 });
 
-test('commands ask a running server with the same data and settings, whatever its port and token', async (t) => {
+test('commands use a running server with the same data and settings, on any port and with any token', async (t) => {
   const dataDir = join(makeFolder(t), 'data');
   const shares = { ...env, CARREL_ALONE: 'false', ENABLE_RERANKING: 'false' };
   const serverEnv = { ...shares, CARREL_AUTH_TOKEN: 'a-token-of-the-server' };
@@ -138,7 +138,7 @@ test('remember takes the standard input', () => {
   assert.equal(runPiped(dataDir, ['get', `carrel://context/${id}`], { env }).stdout, 'line one\nline two\n');
 });
 
-test('contract §9: on a terminal it is a table that fits, and what documents say is not obeyed', () => {
+test('contract §9: on a terminal it is a table that fits, and control characters are neutralized', () => {
   const { dataDir } = shared;
   const on = (columns: number, ...args: string[]) => runOnTerminal(dataDir, args, { env, columns });
   const wide = on(120, 'search', 'lighthouse');
@@ -191,7 +191,7 @@ test('--open hands the first hit’s file to the system’s opener as one argume
   assert.match(refused.stderr, /run\.sh" might be executed/);
 });
 
-test('contract §9: beside a running server both see what the other writes', async (t) => {
+test("contract §9: a command and a running server see each other's writes", async (t) => {
   const { dataDir, json } = shared;
   const server = await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env });
   const session = await openSession(server.url);
@@ -207,7 +207,7 @@ test('contract §9: beside a running server both see what the other writes', asy
   assert.equal(json('list').answer.total, 2);
 });
 
-test('with KB_ENGINE_URL the engine there is asked, and stderr says so', async (t) => {
+test('with KB_ENGINE_URL that engine is asked, and stderr says so', async (t) => {
   const { dataDir } = shared;
   const engine = await startCarrel(t, ['engine'], { dataDir, env: { ...env, KB_API_KEY: 'the-key' } });
   const elsewhere = join(makeFolder(t), 'data');
@@ -223,7 +223,7 @@ test('with KB_ENGINE_URL the engine there is asked, and stderr says so', async (
   assert.doesNotMatch(refused.stderr, /wrong|the-key/);
 });
 
-test('what cannot be done is one line: usage ends with 2, and read-only settings hold', () => {
+test('a failure is one line: usage errors exit with 2, and read-only settings hold', () => {
   const { piped, dataDir } = shared;
   for (const [args, message] of [
     [['search', 'x', '--limit', 'ten'], /--limit must be a whole number/],

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { makeFolder } from '../../support/child-program.ts';
 import { runPiped } from '../../support/terminal.ts';
 
-test('contract §9: carrel bench measures this machine, and leaves nothing and touches no data', (t) => {
+test('contract §9: carrel bench measures this machine, touches no data and leaves nothing', (t) => {
   const folder = makeFolder(t);
   const dataDir = join(folder, 'data');
   const temporary = join(folder, 'tmp');

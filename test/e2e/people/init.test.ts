@@ -104,7 +104,7 @@ test('contract §9: init writes all ten clients, starts the server once, keeps t
   assert.match(run('all', '--remove').stdout, /nothing to change in/);
 });
 
-test('init without a client says which are here; on a terminal it asks', (t) => {
+test('init without a client lists the installed ones; on a terminal it asks', (t) => {
   const { run, home, env, content, pathOf } = place(t, ['cursor', 'zed']);
   const { status, stdout } = run();
   assert.equal(status, 0);
@@ -176,7 +176,7 @@ test('a file that cannot be read or changed is named with line and column, and n
   assert.equal(existsSync(join(home, '.carrel')), false, 'nothing was started');
 });
 
-test('an unknown client or flag, and --http where there is none, end with 2', (t) => {
+test('an unknown client or flag, or --http where unsupported, exits with 2', (t) => {
   const { run } = place(t, []);
   for (const [args, message] of [
     [['curser'], /Did you mean cursor\?/],

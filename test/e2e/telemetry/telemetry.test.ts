@@ -83,7 +83,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     for (const end of endings) await end();
   });
 
-  it('/metrics is behind the token, and takes GET and HEAD', async () => {
+  it('/metrics requires the token, and accepts GET and HEAD', async () => {
     const refused = await scrape('/metrics', '');
     assert.equal(refused.status, 401);
     assert.doesNotMatch(await refused.text(), /carrel_/);
@@ -193,7 +193,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     assert.ok(metrics.get('carrel.storage.size')?.gauge);
   });
 
-  it('over stdio as JSON: what is left is sent before the program ends', async (t) => {
+  it('over stdio as JSON: the rest is sent before the program ends', async (t) => {
     assert.ok('python' in clients);
     const other = await startReceiver(t, clients.python);
     const client = startStdioClient(carrelProgram, ['research'].concat('--transport', 'stdio'), {

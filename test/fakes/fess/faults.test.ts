@@ -30,7 +30,7 @@ test('an error body may hold a stack trace with host names', async () => {
   assert.match(leakyText, /opensearch-0\.internal:9201/);
 });
 
-test('HTML, broken JSON and foreign JSON come with 200', async () => {
+test('serves HTML, broken JSON and foreign JSON with 200', async () => {
   fess.setFault({ kind: 'html' });
   assert.match((await search()).headers.get('content-type') ?? '', /text\/html/);
   fess.setFault({ kind: 'broken-json' });
@@ -56,12 +56,12 @@ test('a truncated answer and a reset connection fail', async () => {
   await assert.rejects(search());
 });
 
-test('a huge answer is as long as told', async () => {
+test('a huge answer has the requested length', async () => {
   fess.setFault({ kind: 'huge', bytes: 1024 * 1024 });
   assert.ok((await (await search()).arrayBuffer()).byteLength > 1024 * 1024);
 });
 
-test('a held answer waits, a slow one comes', async () => {
+test('a held answer waits, a slow one arrives', async () => {
   fess.setFault({ kind: 'hold' });
   const arrived = fess.nextRequest('q=test');
   const answer = search();
@@ -74,7 +74,7 @@ test('a held answer waits, a slow one comes', async () => {
 });
 
 for (const kind of ['hang', 'stall'] as const) {
-  test(`a ${kind} ends when the caller closes, and that is seen`, async () => {
+  test(`a ${kind} ends when the caller disconnects, which is recorded`, async () => {
     fess.setFault({ kind });
     const arrived = fess.nextRequest();
     const client = request(`${fess.url}/api/v1/documents?q=test`).on('error', () => {});
@@ -107,14 +107,14 @@ test('methods and paths that v1 does not know are 405 and 404, nothing at all is
   assert.equal(bare.record_count, 120);
 });
 
-test('v1 escapes slashes and everything beyond ASCII', async () => {
+test('v1 escapes slashes and all non-ASCII characters', async () => {
   const text = await (await fetch(`${fess.url}/api/v1/documents?q=test&num=100`)).text();
   assert.match(text, /https:\\\/\\\//);
   assert.match(text, /R\\u00E4ume/);
   assert.doesNotMatch(text, /[\u0080-\uffff]/);
 });
 
-test('labels are hidden from callers of other languages, and data is absent when there are none', async () => {
+test('labels are hidden from callers in other languages, and data is absent without any', async () => {
   const other = await startFakeFess({ version: '15.4', labels: [{ label: 'Personal', value: 'hr_de' }] });
   const labels = async (language: string) =>
     (await fetch(`${other.url}/api/v1/labels`, { headers: { 'accept-language': language } })).json();

@@ -92,7 +92,7 @@ for (const version of ['15.4', '15.8'] as const) {
       });
     }
 
-    test('odd quotes, unknown sorts and a window past 10,000 are refused', async () => {
+    test('rejects odd quotes, unknown sorts and a window past 10,000', async () => {
       const endpoint = `${api}/${version === '15.4' ? 'documents' : 'search'}`;
       for (const query of ['q=test+"x', 'q=test&sort=nothing', 'q=test&start=9990&num=20', 'q=x&start=100001']) {
         const response = await get(`${endpoint}?${query.replaceAll('"', '%22')}`);
@@ -109,7 +109,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal(data[0]?.['score'], undefined);
     });
 
-    test('num is 10 unless told, and 100 when out of range', async () => {
+    test('num defaults to 10, and is 100 when out of range', async () => {
       assert.equal((await search({ q: 'test' })).data.length, 10);
       assert.equal((await search({ q: 'test', num: '101' })).data.length, 100);
     });
@@ -138,7 +138,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await search({ q: 'test', 'facet.field': 'nothing' })).record_count, 0);
     });
 
-    test('facets come back in an order of their own, and the same one twice empties the answer', async () => {
+    test('facets come back in their own order, and a duplicate facet empties the answer', async () => {
       const asked = ['label:"finance"', 'NOT label:"finance"', 'budget', 'report'];
       const facets = async (queries: string[]) => {
         const params = new URLSearchParams({ q: 'test', num: '1' });
@@ -174,7 +174,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual(await shape(), version === '15.4' ? { data: { status: 'green', timed_out: false } } : green);
     });
 
-    test('what was made through the admin API has no created, and comes last when sorted by it', async () => {
+    test('documents from the admin API have no created date, and sort last by it', async () => {
       const { data } = await search({ q: 'test', 'fields.label': 'hr', sort: 'created.asc', num: '100' });
       assert.deepEqual(
         data.map(({ created }) => created !== undefined),
@@ -188,12 +188,12 @@ for (const version of ['15.4', '15.8'] as const) {
       fess.setDocuments(corpus.documents);
     });
 
-    test('geo keeps what is near', async () => {
+    test('geo filters by distance', async () => {
       const near = { 'geo.location.point': '52.5,13.4', 'geo.location.distance': '1km' };
       assert.equal((await search({ q: 'test', 'fields.label': 'hr', ...near })).record_count, 1);
     });
 
-    test('a search while the engine is down looks like no hits; only health tells (reference §0.2)', async () => {
+    test('a search while the engine is down looks like no hits; only health reveals it (reference §0.2)', async () => {
       fess.setHealth('down');
       const answer = await search({ q: 'test', 'fields.label': 'finance' });
       assert.deepEqual([answer.record_count, answer['partial'], answer.data], [0, false, []]);
@@ -208,7 +208,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await get(`${api}/health`)).status, 200);
     });
 
-    test('roles decide what is found; a bad token is refused', async () => {
+    test('roles decide what is found; a bad token is rejected', async () => {
       const secret: FakeDocument = { ...firstDocument('hr'), docId: '0'.repeat(32), roles: ['Rsales'] };
       fess.setDocuments([...corpus.documents, secret]);
       const endpoint = `${api}/${version === '15.4' ? 'documents' : 'search'}?q=doc_id:${secret.docId}`;

@@ -189,7 +189,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
   const records = /^(kb_jobs [01]|page (9|10))$/;
   const writes = /^(store_|update_|delete_|restore_|kb_(addnote|update|upload|delete|set_|bulk))/;
 
-  it('every tool that is listed has a call here, and those of other toolsets are not offered', async () => {
+  it('every listed tool is called here, and tools of other toolsets are not offered', async () => {
     const names = async (caller: Caller): Promise<string[]> =>
       JSON.parse(await ask(caller, 'tools/list', {})).result.tools.map(({ name }: { name: string }) => name);
     const all = await names(admin as Caller);
@@ -209,7 +209,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     prompts = JSON.parse(await ask(admin as Caller, 'prompts/list', {})).result.prompts;
   });
 
-  it('what others add, change and delete does not change a single answer', async (t: TestContext) => {
+  it("others' additions, changes and deletions change no answer", async (t: TestContext) => {
     const first = requests;
     const before = await readAll(reader as Caller, northProbe, /$^/);
     // Answers that were all refusals would be alike, too.
@@ -228,7 +228,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     t.diagnostic(`${requests - first} requests compared`);
   });
 
-  it('what is another caller’s answers exactly as what does not exist', async (t: TestContext) => {
+  it('another caller’s data answers exactly like missing data', async (t: TestContext) => {
     const first = requests;
     const pairs: [Caller, Probe, string][] = [
       [reader as Caller, southProbe, south.word],
@@ -285,7 +285,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     t.diagnostic(`${requests - first} requests compared`);
   });
 
-  it('the content of others is no duplicate, and is ingested for whoever gives it', async () => {
+  it("others' content is not a duplicate, and is ingested again", async () => {
     const given = await data(writer as Caller, 'kb_addnote', { text: north.text });
     assert.equal(given['status'], 'queued');
     const again = await data(writer as Caller, 'kb_addnote', { text: north.text });

@@ -11,7 +11,7 @@ import type { RoadReport } from './run-roads.ts';
 
 const obstacle = namespaceObstacle();
 
-test('no road leads to a canary (T063–T076)', {
+test('no path reaches a canary (T063–T076)', {
   skip: obstacle === undefined ? false : `not proven: ${obstacle}`,
 }, async (t) => {
   const reports = attack();

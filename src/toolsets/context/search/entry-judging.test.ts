@@ -10,7 +10,7 @@ import { createSqliteStorage } from '../../../storage/sqlite/sqlite-storage.ts';
 import { createEntryJudging } from './entry-judging.ts';
 import { createTextThread } from './text-thread.ts';
 
-test('002 reranking: a short answer is read behind the end of its question; what is of the past is read alone', async () => {
+test('002 reranking: a short reply is scored with its question; past versions are scored alone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   const storage = await createSqliteStorage({ path: join(folder, 'test.db'), queryTimeoutMs: 60_000 });
   const texts = createTextThread();

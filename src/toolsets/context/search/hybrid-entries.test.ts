@@ -127,7 +127,7 @@ test('the same texts rank in the same order in memory and knowledge base, with c
     });
   }));
 
-test('what has no vectors does not sink in either of them', ({ signal }) =>
+test('entries without vectors do not drop in rank', ({ signal }) =>
   withStorage(async (storage) => {
     const stored = [...Object.values(texts), `fossa: to sort invoices of customers by date, press F5. ${filler}`];
     const inContext = await rankedInContext(stored, storage, signal);

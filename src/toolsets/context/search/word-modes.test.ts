@@ -12,7 +12,7 @@ test('T100: no text is a syntax error in any mode, and punctuation alone finds n
   }
 });
 
-test('T081: marks surround what was found, and those in the text are made harmless', () => {
+test('T081: marks surround matches, and existing marks are escaped', () => {
   const query = wordQueryOf('cats', 'match');
   assert.equal(highlight('A cat, cats.', query), 'A <mark>cat</mark>, <mark>cats</mark>.');
   assert.equal(highlight('<MARK>x</mark> cat', query), '&lt;MARK>x&lt;/mark> <mark>cat</mark>');
@@ -41,7 +41,7 @@ test('a word with a star is a prefix in mode match', () => {
   );
 });
 
-test('what a mode does not do as it was written is told', () => {
+test('explains where a mode differs from what was written', () => {
   assert.match(modeRemark('use -sqlite', 'match') ?? '', /mode boolean/);
   assert.match(modeRemark('a OR b', 'match') ?? '', /mode boolean/);
   assert.match(modeRemark('-sqlite', 'boolean') ?? '', /only exclusions/);

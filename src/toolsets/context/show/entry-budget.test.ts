@@ -4,11 +4,11 @@ import { fitBudget } from './entry-budget.ts';
 
 const entry = (id: number, words: number) => ({ id, text_content: 'word '.repeat(words) });
 
-test('without a budget everything stays and nothing is said', () => {
+test('without a budget everything stays, without remarks', () => {
   assert.deepEqual(fitBudget([entry(1, 5)], undefined), { entries: [entry(1, 5)], report: {} });
 });
 
-test('what does not fit is named, the first of it is cut with the call that goes on', () => {
+test('names omitted entries, and cuts the first with the call that continues', () => {
   const { entries, report } = fitBudget([entry(1, 50), entry(2, 5000), entry(3, 5)], 300);
   assert.deepEqual(
     entries.map(({ id }) => id),
@@ -21,7 +21,7 @@ test('what does not fit is named, the first of it is cut with the call that goes
   assert.equal(entries[1]?.text_content, entry(2, 5000).text_content.slice(0, cut.returned_chars));
 });
 
-test('a budget that is too small for one entry gives the beginning of the first, and says so', () => {
+test('a budget too small for one entry returns its beginning and says so', () => {
   const long = { ...entry(1, 5000), metadata: 'field '.repeat(200) };
   const { entries, report } = fitBudget([long, entry(2, 5)], 100);
   assert.equal(entries.length, 1);
@@ -30,7 +30,7 @@ test('a budget that is too small for one entry gives the beginning of the first,
   assert.deepEqual([report.budget?.omitted_ids, report.budget?.cut.length], [[2], 1]);
 });
 
-test('a rest that is not worth reading is left out', () => {
+test('omits a remainder that is too short to be useful', () => {
   const { entries, report } = fitBudget([entry(1, 80), entry(2, 5000)], 110);
   assert.deepEqual([entries.length, report.budget?.cut, report.budget?.omitted_ids], [1, [], [2]]);
 });

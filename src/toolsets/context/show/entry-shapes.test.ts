@@ -7,7 +7,7 @@ test('upstreams 1.8: a text that fits stays as it is', () => {
   assert.deepEqual(truncate('😀'.repeat(300), 300), { text: '😀'.repeat(300), truncated: false });
 });
 
-test('upstreams 1.8: a longer one is cut at the last space beyond 70 %, else at the bound', () => {
+test('upstreams 1.8: truncates at the last space in the final 30 %, else at the limit', () => {
   assert.deepEqual(truncate(`${'a'.repeat(80)} ${'b'.repeat(80)}`, 100), {
     text: `${'a'.repeat(80)}...`,
     truncated: true,

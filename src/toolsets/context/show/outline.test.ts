@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countNodes, findNode, outlineOf } from './outline.ts';
 
-test('a text without headings is one node, whatever its length', () => {
+test('a text without headings is one node, at any length', () => {
   const root = outlineOf('just words 😀', 6);
   assert.deepEqual([root.char_start, root.char_end, countNodes(root)], [0, 12, 1]);
 });
 
-test('headings nest by level, siblings of the same name are numbered, fences are no headings', () => {
+test("headings nest by level, equal siblings are numbered, code fences don't count", () => {
   const text = '# A\n\nx\n\n```\n# not\n```\n\n### Deep\n\n## B\n\n# A\n\ny';
   const root = outlineOf(text, 6);
   assert.deepEqual(

@@ -42,7 +42,7 @@ async function start(t: TestContext, path?: string) {
   };
 }
 
-test('summaries are made after the write, and a read waits for those that are made here', async (t) => {
+test('summaries follow the write, and a read waits for local ones', async (t) => {
   const { store, summary, run, entries } = await start(t);
   const summaries = run(local);
   const [id = 0, other] = await store(long, `${long} more`);
@@ -55,7 +55,7 @@ test('summaries are made after the write, and a read waits for those that are ma
   await summaries.close();
 });
 
-test('a provider that is away loses nothing: what waits survives the program', async (t) => {
+test('an unavailable provider loses nothing: the backlog survives a restart', async (t) => {
   const first = await start(t);
   const failed = Promise.withResolvers<void>();
   const away = first.run(

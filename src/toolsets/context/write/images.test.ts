@@ -18,7 +18,7 @@ test('base64 in lines is one text', () => {
   assert.deepEqual(parseImages([{ data: `${lines}\n` }], limits)[0]?.data, new Uint8Array(bytes));
 });
 
-test('metadata is an object or any text, and stays what it is', () => {
+test('metadata is an object or text, kept unchanged', () => {
   const data = base64(1);
   const kept = (metadata: unknown) => parseImages([{ data, metadata }], limits)[0]?.metadata;
   for (const metadata of ['{"alt": "x"}', 'a caption', '', { alt: 'x' }, {}])
@@ -29,7 +29,7 @@ test('metadata is an object or any text, and stays what it is', () => {
   assert.deepEqual(kept({ a: '\\ud800 😀' }), { a: '\\ud800 😀' });
 });
 
-test('of raster images the type is what the bytes are; others are a label', () => {
+test('for raster images the bytes decide the type; other types are labels', () => {
   const jpeg = { data: base64(0xff, 0xd8, 0xff, 0xe0), mime_type: 'image/png' };
   assert.equal(parseImages([jpeg], limits)[0]?.mimeType, 'image/jpeg');
   assert.equal(parseImages([{ data: base64(1, 2, 3) }], limits)[0]?.mimeType, 'image/png');

@@ -22,7 +22,7 @@ test('a summary is whole sentences of the text, in its order, and the same each 
   assert.ok(summary.length < text.length / 1.3);
 });
 
-test('it keeps to its length, says nothing twice, and has nothing to say of what has no sentences', () => {
+test('stays within its length, repeats nothing, and is undefined without sentences', () => {
   const short = summarise(text, { tokensMax: 15 }) ?? '';
   assert.ok(short.length > 0 && short.split('.').length <= 3);
   const repeated = summarise('The cat sat on the warm mat. '.repeat(30), { tokensMax: 2000 });

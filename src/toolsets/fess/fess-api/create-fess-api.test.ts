@@ -79,7 +79,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal(answer.hits[0]?.score, undefined);
     });
 
-    test('no hits are believed only if the engine is up (AT-ERR-002, reference §0.2)', async () => {
+    test('trusts empty results only if the engine is up (AT-ERR-002, reference §0.2)', async () => {
       const none = await api.search({ label, query: 'zzzz' });
       assert.deepEqual([none.total, none.hits, none.isOutageRuledOut], [0, [], true]);
       fess.setHealth('down');
@@ -100,7 +100,7 @@ for (const version of ['15.4', '15.8'] as const) {
       await assertFails(api.search({ label, query: 'test' }), red);
     });
 
-    test('where health is not for us, no hits are passed on as unconfirmed', async () => {
+    test('without access to health, empty results are marked as unconfirmed', async () => {
       fess.setFault({ kind: 'ip-blocked', path: '/health' });
       assert.equal((await api.search({ label, query: 'zzzz' })).isOutageRuledOut, false);
       fess.setFault({ kind: 'foreign-json', path: '/health' });
@@ -130,7 +130,7 @@ for (const version of ['15.4', '15.8'] as const) {
       await assertFails(api.document('x" OR test', label), { code: 'invalid_arguments' });
     });
 
-    test('the cached page comes without its banner, or not at all', async () => {
+    test('returns the cached page without its banner, or null', async () => {
       const page = await api.cachedPage(await api.document(docOf(label).docId, label));
       assert.match(page ?? '', /^<html>[\s\S]*Cached page of finance/);
       assert.doesNotMatch(page ?? '', /snapshot/);
@@ -184,7 +184,7 @@ for (const version of ['15.4', '15.8'] as const) {
       );
     });
 
-    test('a server that searches again with OR gives what is in the label, and nothing else', async (t) => {
+    test('a server that repeats searches with OR returns only results in the label', async (t) => {
       const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 5 });
       t.after(() => open.close());
       const told: string[] = [];
@@ -211,7 +211,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await other.document(last, label)).docId, last);
     });
 
-    test('a server that loses the label gives nothing away, and the operator is told, not the caller', async (t) => {
+    test('a server that loses the label reveals nothing, and the operator is informed, not the caller', async (t) => {
       const open = await startFakeFess({ version, ...corpus, dropsFilters: true });
       t.after(() => open.close());
       const other = createFessApi({ ...client, baseUrl: open.url });
@@ -225,7 +225,7 @@ for (const version of ['15.4', '15.8'] as const) {
       await assertFails(other.search({ label, query: '*:*', facets: { field: ['label'] } }), withheld);
     });
 
-    test('facets come in the order asked for, our own counts not among them', async () => {
+    test('returns facets in requested order, without our own counts', async () => {
       const query = ['label:"finance"', 'report', 'budget', 'label:"finance"', 'NOT label:"finance"', 'zzzz OR'];
       const facets = { field: ['host', 'filetype', 'label', 'host'], query };
       const answer = await api.search({ label, query: 'test', facets });
@@ -250,7 +250,7 @@ for (const version of ['15.4', '15.8'] as const) {
   });
 }
 
-test('hits are withheld if one of them shows another label, whatever else the server leaves out', async (t) => {
+test('withholds hits if one shows another label', async (t) => {
   const hit = (docId: string, more: object = {}) => ({ doc_id: docId, title: docId, url: 'http://a/', ...more });
   let data: object[] = [];
   const server = createServer((_, response) => {
@@ -270,7 +270,7 @@ test('hits are withheld if one of them shows another label, whatever else the se
   }
 });
 
-test('a server that is upgraded while we run is found again (issue: v1 and v2)', async () => {
+test('finds a server again that is upgraded while we run (issue: v1 and v2)', async () => {
   const fess = await startFakeFess({ version: '15.4', ...corpus });
   const seen: string[] = [];
   const api = createFessApi({ ...client, baseUrl: fess.url }, { onVersion: (version) => seen.push(version) });
@@ -286,7 +286,7 @@ test('a server that is upgraded while we run is found again (issue: v1 and v2)',
   await fess.close();
 });
 
-test('a fixed generation is not left, and a server without any API is told', async () => {
+test('keeps a fixed version, and reports a server without any API', async () => {
   const fess = await startFakeFess({ version: '15.8', ...corpus });
   const fixed = createFessApi({ ...client, baseUrl: fess.url, fessApi: 'v1' });
   await assertFails(fixed.search({ label, query: 'test' }), {
@@ -314,7 +314,7 @@ test('titles and fragments have their entities decoded once', async () => {
   await fess.close();
 });
 
-test('a refusal by a healthy server is reported with what the operator needs', async () => {
+test('reports a rejection by a healthy server with what the operator needs', async () => {
   const fess = await startFakeFess({ version: '15.4', ...corpus });
   const seen: object[] = [];
   const api = createFessApi({ ...client, baseUrl: fess.url }, { onRefusal: (refusal) => seen.push(refusal) });

@@ -11,7 +11,7 @@ const label = 'hr';
 const token = 'secret-token-0123456789';
 const config = { userAgent: 'carrel/test', timeoutMs: 60_000, accessToken: token, answerBytesMax: 512 * 1024 };
 
-describe('what goes wrong on the way to Fess', () => {
+describe('failures on the way to Fess', () => {
   let fess: FakeFess;
   let api: DetectingFessApi;
   /** For the calls that are to time out; all others have time, so that a busy machine changes nothing. */
@@ -85,7 +85,7 @@ describe('what goes wrong on the way to Fess', () => {
     });
   }
 
-  test('a call that is cancelled before it begins sends nothing', async () => {
+  test('a call cancelled before it starts sends nothing', async () => {
     const count = fess.requests.length;
     assert.equal((await failure(search(AbortSignal.abort()))).code, 'cancelled');
     assert.equal(fess.requests.length, count);
@@ -114,7 +114,7 @@ describe('what goes wrong on the way to Fess', () => {
     assert.equal(fess.requests.at(-1)?.headers['user-agent'], 'carrel/test');
   });
 
-  test('connections are kept, and one that the server dropped meanwhile is replaced', async () => {
+  test('reuses connections, and replaces one that the server dropped', async () => {
     const steady = createFessApi({ ...config, baseUrl: fess.url });
     await steady.search({ label, query: 'test' });
     const open = fess.openSockets();
@@ -126,7 +126,7 @@ describe('what goes wrong on the way to Fess', () => {
   });
 });
 
-test('nobody at the address is fess_unreachable, with the endpoint and no status (AT-ERR-002)', async () => {
+test('an unreachable server is fess_unreachable, with the endpoint and no status (AT-ERR-002)', async () => {
   const fess = await startFakeFess({ version: '15.4' });
   await fess.close();
   const api = createFessApi({ ...config, baseUrl: fess.url });

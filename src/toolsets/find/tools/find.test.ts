@@ -43,7 +43,7 @@ async function find(sources: SearchSource[], input: Record<string, unknown>): Pr
   return (await tool.run(tool.input.parse({ query: 'q', explain: true, ...input }), call)) as Found;
 }
 
-test('contract §8: a broken source is told apart from one that found nothing', async () => {
+test('contract §8: distinguishes a failed source from an empty one', async () => {
   const { results: found, sources } = await find(
     [
       source('notes', async () => hits('notes', 0)),
@@ -69,7 +69,7 @@ test('contract §8: a broken source is told apart from one that found nothing', 
   assert.deepEqual(sources[4], { source: 'web', status: 'skipped', hits: 0 });
 });
 
-test('contract §8: the web is searched on request, and every hit says where it is from and why', async () => {
+test('contract §8: searches the web on request, and every hit names its source and reason', async () => {
   const sources = [source('notes', async () => hits('notes', 2)), source('web', async () => hits('web', 2), false)];
   const { results: found, sources: reports } = await find(sources, { sources: ['web'] });
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('contract §8: the web is searched on request, and every hit says where it 
   assert.equal(reports[0]?.status, 'skipped');
 });
 
-test('limit and budget_tokens bound the answer, and what is left out is counted', async () => {
+test('limit and budget_tokens bound the answer, and omissions are counted', async () => {
   const sources = [source('notes', async () => hits('notes', 30)), source('kb', async () => hits('kb', 30))];
   const limited = await find(sources, { limit: 5 });
   assert.equal(limited.results.length, 5);
@@ -92,7 +92,7 @@ test('limit and budget_tokens bound the answer, and what is left out is counted'
   assert.equal(frugal.results.length + frugal.omitted, 40);
 });
 
-test('a source that is cancelled with the call ends it, and is no fault to log', async () => {
+test('a source cancelled with the call ends it without an incident', async () => {
   const controller = new AbortController();
   const logged: string[] = [];
   const log = createLogger([{ level: 'debug', write: ({ event }) => logged.push(event), flush() {} }]);

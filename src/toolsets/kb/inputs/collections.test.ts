@@ -16,14 +16,14 @@ test('the collection is shown apart from the tags (003 Search results strip coll
   assert.deepEqual(splitTags(['collection:a', 'collection:b']), { collection: 'b', tags: [] });
 });
 
-test('what is stored has exactly one collection, documents unless told (003 Default collection on addnote)', () => {
+test('stored documents have exactly one collection, by default documents (003 Default collection on addnote)', () => {
   assert.deepEqual(tagsToStore({}), ['collection:documents']);
   assert.deepEqual(tagsToStore({ collection: 'memory', tags: ['a', 'a'] }), ['collection:memory', 'a']);
   assert.deepEqual(tagsToStore({ tags: ['a', 'collection:memory'] }), ['collection:memory', 'a']);
   assert.deepEqual(tagsToStore({ collection: 'memory', tags: ['collection:memory'] }), ['collection:memory']);
 });
 
-test('two collections are refused, wherever they stand', () => {
+test('rejects two collections, in any argument', () => {
   assert.throws(() => tagsToStore({ collection: 'a', tags: ['collection:b'] }), /exactly one collection.*a and b/);
   assert.throws(() => readTags({ tags: ['collection:a', 'collection:b'] }), { code: 'invalid_arguments' });
   assert.throws(() => readTags({ tags: ['collection:'] }), { code: 'invalid_arguments' });
@@ -34,7 +34,7 @@ test('a filter names the collection only if the caller did (003 Search with tags
   assert.deepEqual(tagsToMatch({ tags: ['email'], collection: 'memory' }), ['email', 'collection:memory']);
 });
 
-test('names that could not be sent or shown are refused', () => {
+test('rejects names that could not be sent or displayed', () => {
   for (const name of ['', ' ', 'a,b', 'a\nb', 'x'.repeat(101)]) {
     assert.ok(!collectionInput.safeParse(name).success, name);
     assert.ok(!tagListInput.safeParse([name]).success, name);
@@ -45,7 +45,7 @@ test('names that could not be sent or shown are refused', () => {
 for (const halfTags of [false, true]) {
   const kind = halfTags ? 'does half of a tag request' : 'does tag requests whole';
 
-  test(`an engine that ${kind}: the old collection goes, the new one comes (003 Exclusive collection enforcement)`, async (t) => {
+  test(`an engine that ${kind}: the new collection replaces the old one (003 Exclusive collection enforcement)`, async (t) => {
     const { fake, engine } = await connect(t, { halfTags });
     const { id } = fake.add({ tags: ['collection:documents', 'collection:stray', 'a'] });
     await setCollection(engine, id, 'memory', {});
@@ -58,7 +58,7 @@ for (const halfTags of [false, true]) {
   });
 }
 
-test('a document that is in the collection already is left alone', async (t) => {
+test('leaves a document alone that is already in the collection', async (t) => {
   const { fake, engine } = await connect(t);
   const { id } = fake.add({ tags: ['collection:memory'] });
   await setCollection(engine, id, 'memory', {});

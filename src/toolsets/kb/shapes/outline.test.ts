@@ -27,7 +27,7 @@ test('an entry for each new page and each new heading', () => {
   assert.deepEqual(outlineOf(chunksAt({}, { line_start: 3 }), 1_000), []);
 });
 
-test('an outline that is too long loses levels, then entries, and covers the whole document', () => {
+test('an overlong outline loses levels, then entries, and still covers the whole document', () => {
   const deep = chunksAt(
     ...Array.from({ length: 400 }, (_, index) => ({
       page: index,

@@ -135,7 +135,7 @@ test('the same chunk again is harmless, other bytes under its index are not (con
   assert.equal(taken[0]?.bytes.toString(), 'abcdef');
 });
 
-test('finish says which chunks are missing, and goes on when they are there', async (t) => {
+test('finish names missing chunks, and succeeds once they arrive', async (t) => {
   const { uploads } = open(t);
   const { id } = await uploads.start(file(8), 'me');
   assert.deepEqual((await fails(uploads.finish(id, call()), 'upload_incomplete')).data['missing_chunks'], [0]);
@@ -152,7 +152,7 @@ test('finish says which chunks are missing, and goes on when they are there', as
   await uploads.finish(id, call());
 });
 
-test('chunks that leave an index out and yet are the whole file: the way out is told', async (t) => {
+test('a gap in the indexes of a complete file is reported with the way out', async (t) => {
   const { uploads } = open(t);
   const { id } = await uploads.start(file(4), 'me');
   await uploads.addChunk(id, 1, Buffer.from('ab'), call());
@@ -202,7 +202,7 @@ test('idle for ten minutes by the monotonic clock: gone, with its bytes (003 Aba
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('quotas count uploads and bytes of one client and of all, and free what ended', async (t) => {
+test('quotas count uploads and bytes per client and in total, and are released at the end', async (t) => {
   const { uploads, pass } = open(t);
   const start = (size: number, who = 'me') => uploads.start(file(size), who);
   const [one] = await Promise.all([start(10), start(10), start(10)]);
@@ -241,7 +241,7 @@ test('a restart loses nothing where uploads are kept', async (t) => {
   assert.equal(taken.length, 1);
 });
 
-test('what an earlier process left takes its room, until it is finished or idle', async (t) => {
+test('uploads of an earlier process count against quotas until finished or idle', async (t) => {
   const { uploads, again, folder } = open(t);
   const first = await uploads.start(file(6), 'me');
   await uploads.start(file(6), 'me');
@@ -265,7 +265,7 @@ test('a restart loses everything where they are not (003 MCP server restart duri
   await fails(again().addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
 });
 
-test('what an earlier process left expires by its idle time too', async (t) => {
+test('uploads of an earlier process expire when idle', async (t) => {
   const { uploads, again, folder } = open(t, { idleMs: 2_000 });
   const { id } = await uploads.start(file(3), 'me');
   await uploads.close();
@@ -287,7 +287,7 @@ test('half a chunk of a process that was killed does not count', async (t) => {
   assert.deepEqual(receipt, { receivedBytes: 3, totalSize: 3, chunks: 1 });
 });
 
-test('a damaged manifest is no upload', async (t) => {
+test('ignores a damaged manifest', async (t) => {
   const { uploads, again, folder } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   for (const text of ['', '{', '{"id":1}', '[]']) {
@@ -296,7 +296,7 @@ test('a damaged manifest is no upload', async (t) => {
   }
 });
 
-test('a full disk is said, and what was stored before stays', async (t) => {
+test('reports a full disk, and keeps what was stored', async (t) => {
   let isFull = false;
   const { uploads, taken } = open(t, {}, (staging) => ({
     ...staging,

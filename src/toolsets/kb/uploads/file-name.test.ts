@@ -18,7 +18,7 @@ test('names of every language are names', () => {
   }
 });
 
-test('paths, control characters and what hides a name are refused (contract §6)', () => {
+test('rejects paths, control characters and deceptive names (contract §6)', () => {
   const hostile = [
     '',
     '  ',

@@ -3,14 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { decodeBase64 } from './strict-base64.ts';
 
-test('bytes come back as they were', () => {
+test('bytes survive a round trip', () => {
   for (let length = 1; length < 70; length += 1) {
     const bytes = randomBytes(length);
     assert.deepEqual(decodeBase64(bytes.toString('base64'), 'data'), bytes);
   }
 });
 
-test('everything that Node would silently mend is refused (contract §6)', () => {
+test('rejects everything that Node would silently repair (contract §6)', () => {
   const faulty = [
     '',
     '=',

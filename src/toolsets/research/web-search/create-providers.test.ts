@@ -94,7 +94,7 @@ for (const name of providerNames) {
     ['an endless answer', { kind: 'endless' }],
   ];
   for (const [what, behaviour] of broken) {
-    test(`T156: ${name} answering with ${what} has failed`, async (t) => {
+    test(`T156: ${name} answering with ${what} counts as failed`, async (t) => {
       const { find, behave, asked } = await start(t);
       behave(name, behaviour);
       const failure = await failureOf(find(name));
@@ -143,7 +143,7 @@ test('a wrong key is a failure of that provider, and the key is nowhere in it', 
   assert.equal(inspect(failure, { depth: 10 }).includes('wrong-key'), false);
 });
 
-test('the number of results is told to those that take it', async (t) => {
+test('passes the number of results to providers that support it', async (t) => {
   const { find, asked } = await start(t);
   await search(find('serper'), 4);
   await search(find('brave'), 4);
@@ -153,7 +153,7 @@ test('the number of results is told to those that take it', async (t) => {
   );
 });
 
-test('only what is configured is offered, and a choice that is not is a configuration error', () => {
+test('offers only configured providers; choosing another is a configuration error', () => {
   const nothing = {
     duckduckgoUrl: 'https://a.example/',
     searxngUrl: undefined,

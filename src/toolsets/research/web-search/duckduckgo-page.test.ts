@@ -15,7 +15,7 @@ test('results are read with their real addresses, and advertisements are left ou
   assert.deepEqual(results, usualResults);
 });
 
-test('an empty results page says so, and is no challenge', () => {
+test('recognizes an empty results page, which is not a challenge', () => {
   const page = readResultsPage(duckDuckGoPage([]), address);
   assert.deepEqual(page, { results: [], isChallenge: false, saysNothingFound: true });
 });

@@ -38,7 +38,7 @@ const blocked = (retryAfterSeconds?: number): ProviderFailure =>
   new ProviderFailure('blocked', 'status 429', { status: 429, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) });
 const failed = new ProviderFailure('failed', 'status 500', { status: 500 });
 
-test('the chosen provider is asked, and nobody else while it answers', async () => {
+test('asks only the chosen provider while it answers', async () => {
   const { search, asked } = chainOf({ duckduckgo: [[hit]], serper: [[hit]] });
   assert.deepEqual(await search(), {
     results: [hit],
@@ -59,7 +59,7 @@ test('contract §7: a blocked provider is reported and the next one is tried', a
   ]);
 });
 
-test('an empty answer is an answer: nobody else is asked', async () => {
+test('an empty answer is final: no other provider is asked', async () => {
   const { search, asked } = chainOf({ duckduckgo: [[]], serper: [[hit]] });
   assert.deepEqual((await search()).results, []);
   assert.deepEqual(asked, ['duckduckgo']);
@@ -71,7 +71,7 @@ test('a call may name who is asked first', async () => {
   assert.deepEqual(asked, ['serper', 'duckduckgo']);
 });
 
-test('after a failure others come first until the rest is over', async () => {
+test('after a failure, others come first until the rest period ends', async () => {
   const { search, asked, pass } = chainOf({ duckduckgo: [blocked(), [hit]], serper: [[hit]] });
   await search();
   assert.equal((await search()).provider, 'serper');
@@ -97,7 +97,7 @@ test('each failure in a row doubles the rest, and success ends it', async () => 
   assert.equal(asked.filter((name) => name === 'duckduckgo').length, 5);
 });
 
-test('with nobody else to ask, a provider that failed is asked again at once', async () => {
+test('retries a failed provider at once if there is no other', async () => {
   const { search } = chainOf({ duckduckgo: [blocked(), [hit]] });
   await assert.rejects(search(), { code: 'search_failed' });
   assert.equal((await search()).provider, 'duckduckgo');
@@ -120,7 +120,7 @@ test('a provider that names a time is left alone until then', async () => {
   assert.equal((await search()).provider, 'duckduckgo');
 });
 
-test('when nobody answers, the error says what became of each', async () => {
+test('if none answers, the error describes each attempt', async () => {
   const { search } = chainOf({ duckduckgo: [blocked()], serper: [failed] });
   await assert.rejects(search(), (error: CarrelError) => {
     assert.equal(error.code, 'search_failed');
@@ -130,13 +130,13 @@ test('when nobody answers, the error says what became of each', async () => {
   });
 });
 
-test('without fallback only the one that is named is asked', async () => {
+test('without fallback, asks only the named provider', async () => {
   const { search, asked } = chainOf({ searxng: [failed], duckduckgo: [[hit]] }, false);
   await assert.rejects(search(), { code: 'search_failed' });
   assert.deepEqual(asked, ['searxng']);
 });
 
-test('a search that is cancelled asks nobody further', async () => {
+test('a cancelled search asks no further provider', async () => {
   const controller = new AbortController();
   const asked: string[] = [];
   const names = ['duckduckgo', 'serper'] as const;

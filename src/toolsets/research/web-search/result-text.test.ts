@@ -27,7 +27,7 @@ test('repeated addresses are one result, and the limit is kept', () => {
   );
 });
 
-test('T081: markup is taken out of what providers mark up', () => {
+test("T081: removes providers' markup", () => {
   const html = 'The <b>best</b> &amp; &lt;i&gt;<script>alert(1)</script><style>x{}</style> one<br>two';
   assert.equal(resultText(html, 'html', 200), 'The best & <i> one two');
   assert.equal(resultText('<b>bold</b> vector<int> a < b<script src=x>', 'plain', 200), 'bold vector<int> a < b');
@@ -46,7 +46,7 @@ test('long text is cut at a word, never inside a character', () => {
   assert.ok(emoji.length <= 200);
 });
 
-test('what is no text is no text', () => {
+test('ignores non-text values', () => {
   assert.deepEqual(cleanResults([{ title: { a: 1 }, url: 'https://a.example/x', snippet: null }], 'html', 5), [
     { title: 'a.example', url: 'https://a.example/x', snippet: '' },
   ]);
