@@ -146,7 +146,7 @@ test('a failing or disabled model leaves the order as it is, and the answer says
   );
   for (const [of, state] of [
     [failing, { state: 'failed', reason: 'The reranking server does not answer.' }],
-    [undefined, { state: 'off', reason: 'Reranking is switched off (ENABLE_RERANKING, RERANKING_PROVIDER).' }],
+    [undefined, { state: 'off', reason: 'Reranking is switched off in the settings.' }],
   ] as const) {
     const { hits, deps } = corpus(
       rows(40, (id) => id),

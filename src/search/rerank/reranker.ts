@@ -63,7 +63,7 @@ export type OnScored = (scoring: { state: RerankingState['state']; candidates: n
 
 export const rerankingOff: RerankingState = {
   state: 'off',
-  reason: 'Reranking is switched off (ENABLE_RERANKING, RERANKING_PROVIDER).',
+  reason: 'Reranking is switched off in the settings.',
 };
 
 /** Max cached logits, about 100 bytes each; the oldest go first. */
