@@ -76,6 +76,8 @@ export interface EngineCall {
   signal?: AbortSignal | undefined;
   /** Only documents with one of these tags exist for this call. Local engines only. */
   scopedTo?: readonly string[] | undefined;
+  /** Keyword search only, without models. A remote engine ignores it. */
+  isQuick?: boolean | undefined;
 }
 
 export interface DocumentCall extends EngineCall {

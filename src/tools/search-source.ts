@@ -15,6 +15,10 @@ export interface SourceHit {
   snippet: string;
   /** ISO-8601, or null if unknown. */
   date: string | null;
+  /** What people filter by, if the source has it. */
+  collection?: string | undefined;
+  type?: string | undefined;
+  tags?: readonly string[] | undefined;
   origin: Origin;
   /** Probability that the hit answers the question, 0 to 1. If undefined, the reranker scores title and snippet. */
   relevance?: number | undefined;
@@ -41,6 +45,16 @@ export interface SourceQuestion {
   readonly limit: number;
   /** Include low-relevance hits. */
   readonly includesWeak: boolean;
+  /** All must match. */
+  readonly filters?: SourceFilters | undefined;
+  /** Keyword search only, without models. */
+  readonly isQuick?: boolean | undefined;
+}
+
+export interface SourceFilters {
+  readonly collection?: string | undefined;
+  readonly type?: string | undefined;
+  readonly tag?: string | undefined;
 }
 
 /** A corpus that `find` can search. Failures throw: an empty result must never mean broken. */
@@ -49,5 +63,9 @@ export interface SearchSource {
   description: string;
   /** Whether to search it if the caller names no sources. False for the web. */
   askedByDefault: boolean;
+  /** The filters that it supports; it is skipped if another one is given. */
+  filters?: readonly (keyof SourceFilters)[];
+  /** Supports `isQuick`. */
+  canBeQuick?: boolean;
   search(question: SourceQuestion, call: Call): Promise<SourceAnswer>;
 }

@@ -9,7 +9,7 @@ import { createLeaseOwner, isGone } from '../../jobs/lease-owner.ts';
 import { createChunker } from '../../search/chunking/chunker.ts';
 import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
 import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
-import type { Reranker } from '../../search/rerank/reranker.ts';
+import { type Reranker, withoutModel } from '../../search/rerank/reranker.ts';
 import type { StoredDocument } from '../../storage/documents/document.ts';
 import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/documents/ingestion.ts';
 import type { ReadOptions } from '../../storage/read-options.ts';
@@ -128,7 +128,10 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     },
     async search(request, options) {
       if (!has('search')) throw searchesElsewhere();
-      return searchDocuments(searchOf(request, settings, options), { storage, meaning: embedding.meaning, reranker });
+      const models = options?.isQuick
+        ? { meaning: undefined, reranker: withoutModel(reranker) }
+        : { meaning: embedding.meaning, reranker };
+      return searchDocuments(searchOf(request, settings, options), { storage, ...models });
     },
     ...submitting,
     async jobs(request, options) {

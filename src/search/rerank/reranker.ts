@@ -50,6 +50,11 @@ export interface ReadBefore {
   leadOf(before: string): string | undefined;
 }
 
+/** The same reranker without its model: it judges by words and nearness. */
+export function withoutModel(reranker: Reranker): Reranker {
+  return { ...reranker, provider: undefined, score: async () => ({ state: rerankingOff, logits: [] }) };
+}
+
 export interface RerankerDeps {
   readonly provider: RerankingProvider | undefined;
   readonly weight: number;

@@ -1,6 +1,6 @@
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Call } from '../../tools/call.ts';
-import type { SearchSource, SourceAnswer, SourceHit } from '../../tools/search-source.ts';
+import type { SearchSource, SourceAnswer, SourceFilters, SourceHit } from '../../tools/search-source.ts';
 
 export interface SourceReport {
   source: string;
@@ -26,6 +26,9 @@ export interface Question {
   includesWeak: boolean;
   /** Names of the sources to search. */
   wanted: ReadonlySet<string>;
+  filters?: SourceFilters | undefined;
+  /** Skips sources that can't search by words alone. */
+  isQuick?: boolean | undefined;
   timeoutMs: number;
 }
 
@@ -33,7 +36,7 @@ export interface Question {
 export async function askSources(sources: readonly SearchSource[], question: Question, call: Call): Promise<Asked> {
   const outcomes = await Promise.all(
     sources.map(async (source) => {
-      if (!question.wanted.has(source.name)) return { report: report(source, 'skipped'), answer: { hits: [] } };
+      if (!isAsked(source, question)) return { report: report(source, 'skipped'), answer: { hits: [] } };
       return await askSource(source, question, call);
     }),
   );
@@ -46,6 +49,14 @@ export async function askSources(sources: readonly SearchSource[], question: Que
   };
 }
 
+function isAsked({ name, filters = [], canBeQuick }: SearchSource, question: Question): boolean {
+  const given = Object.entries(question.filters ?? {}).flatMap(([filter, value]) =>
+    value === undefined ? [] : [filter],
+  );
+  if (question.isQuick && !canBeQuick) return false;
+  return question.wanted.has(name) && given.every((filter) => filters.some((known) => known === filter));
+}
+
 function worstOf(states: readonly NonNullable<SourceAnswer['reranking']>[]): SourceAnswer['reranking'] {
   return states.find(({ state }) => state === 'failed') ?? states.find(({ state }) => state === 'off') ?? states[0];
 }
@@ -56,11 +67,14 @@ interface Outcome {
 }
 
 async function askSource(source: SearchSource, question: Question, call: Call): Promise<Outcome> {
-  const { query, limit, includesWeak, timeoutMs } = question;
+  const { query, limit, includesWeak, filters, isQuick, timeoutMs } = question;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([call.signal, timeout]);
   try {
-    const answer = await orAborted(source.search({ query, limit, includesWeak }, { ...call, signal }), signal);
+    const answer = await orAborted(
+      source.search({ query, limit, includesWeak, filters, isQuick }, { ...call, signal }),
+      signal,
+    );
     const hits = answer.hits.slice(0, limit);
     const status = answer.degraded === undefined ? 'searched' : 'degraded';
     return { report: report(source, status, hits.length, answer.degraded), answer: { ...answer, hits } };

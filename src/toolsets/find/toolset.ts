@@ -3,6 +3,7 @@ import type { CitableTexts } from '../../tools/citable-texts.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 import { createFindTool } from './tools/find.ts';
+import { createFindFilteredTool } from './tools/find-filtered.ts';
 import { createVerifyTool } from './tools/verify.ts';
 
 export interface FindDeps {
@@ -20,6 +21,7 @@ export function createFindToolset(
   return {
     name: 'find',
     tools: [createFindTool(sources, reranker), createVerifyTool(texts)],
+    consoleTools: [createFindFilteredTool(sources, reranker)],
     failures: { as: 'result' },
     close,
   };

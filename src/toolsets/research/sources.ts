@@ -1,7 +1,7 @@
 import { whyFound } from '../../answers/why-found.ts';
 import type { CallCounter } from '../../base/shared-window.ts';
 import { sharesOf } from '../../search/rank/evidence-shares.ts';
-import type { Reranker } from '../../search/rerank/reranker.ts';
+import { type Reranker, withoutModel } from '../../search/rerank/reranker.ts';
 import type { NoteStore } from '../../storage/notes/notes.ts';
 import { type Quota, spend } from '../../tools/quota.ts';
 import type { SearchSource } from '../../tools/search-source.ts';
@@ -15,9 +15,13 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
     name: 'notes',
     description: 'research notes',
     askedByDefault: true,
-    async search({ query, limit, includesWeak }, { signal }) {
-      const request = { query, limit, offset: 0, cutsWeak: !includesWeak, signal };
-      const { notes: found, omitted, reranking } = await searchNotes(request, notes, reranker);
+    filters: ['tag'],
+    canBeQuick: true,
+    async search({ query, limit, includesWeak, filters: { tag } = {}, isQuick }, { signal }) {
+      const wanted = tag === undefined ? undefined : [tag];
+      const request = { query, tags: wanted, limit, offset: 0, cutsWeak: !includesWeak, signal };
+      const judge = isQuick ? withoutModel(reranker) : reranker;
+      const { notes: found, omitted, reranking } = await searchNotes(request, notes, judge);
       return {
         hits: found.map(({ note, relevance, evidence }) => {
           const { title, snippet, created_at: date, tags } = showListedNote(note);
@@ -27,6 +31,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
             title,
             snippet,
             date,
+            tags,
             origin: originOf(note),
             relevance,
             why: whyFound({ query, text, relevance }),

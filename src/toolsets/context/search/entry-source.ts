@@ -1,5 +1,6 @@
 import { whyFound } from '../../../answers/why-found.ts';
 import { sharesOf } from '../../../search/rank/evidence-shares.ts';
+import { withoutModel } from '../../../search/rerank/reranker.ts';
 import { originOfMetadata } from '../../../tools/origin.ts';
 import type { SearchSource } from '../../../tools/search-source.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
@@ -21,12 +22,16 @@ export function createEntrySource(
     name: 'context',
     description: 'memory',
     askedByDefault: true,
-    async search({ query, limit, includesWeak }, { signal }) {
+    filters: ['tag'],
+    canBeQuick: true,
+    async search({ query, limit, includesWeak, filters: { tag } = {}, isQuick }, { signal }) {
       const text = query.trim();
       if (text === '') return { hits: [] };
       const page = { limit, offset: 0, includesWeak };
-      const request = { text, filter: {}, applied: 0, ...page, rrfK: parts.rrfK, explain: false, signal };
-      const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, parts);
+      const filtering = tag === undefined ? { filter: {}, applied: 0 } : { filter: { tags: [tag] }, applied: 1 };
+      const request = { text, ...filtering, ...page, rrfK: parts.rrfK, explain: false, signal };
+      const used = isQuick ? { ...parts, meaning: undefined, reranker: withoutModel(parts.reranker) } : parts;
+      const { matches, warnings, omitted, reranking } = await searchEntries(request, settings, used);
       const top = new Map(matches.map((match) => [match.id, match]));
       const found = await loadEntries(parts.entries, [...top.keys()], { images: false }, signal);
       const shownParts = await excerptsOf(
@@ -44,6 +49,7 @@ export function createEntrySource(
             title: titleOf(entry.text, titleChars),
             snippet: shown?.snippet ?? '',
             date: entry.createdAt,
+            tags: entry.tags,
             origin: originOfMetadata(entry.metadata),
             relevance,
             replaces: uriOf(replaces),

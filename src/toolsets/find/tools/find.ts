@@ -13,7 +13,7 @@ import { askSources, type SourceReport } from '../ask-sources.ts';
 import { byRelevance, type FoundHit } from '../by-relevance.ts';
 import { judgeHits } from '../judge-hits.ts';
 
-const sourceTimeoutMs = 30_000;
+export const sourceTimeoutMs = 30_000;
 
 export function createFindTool(sources: readonly SearchSource[], reranker: Reranker): Tool {
   const names = sources.map(({ name }) => name);
@@ -74,7 +74,7 @@ function shortened({ budget }: ReturnType<typeof fitBudget>['report']) {
 }
 
 /** Explains an empty result and what to do. */
-function emptyHint(reports: readonly SourceReport[], weak: number): string {
+export function emptyHint(reports: readonly SourceReport[], weak: number): string {
   if (weak > 0) return weakHint(weak, 'hit', 'hits');
   const named = (...states: SourceReport['status'][]): string =>
     reports.flatMap(({ source, status }) => (states.includes(status) ? [source] : [])).join(', ');
@@ -102,7 +102,7 @@ function plain(hit: FoundHit) {
   };
 }
 
-function explained(hit: FoundHit) {
+export function explained(hit: FoundHit) {
   const { hash, range, chunk_index: chunk, why, scores = {} } = hit;
   return {
     ...plain(hit),

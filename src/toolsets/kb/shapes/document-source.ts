@@ -5,7 +5,7 @@ import type { Engine, EngineHit } from '../../../engine/engine.ts';
 import type { SearchSource, SourceHit } from '../../../tools/search-source.ts';
 import { makeSnippet } from '../../../words/snippet.ts';
 import { plainQuery } from '../../../words/word-query.ts';
-import { splitTags } from '../inputs/collections.ts';
+import { splitTags, tagsToMatch } from '../inputs/collections.ts';
 import { documentUriPrefix, originOfDocument } from './shapes.ts';
 
 /** Request more chunks than hits: several may belong to one document. */
@@ -17,11 +17,14 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
     name: 'kb',
     description: 'documents',
     askedByDefault: true,
-    async search({ query, limit, includesWeak }, { signal }) {
+    filters: ['collection', 'type', 'tag'],
+    canBeQuick: true,
+    async search({ query, limit, includesWeak, filters: { collection: wanted, type, tag } = {}, isQuick }, { signal }) {
       if (query.trim() === '') return { hits: [] };
       const top = Math.min(chunksMax, limit * chunksPerHit);
-      const asked = { query, top, include_weak: includesWeak };
-      const { results, degraded, weak_omitted: omitted, reranking } = await engine.search(asked, { signal });
+      const tags = tagsToMatch({ collection: wanted, tags: tag === undefined ? [] : [tag] });
+      const asked = { query, top, tags, doc_type: type, include_weak: includesWeak };
+      const { results, degraded, weak_omitted: omitted, reranking } = await engine.search(asked, { signal, isQuick });
       const words = plainQuery(query);
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {
@@ -29,7 +32,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
         // If the engine doesn't report the document, hits are identified by chunk.
         const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
         if (hits.has(uri)) continue;
-        const { collection } = splitTags(hit.tags);
+        const { collection, tags: ownTags } = splitTags(hit.tags);
         const inside = [place.page === undefined ? undefined : `page ${place.page}`, place.section_header];
         const where = [collection === null ? undefined : `in ${collection}`, ...inside];
         const snippet = makeSnippet(hit.text, words);
@@ -42,6 +45,9 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
           title: hit.title,
           snippet: snippet.text,
           date: hit.created_at === '' ? null : hit.created_at,
+          collection: collection ?? undefined,
+          type: hit.doc_type,
+          tags: ownTags,
           origin: originOfDocument(hit),
           relevance: hit.relevance,
           why: whyFound({
