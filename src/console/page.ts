@@ -7,6 +7,8 @@ export interface Page {
   title: string;
   body: Html;
   status?: number;
+  /** For the head of the document. */
+  head?: Html;
   /** What was just done, by `toast`. */
   toast?: Html | undefined;
   /** `wide` uses the whole width; `bare` has no menu. */
@@ -22,6 +24,8 @@ export interface MenuEntry {
   name: string;
   icon: IconName;
   group: 'knowledge' | 'server';
+  /** Reached from other pages only. */
+  isHidden?: boolean;
   /** One of the four in the bar at the bottom of a phone. */
   isOnBar?: boolean;
 }
@@ -41,7 +45,7 @@ export interface Shell {
 
 /** The whole document of a page. */
 export function renderPage(page: Page, shell: Shell): string {
-  const { title, body, toast, layout } = page;
+  const { title, body, head, toast, layout } = page;
   const { base, isReadOnly, assetsVersion } = shell;
   const isBare = layout === 'bare';
   const whole = html`<!doctype html>
@@ -54,7 +58,7 @@ export function renderPage(page: Page, shell: Shell): string {
 <link rel="stylesheet" href="/console/console.css?${assetsVersion}">
 <link rel="icon" href="/console/icon.svg?${assetsVersion}" type="image/svg+xml">
 <script type="module" src="/console/console.js?${assetsVersion}"></script>
-</head>
+${head}</head>
 <body>
 ${!isBare && html`<a class="skip" href="#main">Skip to content</a>`}
 <div class="${isBare ? 'bare-shell' : 'shell'}">

@@ -13,6 +13,7 @@ import { changeJobs, finishUpload, jobsPage, startUpload } from './pages/jobs.ts
 import { memoriesPage } from './pages/memories.ts';
 import { changeEntry, entryPage } from './pages/memory.ts';
 import { changeNote, notePage, notesPage } from './pages/notes.ts';
+import { previewPage } from './pages/preview.ts';
 import { searchPage } from './pages/search.ts';
 import { type ShownSetting, settingsPage } from './pages/settings.ts';
 import { type ServerFacts, sourcesPage } from './pages/sources.ts';
@@ -74,6 +75,7 @@ export const rooms: readonly Room[] = [
     needs: 'kb_search',
     show: searchPage,
   },
+  { path: '/preview', name: 'Preview', icon: 'search', group: 'knowledge', isHidden: true, show: previewPage },
   {
     path: '/documents',
     name: 'Documents',

@@ -7,6 +7,8 @@ const keys: Record<string, { does: string; run(): void }> = {
   k: { does: 'Previous', run: () => move(-1) },
   Enter: { does: 'Open', run: () => focusedRow()?.querySelector('a')?.click() },
   e: { does: 'Why this result', run: () => focusedRow()?.querySelector('summary')?.click() },
+  ArrowDown: { does: 'Next', run: () => move(1) },
+  ArrowUp: { does: 'Previous', run: () => move(-1) },
   '?': { does: 'Show these keys', run: showKeys },
 };
 
@@ -17,14 +19,21 @@ export function watchKeys(): void {
     if (!(target instanceof HTMLElement)) return;
     const isTyping = target.matches('input, textarea, select');
     if (isTyping && key === 'Escape') target.blur();
+    if (key === 'ArrowDown' && target.matches('input[type=search]')) {
+      event.preventDefault();
+      move(1);
+    }
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
     if (key === 'Enter' && target.matches('a, button, summary')) return;
     const action = Object.hasOwn(keys, key) ? keys[key] : undefined;
-    if (!action) return;
+    // Arrows scroll, unless a row has the focus.
+    if (!action || (key.startsWith('Arrow') && !focusedRow())) return;
     event.preventDefault();
     action.run();
   });
 }
+
+const { ArrowDown: _down, ArrowUp: _up, ...shownKeys } = keys;
 
 function focusedRow(): Element | null | undefined {
   return document.activeElement?.closest('[tabindex="0"]');
@@ -49,7 +58,7 @@ function showKeys(): void {
   title.textContent = 'Keys';
   const list = document.createElement('dl');
   list.className = 'keys';
-  for (const [key, { does }] of Object.entries({ ...keys, Esc: { does: 'Leave the field, close' } })) {
+  for (const [key, { does }] of Object.entries({ ...shownKeys, Esc: { does: 'Leave the field, close' } })) {
     const name = document.createElement('dt');
     name.append(Object.assign(document.createElement('kbd'), { textContent: key }));
     list.append(name, Object.assign(document.createElement('dd'), { textContent: does }));

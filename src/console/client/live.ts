@@ -3,7 +3,7 @@ import { showTimes } from './times.ts';
 
 const typingPauseMs = 180;
 
-interface Running {
+export interface Running {
   request?: XMLHttpRequest;
 }
 

@@ -1,97 +1,245 @@
 import { read, type Visit } from '../console-tools.ts';
-import { type Html, html } from '../html.ts';
+import { Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
   badge,
-  button,
   checkbox,
+  duration,
   emptyState,
+  icon,
+  iconButton,
   linkButton,
   linkTo,
-  marked,
+  marker,
   meter,
+  notice,
+  number,
+  type Option,
   passagePage,
+  plainText,
   plural,
-  tagList,
+  problem,
+  select,
+  skeleton,
+  sourceIcon,
+  type Tone,
   time,
+  typeIcon,
 } from '../parts/parts.ts';
+import { type Answer, searchAll } from './search-answer.ts';
+import { welcome } from './search-welcome.ts';
 
-const limit = 20;
+const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'weak'] as const;
 
-/** One box over everything, and for each hit where it is from, how relevant it is and why. */
+/**
+ * One box over everything. With a question, the first answer is by words alone; the script, or a browser without script by
+ * itself, then asks for the ranked one (`stage=full`).
+ */
 export async function searchPage({ tools, query }: Visit): Promise<Page> {
   const text = (query.get('q') ?? '').trim().slice(0, 1000);
-  const showsWeak = query.get('weak') === '1';
-  const asked = { query: text, limit, explain: true, ...(showsWeak ? { include_weak: true } : {}) };
-  const results = text === '' ? welcome() : await (tools.has('find') ? find : searchDocuments)();
+  const asked: Asked = { text, filters: filtersOf(query), isQuick: query.get('stage') !== 'full' };
+  const start = performance.now();
+  const answer = text === '' ? undefined : await searchAll(tools, asked).catch(orMessage);
+  const ms = performance.now() - start;
+  const full = addressOf(text, { ...asked.filters, stage: 'full' });
+  const waits = answer !== undefined && !('message' in answer) && answer.isQuick;
   return {
     title: text === '' ? 'Search' : text.slice(0, 60),
+    layout: 'wide',
+    ...(waits ? { head: html`<noscript><meta http-equiv="refresh" content="0; url=${full}"></noscript>` } : {}),
     body: html`<h1 class="visually-hidden">Search</h1>
-<form class="search row" role="search" method="get" action="/" data-live="#results">
-<label for="q" class="visually-hidden">Search in everything</label>
-<input id="q" name="q" type="search" value="${text}" placeholder="Search in everything" autocomplete="off" autofocus>
-${checkbox('Low relevance', 'weak', { isChecked: showsWeak })}
-${button('Search', { kind: 'primary' })}
+<div class="search-page${text === '' && ' is-empty'}">
+<form class="search" role="search" method="get" action="/" data-search>
+<div class="search-box">${icon('search')}<input id="q" name="q" type="search" value="${text}" placeholder="Search documents, notes and memories" aria-label="Search everything" autocomplete="off" spellcheck="false" maxlength="1000"${text === '' && new Html(' autofocus')}><kbd>/</kbd>${iconButton('arrow-right', 'Search')}</div>
+<div id="facets" class="facets">${answer && !('message' in answer) && facets(answer, asked)}</div>
 </form>
-<div id="results" aria-live="polite">${results}</div>`,
+<div class="search-columns"><div id="results" aria-live="polite"${waits && html` data-full="${full}"`}>${
+      answer === undefined
+        ? await welcome(tools)
+        : 'message' in answer
+          ? problem(answer.message)
+          : results(answer, asked, ms)
+    }</div>
+<div id="preview-slot" class="preview-slot"></div></div>
+<template id="waiting">${skeleton(4)}</template></div>`,
   };
-
-  async function find(): Promise<Html> {
-    const answer = await tools.call('find', asked);
-    const hits = read.list(answer, 'results');
-    const weak = read.number(answer, 'weak_omitted') ?? 0;
-    const states = read.list(answer, 'sources').filter((each) => each['status'] !== 'skipped');
-    return html`<p class="meta">${plural(hits.length, 'result')}${weak > 0 && ` · ${weak} low-relevance hidden`}</p>
-<ol class="hits">${hits.map((hit) => findHit(hit, text))}</ol>
-<ul class="sources" aria-label="Sources">${states.map(sourceState)}</ul>`;
-  }
-
-  async function searchDocuments(): Promise<Html> {
-    const answer = await tools.call('kb_search', asked);
-    const hits = read.list(answer, 'results');
-    return html`<p class="meta">${plural(hits.length, 'result')}</p>
-<ol class="hits">${hits.map((hit) => documentHit(hit, text))}</ol>`;
-  }
 }
 
-function findHit(hit: Record<string, unknown>, query: string): Html {
-  const uri = read.text(hit, 'uri');
-  return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri, passagePage(uri, hit))}</h2>
-<p class="meta">${badge(read.text(hit, 'source'))} ${time(read.text(hit, 'date'))}</p>
-<p class="passage">${marked(read.text(hit, 'snippet'), query)}</p>
-${explained(hit, read.object(hit, 'scores'))}</li>`;
+export interface Asked {
+  text: string;
+  filters: Partial<Record<(typeof filterNames)[number], string>>;
+  isQuick: boolean;
 }
 
-function documentHit(hit: Record<string, unknown>, query: string): Html {
-  const uri = `carrel://kb/doc/${read.text(hit, 'document_id')}`;
-  return html`<li class="hit" tabindex="0"><h2>${linkTo(uri, read.text(hit, 'title') || uri, passagePage(uri, hit))}</h2>
-<p class="meta">${badge(read.text(hit, 'collection'))} ${time(read.text(hit, 'created_at'))}</p>
-${tagList(read.texts(hit, 'tags'))}
-<p class="passage">${marked(read.text(hit, 'text').slice(0, 600), query)}</p>
-${explained(hit, read.object(read.object(hit, 'why'), 'evidence'))}</li>`;
+async function orMessage(error: unknown): Promise<{ message: string }> {
+  if (error instanceof Error && error.name === 'CarrelError') return { message: error.message };
+  throw error;
 }
 
-/** The relevance and what it was judged by, as bars, and in words what matched. */
-function explained(hit: Record<string, unknown>, scores: Record<string, unknown>): Html {
-  const relevance = read.number(hit, 'relevance');
-  const why = read.text(hit, 'why');
-  const bars = (['words', 'meaning', 'reranker'] as const).map((name) => {
-    const score = read.number(scores, name);
-    return score === undefined ? html`` : meter(name, score);
-  });
-  return html`<div class="explained">${relevance !== undefined && meter('relevance', relevance)}${bars}
-${why !== '' && html`<details><summary>Why</summary><p>${why}</p></details>`}</div>`;
+function filtersOf(query: URLSearchParams): Asked['filters'] {
+  return Object.fromEntries(
+    filterNames.flatMap((name) => {
+      const value = query.get(name)?.slice(0, 200);
+      return value ? [[name, value]] : [];
+    }),
+  );
 }
 
-function sourceState(source: Record<string, unknown>): Html {
-  const [name, status, message] = ['source', 'status', 'message'].map((field) => read.text(source, field));
-  return html`<li class="state-${status === 'searched' ? 'good' : 'bad'}"><b>${name}</b> ${status}${message !== '' && `: ${message}`}</li>`;
+function addressOf(text: string, given: Record<string, string | undefined>): string {
+  const query = new URLSearchParams({ q: text });
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
+  return `/?${query}`;
 }
 
-function welcome(): Html {
+/* Facets: what the results have, with counts. */
+
+const dateNames = { day: 'Past day', week: 'Past week', month: 'Past month', year: 'Past year' };
+const dateDays = { day: 1, week: 7, month: 31, year: 366 };
+type DateName = keyof typeof dateNames;
+
+function isWithin(hit: Record<string, unknown>, name: DateName): boolean {
+  return Date.now() - Date.parse(read.text(hit, 'date')) <= dateDays[name] * 86_400_000;
+}
+
+function facets({ hits }: Answer, { filters }: Asked): Html {
+  const facet = (
+    name: 'source' | 'collection' | 'type' | 'tag',
+    label: string,
+    all: string,
+    options: Option[],
+  ): Html | false =>
+    (options.length > 0 || filters[name] !== undefined) &&
+    select({
+      label,
+      name,
+      options,
+      value: filters[name] ?? '',
+      all,
+      hidesLabel: true,
+      attributes: { 'data-set': filters[name] !== undefined },
+    });
+  const dates = (Object.keys(dateNames) as DateName[]).map((name) => ({
+    value: name,
+    label: dateNames[name],
+    count: hits.filter((hit) => isWithin(hit, name)).length,
+  }));
+  return html`${facet(
+    'source',
+    'Source',
+    'All sources',
+    counted(
+      hits.map((hit) => [read.text(hit, 'source')]),
+      sourceName,
+    ),
+  )}
+${facet('collection', 'Collection', 'All collections', counted(hits.map((hit) => [read.text(hit, 'collection')])))}
+${facet('type', 'Type', 'All types', counted(hits.map((hit) => [read.text(hit, 'type')])))}
+${facet('tag', 'Tag', 'All tags', counted(hits.map((hit) => read.texts(hit, 'tags'))))}
+${select({ label: 'Date', name: 'date', options: dates, value: filters.date ?? '', all: 'Any date', hidesLabel: true, attributes: { 'data-set': filters.date !== undefined } })}
+${select({ label: 'Sort', name: 'sort', options: [{ value: 'date', label: 'Newest first' }], value: filters.sort ?? '', all: 'Most relevant', hidesLabel: true })}
+${checkbox('Low relevance', 'weak', { isChecked: filters.weak === '1' })}`;
+}
+
+const optionsMax = 30;
+
+function counted(values: readonly (readonly string[])[], labelOf = (value: string) => value): Option[] {
+  const counts = new Map<string, number>();
+  for (const value of values.flat()) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .toSorted(([a, x], [b, y]) => y - x || a.localeCompare(b))
+    .slice(0, optionsMax)
+    .map(([value, count]) => ({ value, label: labelOf(value), count }));
+}
+
+const sourceNames: Record<string, string> = { kb: 'Documents', context: 'Memories', notes: 'Notes', web: 'Web' };
+
+function sourceName(source: string): string {
+  return sourceNames[source] ?? source;
+}
+
+/* Results */
+
+function results(answer: Answer, asked: Asked, ms: number): Html {
+  const { filters } = asked;
+  const { date, sort } = filters;
+  const dated =
+    date !== undefined && date in dateNames
+      ? answer.hits.filter((hit) => isWithin(hit, date as DateName))
+      : answer.hits;
+  const hits =
+    sort === 'date' ? dated.toSorted((a, b) => read.text(b, 'date').localeCompare(read.text(a, 'date'))) : dated;
+  const mark = marker(asked.text);
+  const showWeak = addressOf(asked.text, { ...filters, weak: '1' });
+  const problems = answer.sources.filter((each) => ['failed', 'degraded'].includes(read.text(each, 'status')));
+  return html`<p class="summary">${plural(hits.length, 'result')}${answer.weakOmitted > 0 && html` · <a href="${showWeak}">${number(answer.weakOmitted)} low-relevance hidden</a>`}${answer.isQuick ? html` · <span class="ranking">${icon('loader-circle')}Ranking</span>` : html` · <span class="figure">${duration(ms)}</span>`}</p>
+${problems.map((each) => notice(`${sourceName(read.text(each, 'source'))}: ${read.text(each, 'message')}`, read.text(each, 'status') === 'failed' ? 'warn' : 'neutral'))}
+${hits.length === 0 && !answer.isQuick && nothing(answer, asked, showWeak)}
+${hits.length === 0 && answer.isQuick && skeleton(3)}
+<ol class="results">${hits.map((hit) => result(hit, asked, mark))}</ol>`;
+}
+
+function nothing(answer: Answer, { text, filters }: Asked, showWeak: string): Html {
+  const isFiltered = ['source', 'collection', 'type', 'tag', 'date'].some((name) => name in filters);
   return emptyState({
     icon: 'search',
-    title: 'Search documents, notes and memories',
-    actions: html`${linkButton('/jobs', 'Add files', { icon: 'upload' })}${linkButton('/connect', 'Connect a client', { icon: 'plug' })}`,
+    title: 'No results',
+    text: isFiltered ? 'Nothing matches with these filters.' : answer.hint || 'Try other words.',
+    actions: html`${isFiltered && linkButton(addressOf(text, {}), 'Remove filters', { icon: 'x' })}${answer.weakOmitted > 0 && linkButton(showWeak, `Show ${plural(answer.weakOmitted, 'low-relevance result')}`)}`,
   });
+}
+
+function result(hit: Record<string, unknown>, { text, filters }: Asked, mark: (text: string) => Html): Html {
+  const uri = read.text(hit, 'uri');
+  const [source, type] = [read.text(hit, 'source'), read.text(hit, 'type')];
+  const title = plainText(read.text(hit, 'title')) || uri;
+  const tags = read.texts(hit, 'tags');
+  return html`<li class="hit result" tabindex="0" data-preview="${previewOf(hit, uri, text)}">
+<p class="crumbs">${icon(type === '' ? sourceIcon(source) : typeIcon(type))}${crumbsOf(hit, source).map((crumb, index) => html`${index > 0 && icon('chevron-right')}<span>${crumb}</span>`)}</p>
+<h2>${linkTo(uri, mark(title), passagePage(uri, hit))}</h2>
+<p class="snippet">${mark(plainText(read.text(hit, 'snippet')))}</p>
+<div class="result-foot">${judgement(read.number(hit, 'relevance'))}${time(read.text(hit, 'date'))}
+${tags.length > 0 && html`<ul class="chips" aria-label="Tags">${tags.map((tag) => html`<li><a class="chip" href="${addressOf(text, { ...filters, tag })}"${filters.tag === tag && new Html(' aria-current="true"')}>${tag}</a></li>`)}</ul>`}
+${why(hit)}</div></li>`;
+}
+
+function previewOf(hit: Record<string, unknown>, uri: string, text: string): string {
+  const query = new URLSearchParams({ uri, q: text });
+  const chunk = read.number(hit, 'chunk_index');
+  const range = hit['range'];
+  if (chunk !== undefined) query.set('chunk', String(chunk));
+  if (Array.isArray(range)) query.set('range', range.map(Number).join('-'));
+  return `/preview?${query}`;
+}
+
+/** Source › collection › section. A table's section is its head line, which says nothing about a place. */
+function crumbsOf(hit: Record<string, unknown>, source: string): string[] {
+  const title = read.text(hit, 'title');
+  const isTable = ['csv', 'tsv'].includes(read.text(hit, 'type'));
+  const places = isTable ? [] : read.text(hit, 'place').split(/ > |, (?=\D)/);
+  return [sourceName(source), read.text(hit, 'collection'), ...places.map(plainText)]
+    .filter((part) => part !== '' && part !== title)
+    .slice(0, 5);
+}
+
+const strong = 0.7;
+const good = 0.4;
+
+/** One judgement in words. */
+function judgement(relevance: number | undefined): Part {
+  if (relevance === undefined) return false;
+  const [word, tone]: [string, Tone] =
+    relevance >= strong ? ['Strong', 'good'] : relevance >= good ? ['Good', 'accent'] : ['Possible', 'neutral'];
+  return html`<span title="Relevance ${relevance.toFixed(2)}">${badge(word, tone)}</span>`;
+}
+
+function why(hit: Record<string, unknown>): Html {
+  const scores = read.object(hit, 'scores');
+  const names = { words: 'Words', meaning: 'Meaning', reranker: 'Reranker' };
+  const meters = Object.entries(names).map(([name, label]) => {
+    const score = read.number(scores, name);
+    return score === undefined ? html`` : meter(label, score);
+  });
+  const relevance = read.number(hit, 'relevance');
+  const reason = read.text(hit, 'why').replace(/(?:^|; )relevance [\d.]+/g, '');
+  return html`<details class="why"><summary>Why this result</summary><div class="why-body">${relevance !== undefined && meter('Relevance', relevance)}${meters}${reason !== '' && html`<p class="meta">${reason.charAt(0).toUpperCase()}${reason.slice(1)}</p>`}</div></details>`;
 }

@@ -40,12 +40,20 @@ export function withPassage(text: string, asked: string | null): Html {
 
 /** The text with the words of a query marked, in whatever form, but not those that every question has. */
 export function marked(text: string, query: string): Html {
-  const parts: Part[] = [];
-  let done = 0;
-  for (const { start, end } of findMatches(text, plainQuery(query, { alone: false }))) {
-    if (start < done) continue;
-    parts.push(text.slice(done, start), html`<mark>${text.slice(start, end)}</mark>`);
-    done = end;
-  }
-  return html`${[...parts, text.slice(done)]}`;
+  return marker(query)(text);
+}
+
+/** `marked` for many texts: the query is read once. */
+export function marker(query: string): (text: string) => Html {
+  const words = plainQuery(query, { alone: false });
+  return (text) => {
+    const parts: Part[] = [];
+    let done = 0;
+    for (const { start, end } of findMatches(text, words)) {
+      if (start < done) continue;
+      parts.push(text.slice(done, start), html`<mark>${text.slice(start, end)}</mark>`);
+      done = end;
+    }
+    return html`${[...parts, text.slice(done)]}`;
+  };
 }

@@ -54,8 +54,15 @@ test('HTML stays text, pictures are words, and only web and mail addresses are l
 test('marks the blocks of a passage and words in plain text', () => {
   const text = '# One\n\nfirst\n\nsecond *word*';
   const start = text.indexOf('second');
-  const { markup } = renderMarkdown(text, { passage: [start, start + 3], mark: (run) => html`<i>${run}</i>` });
+  const { markup } = renderMarkdown(text, { passage: [start, start + 10], mark: (run) => html`<i>${run}</i>` });
   assert.match(markup, /<p><i>first<\/i><\/p><p class="passage"><i>second <\/i><em><i>word<\/i><\/em><\/p>/);
+});
+
+test('of a long paragraph only the passage is marked', () => {
+  const text = `${'Nothing happened. '.repeat(9)}The gulls sleep. The end.`;
+  const start = text.indexOf('The gulls');
+  const { markup } = renderMarkdown(text, { passage: [start, start + 16] });
+  assert.match(markup, /^<p>Nothing.* <span class="passage">The gulls sleep\.<\/span> The end\.<\/p>$/);
 });
 
 test('hostile texts take linear time and never fail', () => {

@@ -68,7 +68,7 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
     else if (patterns.rule.test(line)) {
       at += 1;
       blocks.push(html`<hr>`);
-    } else if (patterns.tableRow.test(line) && patterns.tableRule.test(lines[at + 1]?.text ?? '')) {
+    } else if (patterns.tableRow.test(line) && isTableLine(lines[at + 1]?.text ?? '')) {
       blocks.push(
         tableOf(
           take((next) => patterns.tableRow.test(next)),
@@ -88,6 +88,11 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
       );
   }
   return blocks;
+}
+
+/** Spreadsheets come without the line below the head. */
+function isTableLine(line: string): boolean {
+  return patterns.tableRule.test(line) || patterns.tableRow.test(line);
 }
 
 function startsBlock(line: string): boolean {
@@ -175,11 +180,31 @@ function codeBlock(lines: readonly Line[], fence: string, options: MarkdownOptio
 }
 
 function paragraph(lines: readonly Line[], options: MarkdownOptions): Html {
-  return html`<p${passageClass(lines, options)}>${inlineOf(lines, options)}</p>`;
+  const [before, inside, after] = splitAtPassage(lines, options);
+  if (inside === undefined) return html`<p${passageClass(lines, options)}>${inlineOf(lines, options)}</p>`;
+  const run = (text = ''): Part[] => inlineOf([{ text, start: 0 }], options);
+  return html`<p>${run(before)}<span class="passage">${run(inside)}</span>${run(after)}</p>`;
+}
+
+/** Of a paragraph that is much longer than the passage, what is before it, the passage, and the rest. */
+function splitAtPassage(lines: readonly Line[], { passage }: MarkdownOptions): string[] {
+  const from = lines[0]?.start ?? 0;
+  const text = lines.map((line) => line.text).join('\n');
+  const isWhole = lines.every((line, index) => index === 0 || line.start === endOf(lines[index - 1]));
+  if (!passage || !isWhole) return [];
+  const [start, end] = [Math.max(0, passage[0] - from), Math.min(text.length, passage[1] - from)];
+  return end <= start || end - start > text.length / 2
+    ? []
+    : [text.slice(0, start), text.slice(start, end), text.slice(end)];
+}
+
+function endOf(line: Line | undefined): number {
+  return line === undefined ? 0 : line.start + line.text.length + 1;
 }
 
 function tableOf(lines: readonly Line[], options: MarkdownOptions): Html {
-  const [head, , ...body] = lines;
+  const [head, second, ...others] = lines;
+  const body = second && !patterns.tableRule.test(second.text) ? [second, ...others] : others;
   const row = (line: Line | undefined, cell: (text: Part) => Html): Html[] =>
     cellsOf(line?.text ?? '').map((text) => cell(inlineOf([{ text, start: 0 }], options)));
   return html`<div class="table-scroll"><table><thead><tr>${row(head, (text) => html`<th scope="col">${text}</th>`)}</tr></thead>

@@ -8,7 +8,8 @@
  * - Content: `card`, `table` (labelled cards on a phone), `facts`, `stat`, `badge` (a state), `tagList`, `progress`, `meter`,
  *   `plot`, `notice`, `problem`, `emptyState`, `skeleton`, `tabs`, `pager`, `copyable`, `toast(message, undo)`.
  * - Words and numbers: `number`, `plural`, `bytes`, `duration`, `time` (relative; exact on hover in the reader's zone).
- * - Texts: `<div class="prose">${renderMarkdown(text)}</div>` (safe), `plainText` (a snippet without marks), `marked(text, query)`.
+ * - Texts: `<div class="prose">${renderMarkdown(text)}</div>` (safe), `documentText(type, text)` (code, CSV,
+ *   Markdown), `plainText` (a snippet without marks), `marked(text, query)`.
  * - Icons: `icon(name)`, `typeIcon(type)`, `sourceIcon(source)`; new ones go into icon-shapes.ts (Lucide).
  * - Layout classes: `row` (`row end`), `stack`, `grid` (cards side by side), `meta` (grey, small), `prose` (running text), `hits`
  *   and `hit`, `filters`. Colours, sizes and distances are the variables in styles/tokens.css; no inline styles.
@@ -17,6 +18,7 @@
  */
 export * from './controls.ts';
 export * from './display.ts';
+export * from './document-text.ts';
 export * from './form-values.ts';
 export * from './format.ts';
 export * from './icons.ts';

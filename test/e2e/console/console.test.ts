@@ -50,33 +50,91 @@ test('contract §8: / is a console with pages for everything, and asks no other 
   assert.deepEqual(problems, []);
 });
 
-test('searching shows hits as one types, with source, relevance and reason, and hostile titles stay text', {
+test('searching shows results as one types, with a judgement, the reason, and a preview at the passage', {
   skip,
 }, async (t) => {
   const { url, origin } = await serve(t, withModels);
   await fill(await connectAgent(t, url));
   const { page, problems } = await openBrowser(t, origin);
+  const search = async (query: string) => {
+    await page.goto(`/?q=${encodeURIComponent(query)}`);
+    await page.locator('.summary .figure').waitFor();
+  };
   await page.goto('/');
   await page.keyboard.type('lighthouse keeper');
-  const hit = page.locator('.hit').first();
+  const hit = page.locator('.result').first();
   await hit.waitFor();
-  assert.match(await hit.innerText(), /lighthouse/i);
-  assert.ok((await page.locator('.hit mark').count()) > 0);
-  const bars = await hit.locator('.meter span:first-child').allInnerTexts();
-  for (const bar of ['relevance', 'words', 'reranker']) assert.ok(bars.includes(bar), bars.join());
-  // The document has its vector by now, or soon: then its hit has a bar for the meaning.
-  while ((await page.locator('.meter', { hasText: 'meaning' }).count()) === 0) await page.reload();
+  await page.locator('.summary .figure').waitFor();
   assert.match(page.url(), /q=lighthouse\+keeper/);
-  await page.goto('/?q=granite');
-  await page.locator('.hit', { hasText: 'granite' }).getByRole('link').first().click();
-  await page.locator('section:target', { hasText: 'built of granite' }).waitFor();
-  await page.goto('/?q=where+the+gulls+sleep');
-  await page.locator('.hit', { hasText: 'gulls' }).getByRole('link').first().click();
-  assert.match(await page.locator('mark').innerText(), /The gulls sleep on the lantern/);
-  await page.goto('/notes');
-  assert.match(await page.locator('.hit h2').first().innerText(), /<img src=x onerror=/);
+  assert.match(await hit.innerText(), /lighthouse.*(?:Strong|Good|Possible)/is);
+  assert.ok((await page.locator('.result mark').count()) > 0);
+  const meters = await hit.locator('.meter span:first-child').allTextContents();
+  for (const name of ['Relevance', 'Words', 'Reranker']) assert.ok(meters.includes(name), meters.join());
+  // The document has its vector by now, or soon: its hit then has a meter for the meaning.
+  while ((await page.locator('.meter', { hasText: 'Meaning' }).count()) === 0) await search('lighthouse keeper');
+
+  await search('granite');
+  assert.match(await page.locator('select[name=source]').innerText(), /All sources\s+Documents \(1\)/);
+  await page.locator('.result', { hasText: 'granite' }).getByRole('link').first().click();
+  await page.locator('#preview-slot .passage', { hasText: 'built of granite' }).waitFor();
+  assert.equal(await page.locator('#preview-slot mark').first().innerText(), 'granite');
+  await page.getByRole('link', { name: 'Open', exact: true }).click();
+  await page.waitForURL(/\/documents\/1$/);
+
+  await search('where the gulls sleep');
+  await page.keyboard.press('j');
+  await page.locator('#preview-slot .passage', { hasText: 'The gulls sleep on the lantern' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('#preview-slot .preview').waitFor({ state: 'detached' });
+
+  await search('note on the keeper');
+  await page.locator('.chip', { hasText: 'sea' }).first().click();
+  await page.locator('.chip[aria-current]', { hasText: 'sea' }).waitFor();
+  assert.match(page.url(), /tag=sea/);
   assert.equal(await page.evaluate('window.broken'), undefined);
   assert.deepEqual(problems, []);
+});
+
+test('what a preview shows is text: markup, scripts, addresses and pictures of others do nothing', {
+  skip,
+}, async (t) => {
+  const { url, origin } = await serve(t);
+  const { call } = await connectAgent(t, url);
+  const content = `<script>window.broken=1</script> <img src=x onerror="window.broken=1"> <svg onload="window.broken=1">
+
+[a](javascript:window.broken=1) [b](data:text/html,x) ![c](http://evil.example/c.png) \u202egnp.exe
+
+${'| x '.repeat(400)}|
+${'[('.repeat(5_000)} haystack`;
+  await call('save_note', { title: hostile, content, tags: [hostile, 'x'.repeat(50)] });
+  const { page, problems } = await openBrowser(t, origin);
+  await page.goto('/?q=haystack');
+  await page.locator('.summary .figure').waitFor();
+  await page.locator('.result').first().click();
+  const preview = page.locator('#preview-slot .preview');
+  assert.match(await preview.innerText(), /<script>window\.broken=1<\/script>.*<svg onload/s);
+  assert.equal(await preview.locator('.preview-body :is(script, img, svg, a)').count(), 0);
+  assert.doesNotMatch(await page.content(), /\u202e/);
+  assert.equal(await page.evaluate('window.broken'), undefined);
+  assert.deepEqual(problems, []);
+});
+
+test('without script a search still leads to the ranked results, and an unknown address has a page', {
+  skip,
+}, async (t) => {
+  const { url, origin } = await serve(t);
+  await fill(await connectAgent(t, url));
+  const { page } = await openBrowser(t, origin, { javaScriptEnabled: false });
+  await page.goto('/');
+  await page.locator('#q').fill('granite');
+  await page.keyboard.press('Enter');
+  await page.locator('.summary .figure').waitFor();
+  await page.locator('.result', { hasText: 'granite' }).getByRole('link').first().click();
+  await page.waitForURL(/\/documents\/1\?/);
+  const lost = await page.goto('/no/such/page');
+  assert.equal(lost?.status(), 404);
+  await page.getByRole('link', { name: 'Go to search' }).click();
+  await page.locator('#q').waitFor();
 });
 
 test('with a token the console asks for it once, in a cookie that scripts cannot read; other sites’ forms are refused', {

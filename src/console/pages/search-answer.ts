@@ -1,0 +1,79 @@
+import { makeSnippet } from '../../words/snippet.ts';
+import { plainQuery } from '../../words/word-query.ts';
+import { read, type Visit } from '../console-tools.ts';
+
+export interface Answer {
+  hits: Record<string, unknown>[];
+  sources: Record<string, unknown>[];
+  weakOmitted: number;
+  hint: string;
+  /** By words alone: the ranked answer is still to come. */
+  isQuick: boolean;
+}
+
+export interface SearchRequest {
+  text: string;
+  filters: { source?: string; collection?: string; type?: string; tag?: string; weak?: string };
+  isQuick: boolean;
+}
+
+/** What `find_filtered` finds; on a server with the knowledge base alone, what `kb_search` does. */
+export async function searchAll(tools: Visit['tools'], request: SearchRequest): Promise<Answer> {
+  return tools.has('find_filtered') ? await findFiltered(tools, request) : await searchDocuments(tools, request);
+}
+
+const limit = 30;
+
+async function findFiltered(tools: Visit['tools'], { text, filters, isQuick }: SearchRequest): Promise<Answer> {
+  const { source, collection, type, tag, weak } = filters;
+  const answer = await tools.call('find_filtered', {
+    query: text,
+    limit,
+    ...given({ source, collection, type, tag }),
+    include_weak: weak === '1',
+    words_only: isQuick,
+  });
+  return {
+    hits: read.list(answer, 'results'),
+    sources: isQuick ? [] : read.list(answer, 'sources'),
+    weakOmitted: isQuick ? 0 : (read.number(answer, 'weak_omitted') ?? 0),
+    hint: read.text(answer, 'hint'),
+    isQuick,
+  };
+}
+
+async function searchDocuments(tools: Visit['tools'], { text, filters }: SearchRequest): Promise<Answer> {
+  const { collection, type, tag, weak } = filters;
+  const answer = await tools.call('kb_search', {
+    query: text,
+    limit,
+    explain: true,
+    ...given({ collection, doc_type: type }),
+    ...(tag === undefined ? {} : { tags: [tag] }),
+    include_weak: weak === '1',
+  });
+  const words = plainQuery(text);
+  const hits = read.list(answer, 'results').map((hit) => {
+    const { page, section_header: section } = read.object(hit, 'chunk_metadata');
+    const snippet = makeSnippet(read.text(hit, 'text'), words);
+    return {
+      ...hit,
+      source: 'kb',
+      snippet: snippet.text,
+      range: snippet.range,
+      place: [page === undefined ? '' : `page ${String(page)}`, section ?? ''].filter((part) => part !== '').join(', '),
+      date: hit['created_at'],
+      type: hit['doc_type'],
+      scores: read.object(read.object(hit, 'why'), 'evidence'),
+      why: '',
+    };
+  });
+  const weakOmitted = read.number(answer, 'weak_omitted') ?? 0;
+  return { hits, sources: [], weakOmitted, hint: read.text(answer, 'hint'), isQuick: false };
+}
+
+function given(values: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
