@@ -61,6 +61,7 @@ test('searching shows results as one types, with a judgement, the reason, and a 
     await page.locator('.summary .figure').waitFor();
   };
   await page.goto('/');
+  await page.locator('#q:focus').waitFor();
   await page.keyboard.type('lighthouse keeper');
   const hit = page.locator('.result').first();
   await hit.waitFor();
