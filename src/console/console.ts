@@ -101,9 +101,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
 
   const shellOf = (current: string, { tools, principal, base, canSignOut }: Known) => ({
     base,
-    menu: rooms.filter(
-      (room) => !room.isHidden && isOpenTo(room, viewerOf(principal)) && isOffered(room, tools),
-    ),
+    menu: rooms.filter((room) => !room.isHidden && isOpenTo(room, viewerOf(principal)) && isOffered(room, tools)),
     current,
     version,
     isReadOnly: config.isReadOnly || principal?.rights.readOnly === true,
