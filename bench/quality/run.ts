@@ -1,10 +1,11 @@
 /**
- * Search quality on the test collections: words, meaning and both, with the shipped settings, through the product's own
- * write and read paths on a database of its own for each. Only the model's vectors are kept between runs, by the text they are of.
+ * Search quality on the test collections: words, meaning and both, with the shipped settings, through the product's own write
+ * and read paths on a separate database each. Only vectors are kept between runs, by text.
  *
  *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
  *
- * `--backend postgresql` takes PostgreSQL instead of SQLite. `--model none` leaves out reranking; a folder names another model. Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks.md.
+ * `--backend postgresql` uses PostgreSQL instead of SQLite. `--model none` skips reranking; a folder names another model.
+ * Settings are chosen on the dev splits; the test splits are for reporting. See docs/benchmarks.md.
  */
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -89,8 +89,7 @@ function quoteBytes(copies: Copies): number {
 function unitBytes(unit: number, copies: Copies): number {
   if (unit === 0x22 || unit === 0x5c) return copies === 1 ? 2 : 6;
   if (unit >= 0x20 && unit < 0x80) return copies;
-  // Short escapes such as
-  // ; the second copy escapes the backslash.
+  // Short escapes such as \n; the second copy escapes the backslash.
   if (unit === 0x0a || unit === 0x09 || unit === 0x0d || unit === 0x08 || unit === 0x0c) return copies === 1 ? 2 : 5;
   if (unit < 0x20) return copies === 1 ? 6 : 13;
   if (unit < 0x800) return 2 * copies;

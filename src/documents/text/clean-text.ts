@@ -18,8 +18,7 @@ export function cleanText(text: string): string {
 
 /** Removes trailing space, and keeps at most one empty line in a row. */
 export function collapseLines(text: string): string {
-  // By lines, not by pattern: `[ \t]+
-  // ` takes quadratic time on a long run of spaces.
+  // By lines, not by pattern: `[ \t]+\n` takes quadratic time on a long run of spaces.
   const lines: string[] = [];
   for (const line of text.split('\n')) {
     const trimmed = line.trimEnd();
