@@ -12,7 +12,7 @@ import { pause } from '../test/support/pause.ts';
 
 const root = join(import.meta.dirname, '..');
 const images = join(root, 'docs/images');
-const wide = { viewport: { width: 1000, height: 700 } };
+const wide = { viewport: { width: 1280, height: 800 } };
 const phone = { viewport: { width: 390, height: 700 } };
 
 const endings: (() => unknown)[] = [];
@@ -33,9 +33,9 @@ try {
   const { page } = await openBrowser(owner, origin, { ...wide, colorScheme: 'light' });
   await take(page, '/?q=how+long+can+a+deleted+document+be+restored', 'search', '.hit');
   await take(page, '/documents', 'documents', 'tbody tr');
-  await take(page, '/memories?thread=release', 'memories', '.timeline .hit');
+  await take(page, '/memories?thread=release', 'memories', 'article, .bubble, li');
   await take(page, '/jobs', 'files', 'tbody tr');
-  await take(page, '/activity', 'activity', 'figcaption:has-text("Storage")');
+  await take(page, '/activity', 'activity', '#plots');
   await take(page, '/connect', 'connect', 'section.client');
   const small = await openBrowser(owner, origin, { ...phone, colorScheme: 'dark' });
   await take(small.page, '/?q=how+long+can+a+deleted+document+be+restored', 'search-phone-dark', '.hit');
@@ -70,6 +70,8 @@ async function fill(call: (name: string, args: Record<string, unknown>) => Promi
 async function take(page: Page, path: string, name: string, shows: string): Promise<void> {
   await page.goto(path);
   await page.locator(shows).first().waitFor();
+  // Keyword results come first; the picture is of the ranked ones.
+  await page.getByText('Ranking').waitFor({ state: 'hidden' });
   const file = join(images, `${name}.png`);
   await page.screenshot({ path: file });
   process.stdout.write(`${file}: ${Math.round(statSync(file).size / 1000)} KB\n`);
