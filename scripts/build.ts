@@ -106,7 +106,7 @@ function escaped(source: string): string {
   return source.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A role that has a file of its own, or speaks no MCP, holds nothing that would be worth sharing. */
+/** Roles with their own configuration file or without MCP have nothing to share. */
 function sharingFacts(): SharingFacts {
   const all = Object.values(roles);
   const fields = [...programSlices, ...all.flatMap(({ slices }) => slices)].flatMap((slice) =>

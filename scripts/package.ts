@@ -32,7 +32,7 @@ export interface System {
   readonly arch: string;
 }
 
-/** Of the packages that are not bundled, what is loaded; the first two are for systems that they have binaries for. */
+/** What is loaded from unbundled packages; the first two have binaries for some systems only. */
 const runtimeFiles = {
   'onnxruntime-node': ['README.md', 'dist/**/*.js', 'bin/napi-v6/<system>/*'],
   'onnxruntime-common': ['package.json', 'README.md', 'dist/cjs/**/*.{js,json}'],

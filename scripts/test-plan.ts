@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 export type FileTimes = Map<string, number>;
 
 export interface TestPlan {
-  /** What runs in a process of its own each, in this order. */
+  /** Each runs in a separate process, in this order. */
   readonly entries: readonly string[];
   /** The files of each entry that holds several. */
   readonly batches: ReadonlyMap<string, readonly string[]>;

@@ -26,7 +26,7 @@ const { values: flags, positionals } = parseArgs({
   },
 });
 const places = positionals.length > 0 ? positionals : ['test', 'src'];
-/** More failed files than this are no accident. */
+/** With more failed files, a retry is pointless. */
 const retriedMax = 5;
 const files = places.flatMap((place) =>
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`) : [relative('.', place)],
@@ -119,7 +119,7 @@ async function runTests(entries: readonly string[], concurrency: number): Promis
 function addTime(file: string | undefined, durationMs: number): void {
   if (file === undefined) return;
   const name = relative('.', file);
-  // A helper that declares tests is no file of its own.
+  // A helper that declares tests doesn't count as a file.
   if (files.includes(name)) times.set(name, (times.get(name) ?? 0) + durationMs / 1000);
 }
 

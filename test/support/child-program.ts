@@ -35,7 +35,7 @@ export interface Place {
   dataDir: string;
 }
 
-/** Starts share what Node has compiled, as those of one user do. */
+/** Programs share Node's compile cache. */
 const compiledCode = join(tmpdir(), `carrel-test-cache-${process.getuid?.()}`);
 
 mkdirSync(compiledCode, { recursive: true, mode: 0o700 });
@@ -145,7 +145,7 @@ export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true
 
 /** The environment of a program that must not see the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
-  // What a test does to the process, it must do to the one that serves; that several share one has tests of its own.
+  // A test's signals must reach the serving process; sharing is tested separately.
   const own = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', XDG_CACHE_HOME: compiledCode };
   return { PATH: process.env['PATH'] ?? '', ...own, ...withoutModels, ...env };
 }

@@ -4,7 +4,7 @@ export type Fields = Record<string, unknown>;
 
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 
-/** Of a client that takes tasks for an answer. */
+/** Capabilities of a client that supports tasks. */
 export const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
 /** Requests of 2026-07-28, each for itself: any process may get any of them. */

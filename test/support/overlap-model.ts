@@ -67,7 +67,7 @@ function tensor(name: string, type: number, data: Buffer): Buffer {
   return Buffer.concat([field(1, 1), field(2, type), field(8, name), field(9, data)]);
 }
 
-/** Of one row, with any number of columns. */
+/** A tensor with one row and any number of columns. */
 function value(name: string, type: number): Buffer {
   const shape = Buffer.concat([field(1, field(1, 1)), field(1, field(2, 'n'))]);
   return Buffer.concat([field(1, name), field(2, field(1, Buffer.concat([field(1, type), field(2, shape)])))]);

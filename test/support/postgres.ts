@@ -4,9 +4,9 @@ import { installPostgres, postgresRoot } from './install-postgres.ts';
 import { createPostgresProcess } from './postgres-process.ts';
 
 export interface PostgresServer {
-  /** Of a database in which anything may be created and dropped. */
+  /** A database in which anything may be created and dropped. */
   readonly url: string;
-  /** Kills and starts the server, as a crash would. Only for a server of our own. */
+  /** Kills and restarts the server, as a crash would. Only if the server is ours. */
   readonly restart: (() => Promise<void>) | undefined;
   /** A database of our schema to copy, so that not every test migrates its own. */
   readonly template?: string;
@@ -35,7 +35,7 @@ export const sharedUrlVariable = 'CARREL_TEST_SHARED_POSTGRES';
 export const sharedTemplate = 'carrel_template';
 
 /**
- * A server: the one that DATABASE_URL names, the one that all files of a run share, else one of our own. Returns the reason, as
+ * The server named by DATABASE_URL, else the one shared by all files of a run, else our own. Returns the reason, as
  * text, if there is none.
  */
 export async function startRealPostgres(): Promise<PostgresServer | string> {
@@ -102,7 +102,7 @@ async function copyDatabase(server: PostgresServer, template: string): Promise<T
   };
 }
 
-/** On a connection of its own, outside a transaction. */
+/** On a separate connection, outside a transaction. */
 export async function runStatement(url: string, sql: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();

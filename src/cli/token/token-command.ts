@@ -73,8 +73,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
 } satisfies Record<string, Action>);
 
 /** Said at once, also with --json: clients without a token stop working within a second. */
-const firstToken =
-  'from now on every HTTP client needs a token, on this machine, too. carrel token revoke --all undoes that.';
+const firstToken = 'every HTTP client needs a token now, also on this machine. carrel token revoke --all undoes that.';
 
 function requestOf(line: CommandLine, name: string): TokenRequest {
   const expires = line.flags['expires'];

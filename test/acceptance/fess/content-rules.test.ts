@@ -74,7 +74,7 @@ verifies(
       [`${open.site.url}/gone`, 'content_unavailable', /status 410/],
       [`${open.site.url}/circle`, 'too_many_redirects', /redirects/],
       [`${open.site.url}/image`, 'unsupported_content_type', /OCR is off/],
-      ['http://user:secret@example.com/', 'content_unavailable', /address in the index cannot be used/],
+      ['http://user:secret@example.com/', 'content_unavailable', /URL in the index is unusable/],
     ];
     for (const [url, code, message] of cases) {
       const error = await refusal(open, url);

@@ -42,7 +42,7 @@ export function createSourceTools(sources: WebSources, allowed?: readonly string
       input: z.object({
         source_id: z.int(),
         action: z.enum(['refresh', 'pause', 'resume', 'remove']),
-        documents: z.boolean().default(false).describe('Of a source that is removed: delete its documents, too.'),
+        documents: z.boolean().default(false).describe('With remove: also delete its documents.'),
       }),
       output: freeAnswer('job_id?, deleted?, kept?'),
       async run({ source_id: id, action, documents }) {
