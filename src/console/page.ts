@@ -84,11 +84,11 @@ function withBase({ markup }: Html, base: string): string {
 const groupNames = { knowledge: 'Knowledge', server: 'Server' };
 
 function sidebar({ menu, current, version, canSignOut, assetsVersion }: Shell): Html {
-  return html`<div class="sidebar">
+  return html`<header class="sidebar">
 <a class="brand" href="/"><img src="/console/icon.svg?${assetsVersion}" alt="">Carrel</a>
 <nav class="stack" aria-label="Pages">${groups(menu, current)}</nav>
 <div class="sidebar-foot">${canSignOut && signOut()}<span><kbd>?</kbd> keys · ${version}</span></div>
-</div>`;
+</header>`;
 }
 
 function groups(menu: readonly MenuEntry[], current: string): Html[] {
