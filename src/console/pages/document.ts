@@ -6,6 +6,7 @@ import {
   button,
   card,
   changeForm,
+  documentText,
   facts,
   field,
   hidden,
@@ -68,7 +69,7 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
 <div class="with-aside">
 <div class="stack">
 ${first > 0 && html`<p><a rel="prev" href="${path}/${id}">From the beginning</a></p>`}
-<article class="card prose">${chunks.map(passage)}</article>
+<article class="card">${chunks.map((chunk) => passage(chunk, type))}</article>
 ${next !== undefined && html`<div>${linkButton(`${path}/${id}?offset=${next}`, 'Read on', { icon: 'arrow-right', attributes: { rel: 'next' } })}</div>`}
 </div>
 <aside class="stack" aria-label="About this document">
@@ -105,9 +106,10 @@ function toastOf(query: URLSearchParams): Html | undefined {
   return done?.what === 'saved' ? toast('Saved') : undefined;
 }
 
-function passage(chunk: Record<string, unknown>): Html {
-  const { page } = read.object(chunk, 'chunk_metadata');
-  return html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${typeof page === 'number' && html`<p class="meta">Page ${page}</p>`}<p class="text">${read.text(chunk, 'text')}</p></section>`;
+function passage(chunk: Record<string, unknown>, type: string): Html {
+  const { page, line_start: firstLine } = read.object(chunk, 'chunk_metadata');
+  const text = documentText(type, read.text(chunk, 'text'), typeof firstLine === 'number' ? { firstLine } : {});
+  return html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${typeof page === 'number' && html`<p class="meta">Page ${page}</p>`}${text}</section>`;
 }
 
 function actions(

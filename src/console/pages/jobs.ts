@@ -42,6 +42,7 @@ export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number)
   const finished = (read.number(queue, 'done') ?? 0) + (read.number(queue, 'failed') ?? 0);
   const speed = pace.of({ at: now, waiting, finished, unembedded });
   const passages = read.number(status, 'chunks') ?? 0;
+  const isStopped = read.text(status, 'degraded') !== '';
   const isBusy = waiting > 0 || unembedded > 0;
   const canCancel = tools.has('kb_cancel_job');
   return {
@@ -54,7 +55,7 @@ ${tools.has('kb_upload_start') && dropZone()}
 ${
   isBusy &&
   html`<div class="card work">${waiting > 0 && work('Reading files', plural(waiting, 'file'), left(speed.filesPerMinute, speed.filesLeftMs))}
-${unembedded > 0 && work('Indexing passages', progress(passages - unembedded, passages, 'Indexed passages'), left(speed.passagesPerMinute, speed.passagesLeftMs) || 'Keyword search already works')}</div>`
+${unembedded > 0 && work('Indexing passages', progress(passages - unembedded, passages, 'Indexed passages'), isStopped ? 'The embedding model does not answer. Keyword search works.' : left(speed.passagesPerMinute, speed.passagesLeftMs) || 'Keyword search already works')}</div>`
 }
 ${
   jobs.length === 0

@@ -16,6 +16,7 @@ import {
   pager,
   plural,
   popupButton,
+  renderMarkdown,
   select,
   table,
   tagList,
@@ -194,7 +195,7 @@ function bubble(entry: Record<string, unknown>, replacing: ReadonlyMap<number, n
 <div class="memory-head">${icon(source === 'user' ? 'user' : 'bot', source)}<b>${source === 'user' ? 'User' : 'Agent'}</b><a class="meta" href="${entryUrl(id)}">${time(read.text(entry, 'created_at'))}</a>
 ${replacedBy !== undefined && html`<a href="${entryUrl(replacedBy)}">${badge(`Replaced by ${replacedBy}`, 'warn', 'history')}</a>`}${replaces !== undefined && html`<a href="${entryUrl(replaces)}">${badge(`Replaces ${replaces}`, 'neutral', 'history')}</a>`}
 ${tools.has('delete_context') && html`<form class="on-hover" method="post" action="${entryUrl(id)}/delete">${button('Delete', { kind: 'quiet', isSmall: true })}</form>`}</div>
-<div class="text">${text.slice(0, shownChars)}${isCut && html`… <a href="${entryUrl(id)}">Read all</a>`}</div>
+<div class="prose">${renderMarkdown(isCut ? `${text.slice(0, shownChars)} …` : text)}</div>${isCut && html`<p><a href="${entryUrl(id)}">Read all</a></p>`}
 ${tagList(read.texts(entry, 'tags'))}</li>`;
 }
 

@@ -18,12 +18,12 @@ import {
   notice,
   pageHeader,
   popupButton,
+  readableText,
   tagFields,
   tagList,
   textArea,
   time,
   toast,
-  withPassage,
 } from '../parts/parts.ts';
 import { afterwards, doneOf } from './done.ts';
 import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-links.ts';
@@ -64,7 +64,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
       actions: html`${tools.has('update_context') && editButton(own, { text, tags, metadata: shownMetadata })}${tools.has('store_context') && replaceButton(thread, id)}${tools.has('delete_context') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
     })}
 <div class="with-aside"><div class="stack">${await replacements(tools, entry, id)}
-<article class="card prose"><div class="text">${withPassage(text, query.get('mark'))}</div></article></div>
+<article class="card">${readableText(text, query.get('mark'))}</article></div>
 <aside class="stack" aria-label="About this memory">${card(
       facts([
         ['Thread', html`<a href="${threadUrl(thread)}">${thread}</a>`],

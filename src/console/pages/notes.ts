@@ -17,14 +17,15 @@ import {
   offsetOf,
   pageHeader,
   pager,
+  plainText,
   plural,
   popupButton,
+  readableText,
   tagFields,
   tagList,
   textArea,
   time,
   toast,
-  withPassage,
 } from '../parts/parts.ts';
 import { afterwards, doneOf } from './done.ts';
 
@@ -73,7 +74,7 @@ function noNotes(isFiltered: boolean): Html {
 
 function listed(note: Record<string, unknown>, tagged: (name: string) => string): Html {
   return html`<li class="hit" tabindex="0"><h2><a href="${path}/${read.text(note, 'id')}">${read.text(note, 'title')}</a></h2>
-<p class="snippet">${read.text(note, 'snippet')}</p>
+<p class="snippet">${plainText(read.text(note, 'snippet'))}</p>
 <div class="row"><span class="meta">${time(read.text(note, 'created_at'))}</span>${tagList(read.texts(note, 'tags'), tagged)}</div></li>`;
 }
 
@@ -124,7 +125,7 @@ export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
       actions: html`${tools.has('update_note') && popupButton({ id: 'edit', label: 'Edit', title: 'Edit the note', isLarge: true, look: { icon: 'pencil' }, body: changeForm(`${own}/save`, 'Save', fields({ title, content, tags, sources })) })}${tools.has('delete_note') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
     })}
 <div class="stack">${tagList(tags, (tag) => `${path}?tag=${encodeURIComponent(tag)}`)}
-<article class="card prose"><div class="text">${withPassage(content, query.get('mark'))}</div></article>
+<article class="card">${readableText(content, query.get('mark'))}</article>
 ${sources.length > 0 && card(html`<ul class="links">${sources.map((url) => html`<li>${icon('external-link')}${linkTo(url, url)}</li>`)}</ul>`, { title: 'Sources' })}</div>`,
   };
 }

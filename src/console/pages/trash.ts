@@ -12,6 +12,7 @@ import {
   offsetOf,
   pageHeader,
   pager,
+  plainText,
   plural,
   table,
   tabs,
@@ -70,7 +71,7 @@ const kinds: readonly Kind[] = [
     ...{ name: 'memories', one: 'memory', several: 'memories', list: 'context_trash', field: 'entries', idField: 'id' },
     restore: { tool: 'restore_context', args: (id) => ({ context_ids: [Number(id)] }) },
     purge: { tool: 'context_purge', args: (ids) => ({ context_ids: ids.map(Number) }) },
-    show: (item) => titled('brain', read.text(item, 'text').slice(0, 200)),
+    show: (item) => titled('brain', plainText(read.text(item, 'text')).slice(0, 200)),
     where: (item) => read.text(item, 'thread_id'),
   },
 ];

@@ -2,6 +2,7 @@ import { findMatches } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import { read } from '../console-tools.ts';
 import { type Html, html, type Part } from '../html.ts';
+import { renderMarkdown } from './markdown.ts';
 
 /** The page of the console that shows what a URI names; undefined if it has none. */
 export function pageOf(uri: string): string | undefined {
@@ -36,6 +37,16 @@ export function withPassage(text: string, asked: string | null): Html {
   // A passage that is the whole text needs no mark.
   if (end <= start || end - start === text.length) return html`${text}`;
   return html`${text.slice(0, start)}<mark id="mark">${text.slice(start, end)}</mark>${text.slice(end)}`;
+}
+
+/** Longer texts are shown as they are: rendering them would hold up other requests. */
+const renderedCharsMax = 100_000;
+
+/** A text as Markdown, or with the passage marked that an address asks for. */
+export function readableText(text: string, asked: string | null): Html {
+  return asked === null && text.length <= renderedCharsMax
+    ? html`<div class="prose">${renderMarkdown(text)}</div>`
+    : html`<div class="text">${withPassage(text, asked)}</div>`;
 }
 
 /** The text with the words of a query marked, in whatever form, but not those that every question has. */
