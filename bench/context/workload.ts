@@ -54,11 +54,11 @@ export function createWorkload(entriesCount: number, callsCount: number): Operat
     })),
     search('newest 30', () => ({})),
     search('a thread', () => ({ thread_id: `thread ${below(1000)}` })),
-    search('equal, indexed, a quarter has it', () => ({ metadata: { status: pick(states) } })),
-    search('number above, not indexed, a hundredth has it', () => ({
+    search('equal, indexed, 25 % match', () => ({ metadata: { status: pick(states) } })),
+    search('number above, not indexed, 1 % match', () => ({
       metadata_filters: [{ key: 'priority', operator: 'gt', value: 98 }],
     })),
-    search('equal, nested, not indexed, a thousandth has it', () => ({
+    search('equal, nested, not indexed, 0.1 % match', () => ({
       metadata: { 'owner.name': `name ${below(1000)}` },
     })),
     search('contains, indexed', () => ({
@@ -72,7 +72,7 @@ export function createWorkload(entriesCount: number, callsCount: number): Operat
     operation('fts_search_context: two words', 'fts_search_context', () => ({
       query: `${pick(words)} ${pick(words)}`,
     })),
-    operation('fts_search_context: one word, in a quarter', 'fts_search_context', () => ({
+    operation('fts_search_context: one word, filter passes 25 %', 'fts_search_context', () => ({
       query: pick(words),
       metadata: { status: pick(states) },
     })),

@@ -19,7 +19,7 @@ export function compare(text: string, reference: string, withNumbers: boolean): 
   };
 }
 
-/** Fewer say nothing. */
+/** Shorter references are not compared. */
 const wordsMin = 5;
 
 /** Letters and digits, lower-cased and composed; ligatures expanded. */

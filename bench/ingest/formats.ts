@@ -12,7 +12,7 @@ export interface FormatFigure {
   size: 'small' | 'large';
   files: number;
   filesPerSecond: number;
-  /** By file size, as packed. */
+  /** Of the file as it is, compressed or not. */
   mbPerSecond: number;
   charsPerSecond: number;
   /** Peak memory of one reader process, in MB; null if unknown. */
@@ -62,7 +62,7 @@ async function measure(
     count.bytes += file.bytes.byteLength;
     count.chars += text.length;
   };
-  // Starting processes and loading readers is paid once for thousands of documents.
+  // Warm-up: starting processes and loading readers happens once, not per document.
   await Promise.all(Array.from({ length: workers * files.length }, (_, index) => read(index)));
   Object.assign(count, { files: 0, bytes: 0, chars: 0 });
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** Generated from words with natural frequencies and a fixed seed; every file and chunk is different. */
+/** Generates a file of words with natural frequencies, from a fixed seed. Every file and chunk is different. */
 export function createMarkdown(index: number, chunks: number): { name: string; content: Buffer } {
   const random = createRandom(index + 1);
   const sections = Array.from({ length: chunks }, (_, section) => {
@@ -29,7 +29,7 @@ function sentence(random: () => number): string {
   return `${Array.from({ length: 12 }, () => word(random)).join(' ')}.`;
 }
 
-/** Rank by a power of chance: the first hundred words make up about a third. */
+/** The rank is distributed as in Zipf's law: the first hundred words make up nearly half of the text. */
 function word(random: () => number): string {
   const rank = Math.floor(vocabulary ** random());
   return (

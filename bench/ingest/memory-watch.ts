@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 export interface MemoryWatch {
-  /** In MB: the engine's, from the kernel; its largest reader's, sampled ten times a second. */
+  /** Peak memory in MB: of the engine, and of its largest reader process (sampled ten times a second). */
   peaks(): { engine: number; readers: number };
   stop(): void;
 }

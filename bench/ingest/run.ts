@@ -1,11 +1,11 @@
 /**
- * Files through the whole path of the built engine, over its HTTP API: files and MB a second for each format, the peak memory,
- * and how long searches take during ingestion, compared with the idle engine in the same run.
+ * Ingests files through the HTTP API of the built engine. Reports files and MB a second for each format, the peak memory, and
+ * how long searches take during ingestion and on the idle engine.
  *
  *     node bench/ingest/run.ts                    every format of test/corpus, then searches during ingestion
  *     node bench/ingest/run.ts --chunks 100000    this many chunks of generated Markdown instead
  *
- *     --copies 40   of each file, made different by bytes that readers ignore
+ *     --copies 40   copies of each file, each with a few bytes that readers ignore
  *     --embed       with the bundled model; without it, words only
  *     --workers 2
  */
@@ -88,7 +88,7 @@ async function measureChunks(chunks: number): Promise<void> {
   console.log(`database: ${(bytes / 1024 / 1024).toFixed(0)} MB, ${(bytes / stored / 1024).toFixed(1)} KB a chunk`);
 }
 
-/** The same searches before, during and after. */
+/** Ingests the files, and measures the same searches before, during and after. */
 async function measureSearchesBeside(
   files: readonly { name: string; content: Buffer }[],
 ): Promise<{ seconds: number; cpuMs: number }> {

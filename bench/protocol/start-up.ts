@@ -4,7 +4,7 @@ import { initialize, initialized, listTools } from './wire-text.ts';
 
 export interface StartUp {
   ms: number;
-  /** Until the list of tools, the client's next request. */
+  /** From spawn to the answer to `tools/list`, the client's next request. */
   listMs: number;
   /** All threads; more than the wall time if two ran at once, less if the process waited for a core. */
   cpuMs: number;
@@ -31,7 +31,7 @@ export async function measureStartUp(argv: readonly string[]): Promise<StartUp> 
   return { ms, listMs, cpuMs, residentMegabytes: resident };
 }
 
-/** A normal exit keeps what later starts benefit from. */
+/** Starts once and exits normally, so that later starts find a filled compile cache. */
 export async function startBefore(argv: readonly string[]): Promise<void> {
   const peer = startPeer(argv);
   peer.send(initialize);

@@ -5,8 +5,8 @@ import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { reportFailures } from './report-failures.ts';
 
 /**
- * A bundle of its own, which loads in a tenth of the program's time. It asks a process that is already running, or false: the
- * program must run the command itself, and report what is wrong with it.
+ * Runs a command in a process that is already running. Returns false if the whole program must run it, for example to report a
+ * fault. A separate bundle, which loads in a tenth of the program's time.
  */
 export async function runShared(argv: readonly string[]): Promise<boolean> {
   let line: CommandLine;

@@ -139,7 +139,7 @@ function looksLikeEmail(start: string): boolean {
   return hasTransport && fields.has('from') && (fields.has('date') || fields.has('to') || fields.has('subject'));
 }
 
-/** By the first tag, skipping comments, declarations and white space. */
+/** Decided by the first tag, after comments, declarations and white space. */
 function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
   let rest = text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   let declared = false;
@@ -188,7 +188,7 @@ function isImage(start: string): boolean {
   );
 }
 
-/** Control characters that no text has. Every second byte of UTF-16 may be NUL, so two bytes are checked together. */
+/** Detects control characters that no text has. NULs at even and odd positions are counted apart, because of UTF-16. */
 function looksBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, 8192);
   if (sample.length === 0) return false;

@@ -199,7 +199,7 @@ export interface VectorTable {
   readonly column: string;
   encode(vector: Float32Array): SqlValue;
   decode(row: Row): Float32Array;
-  /** Suffix of a SELECT of a model that must not be dropped until the end. */
+  /** Suffix of a SELECT that locks a model against dropping until the transaction ends. */
   readonly keepModel: string;
   /**
    * Before a model is listed: a transaction that cannot see it yet must not write a text, because it would not list the text

@@ -15,7 +15,7 @@ export interface ParsedInput {
 }
 
 export interface InputParser {
-  /** As formatName by `tools/list`. */
+  /** As shown by `tools/list`. */
   schema: JsonSchema;
   parse(raw: unknown): ParsedInput;
 }

@@ -3,7 +3,7 @@ import type { Toolset } from '../../tools/toolset.ts';
 
 /** Limits concurrency: for all calls, and for toolsets with their own limit. */
 export interface Gates {
-  /** Waits for a slot at every gate, and reports it before the work begins. */
+  /** Waits for a slot at every gate, calls `entered`, then runs the work. */
   pass<Result>(
     toolset: Toolset,
     signal: AbortSignal,

@@ -14,7 +14,7 @@ export interface Sink {
   answer(message: object): void;
   /** Server messages while such a request runs: progress, or a question. */
   tell(message: object): void;
-  /** A request that gets no answer: it was cancelled, or the conversation ended. */
+  /** Called instead of `answer` if the request was cancelled or the conversation ended. */
   dropped(): void;
   /** Closes the connection but not the request: the client comes back for the answer. */
   hangUp?(): void;
@@ -25,7 +25,7 @@ export const noopSink: Sink = { answer() {}, tell() {}, dropped() {} };
 /** Shared by all conversations of a service. */
 export interface ConversationService {
   readonly offer: Offer;
-  /** Newest first: the first is offered to a client that asks for another. */
+  /** Newest first: the first is offered to a client that asks for an unsupported one. */
   readonly revisions: readonly string[];
   readonly watches: Watches;
   readonly transport: 'pipe' | 'tcp';
@@ -130,7 +130,7 @@ export function createConversation(
   const requestOf = (request: Pending, params: Params | undefined): IncomingRequest => {
     const { id, sink, controller } = request;
     const { signal } = controller;
-    /** After its answer, a request's messages belong to none. */
+    /** Once the request is answered, its messages go to the standalone stream. */
     const tell = (message: object): void => (pending.has(request) ? sink : standalone).tell(message);
     count += 1;
     return {

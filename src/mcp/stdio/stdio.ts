@@ -8,7 +8,7 @@ import { createIdleSignal } from './idle-signal.ts';
 import { createLineReader } from './line-reader.ts';
 import type { ClientLinesOptions, LineOutput, Peer } from './peer.ts';
 
-/** Feeds a client's input, line by line. */
+/** Takes a client's input, line by line. */
 export interface ClientLines {
   receive(bytes: Buffer, line: number): void;
   /** A line exceeds the size limit. */
@@ -58,7 +58,7 @@ export function serveStdio({ input, output, ...options }: StdioOptions): StdioSe
  * Serves one client's lines. The SDK's transport drops pending answers at the end of input, ignores batches and
  * doesn't answer invalid JSON; this one handles all three.
  *
- * The first message decides the era: if it names its revision, the SDK serves it, otherwise a conversation. After
+ * The first message decides who answers: the SDK if the message names its revision, otherwise a conversation. After
  * only `server/discover`, a client may still fall back to a handshake.
  */
 export function serveLines(given: ClientLinesOptions): ClientLines {
@@ -186,7 +186,7 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
   };
 }
 
-/** Lazy: loads the SDK with the first such message. */
+/** Lazy: the SDK is loaded only for clients whose messages name their revision. */
 function createModernPeer(options: ClientLinesOptions): Peer {
   const loaded = Promise.all([options.modern(), import('./modern-peer.ts')]).then(([modern, { openModernPeer }]) =>
     openModernPeer(options, modern),

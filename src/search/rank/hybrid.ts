@@ -53,9 +53,9 @@ export interface HybridResult {
 }
 
 /**
- * 1. Find the best of both legs. If search by meaning is unavailable, the words continue alone. If a word was misspelt, search
- * again with the likeliest correction.
- * 2. Complete: each leg scores what the other found; the nearest passages show whether code is searched.
+ * 1. Find the best of both legs, words and meaning. If search by meaning is unavailable, the words alone decide. If a word was
+ * misspelt, search again with the likeliest correction.
+ * 2. Complete: each leg scores what the other found.
  * 3. Fuse: normalise, weight, add up and sort (fusion.ts).
  * 4. Judge: rerank the best, put newer statements before those they replace, and omit weak hits if requested (judging.ts).
  * 5. Take the page. The order does not depend on it, so pages neither overlap nor leave gaps.
@@ -134,7 +134,7 @@ function hitOf(match: FusedMatch, coverage: ReadonlyMap<number, number>, knowsCo
   return { id, score, match, coverage: coverage.get(id), window, cosine: knowsCosines ? cosine : undefined };
 }
 
-/** A hit that neither leg found: it replaces one that was found. */
+/** A newer statement that neither leg found. It replaces a hit that was found. */
 function unfound(id: number, { score }: FusedHit): FusedHit {
   return { id, score, match: { id, rank: 0, score, explanation: { rrf: 0 } } };
 }
@@ -176,7 +176,7 @@ function ranked<Match extends { id: number }>({ listed, more }: LegMatches<Match
   return new Map([...listed, ...more].map((match) => [match.id, { ...match, rank: ranks.get(match.id) }]));
 }
 
-/** Matches keep their original shares. */
+/** Adds the terms to the listed matches; their shares stay. */
 function withTerms(listed: readonly WordMatch[], scoredWords: readonly WordMatch[] = []): WordMatch[] {
   const terms = new Map(scoredWords.map((match) => [match.id, match.terms]));
   return listed.map((match) => {

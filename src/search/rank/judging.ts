@@ -60,7 +60,7 @@ export interface TextToJudge {
   readonly text: string;
   /** Prefix for every part: title and headings, or the end of the previous message. */
   readonly lead?: string | undefined;
-  /** Rather than part of a document; see passage-vectors.ts. */
+  /** True for a chat message, false for part of a document; see passage-vectors.ts. */
   readonly isMessage?: boolean;
 }
 

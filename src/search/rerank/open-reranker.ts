@@ -13,7 +13,7 @@ export type RerankingSettings = SliceValues<typeof rerankingSlice>;
 /** A server may be far away. */
 const serverTimeoutMs = 2_000;
 
-/** An uncalibrated model is taken at its word. */
+/** Relevance below which hits of an uncalibrated model are weak. */
 const cutOfOthers = 0.05;
 
 /** Starts nothing: the first search loads a model or calls a server. */

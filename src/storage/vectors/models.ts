@@ -2,8 +2,9 @@ import type { Statements } from '../dialect.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
 import { droppedAtOnce, type ModelState, type VectorCorpus } from './vector.ts';
 
-/** The tables whose texts are embedded, called `o`, and which of their rows are searched. */
+/** Table of the embedded texts, per corpus. */
 export const ownersOf = { context: 'context_entries', kb: 'kb_passages' } as const;
+/** Condition for searchable rows of that table, aliased as `o`. */
 export const isLive = { context: 'o.deleted_at IS NULL', kb: 'TRUE' } as const;
 
 export interface ModelRequest {
@@ -11,7 +12,7 @@ export interface ModelRequest {
   readonly model: string;
 }
 
-/** Every text will get vectors of this model. The last chosen model is the newest. */
+/** Makes this the newest model. Every text will get vectors of it. */
 export async function chooseModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
   if ((await findModel(on, { corpus, model })) === undefined) await addModel(on, { corpus, model });
   const models = `${on.dialect.schema}vector_models`;
@@ -21,7 +22,7 @@ export async function chooseModel(on: Statements, { corpus, model }: ModelReques
   );
 }
 
-/** The models chosen and not dropped, newest last. Counts them, so not for every search. */
+/** The models in use, newest last. Counts their vectors, which is too slow to do for every search. */
 export async function listModels(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<ModelState[]> {
   const { schema, vectors } = on.dialect;
   const rows = await on.query(
@@ -44,8 +45,8 @@ export async function listModels(on: Statements, { corpus }: { readonly corpus: 
 }
 
 /**
- * Removes a model's name, which frees it at once for a model of the same name. Returns the keys of all models being dropped,
- * including unfinished ones.
+ * Removes a model's name, so that the name can be used again at once. Returns the keys of all models whose vectors are still
+ * being deleted.
  */
 export async function forgetModel(
   on: Statements,
@@ -71,7 +72,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
        WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING key`,
   );
   if (deleted.length > 0) return true;
-  // Others may have just forgotten one and are deleting its vectors.
+  // Another process may still be deleting the vectors of a model that it has just forgotten.
   await on.query(
     `DELETE FROM ${models} WHERE corpus = ? AND name IS NULL
        AND NOT EXISTS (SELECT 1 FROM ${vectors} v WHERE v.model = ${models}.key)`,
@@ -80,7 +81,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
   return false;
 }
 
-/** Undefined for a model that was not chosen, or was dropped. `keep`: it must not be dropped until the end. */
+/** Undefined for an unknown or dropped model. `keep`: locks it against dropping until the transaction ends. */
 export async function findModel(on: Statements, { corpus, model }: ModelRequest, keep = false) {
   const { schema, vectors } = on.dialect;
   const [row] = await on.query(

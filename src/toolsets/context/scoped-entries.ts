@@ -15,7 +15,7 @@ type Writing = { readonly idempotency?: Idempotency | undefined };
 export function scopedEntries(entries: EntryStore, threads: readonly string[]): EntryStore {
   const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, amongThreads: threads });
   const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
-  /** Another caller's key must neither conflict nor return that caller's answer. */
+  /** Prefixes the idempotency key, so that it can't match another caller's. */
   const own = <Request extends Writing>(request: Request): Request => {
     const { idempotency } = request;
     if (idempotency === undefined) return request;
@@ -55,7 +55,7 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
   };
 }
 
-/** Semantic search limited to these threads. Its results may be rescored by id. */
+/** Semantic search limited to these threads. A request with `allowed` ids needs no filter: they come from a limited search. */
 export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
   const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
     request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request;

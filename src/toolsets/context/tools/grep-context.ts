@@ -28,7 +28,7 @@ function tryOf(input: { case_sensitive: boolean; is_regex: boolean }, scanned: n
   return `No line in ${scanned} entries matches: ${said.join(', ')}.`;
 }
 
-/** Each search has its own thread, with a text in it. */
+/** Max concurrent searches: each has its own thread, with a text in memory. */
 const threadsMax = 2;
 const waitingMax = 64;
 
