@@ -1,16 +1,16 @@
 import { BoundedMap } from '../base/bounded-map.ts';
-/** What one call of a tool was. */
+/** One recorded tool call. */
 export interface CallRecord {
   /** Milliseconds since 1970. */
   at: number;
   tool: string;
-  /** Who called: a token's name, or an address. */
+  /** The caller: a token's name, or an address. */
   caller: string;
-  /** What was asked for, shortened. */
+  /** The query, shortened. */
   query: string;
-  /** How many results the answer has; undefined where it has no list. */
+  /** Number of results; undefined if the answer has no list. */
   results?: number | undefined;
-  /** What the client calls itself; empty if it says nothing. */
+  /** The name the client gives itself; empty if it gives none. */
   client: string;
   ms: number;
   /** Estimated tokens of the answer. */
@@ -26,35 +26,35 @@ export interface Interval {
   failures: number;
   /** The longest call. */
   msMax: number;
-  /** The most files that waited or were being read; undefined if nobody looked. */
+  /** Max files queued or processing; undefined without a sample. */
   queue?: number;
-  /** Of all stored data, at its end. */
+  /** Size of all stored data at the end of the interval. */
   storageBytes?: number;
 }
 
-/** How things stood at a moment. */
+/** Queue and storage at one moment. */
 export interface Sample {
   at: number;
   queue: number;
   storageBytes: number;
 }
 
-/** Which calls to show. What is empty or absent does not restrict. */
+/** Selects calls. Empty or absent fields match every call. */
 export interface CallFilter {
   tool?: string | undefined;
   client?: string | undefined;
   outcome?: 'ok' | 'failed' | undefined;
-  /** Part of the query, the tool or the caller, whatever the case. */
+  /** Part of the query, tool or caller, ignoring case. */
   text?: string | undefined;
 }
 
-/** The calls of the last day, counted, and the latest of them one by one. In memory: it begins with the process. */
+/** Counts of the last day's calls, and the latest calls one by one. In memory, so a restart clears it. */
 export interface Activity {
   record(call: CallRecord): void;
   sample(sample: Sample): void;
-  /** The newest first. */
+  /** Newest first. */
   latest(filter?: CallFilter): CallRecord[];
-  /** Of the last day, the oldest first; those without calls are there too. */
+  /** All intervals of the last day, oldest first, including empty ones. */
   intervals(now: number): Interval[];
   byTool(): ToolFigures[];
 }
@@ -131,7 +131,7 @@ function matches(call: CallRecord, { tool, client, outcome, text }: CallFilter):
   );
 }
 
-/** What a client calls itself, or whose it is. */
+/** The client's name, else the caller's. */
 export function clientOf({ client, caller }: Pick<CallRecord, 'client' | 'caller'>): string {
   return client === '' ? caller : client;
 }

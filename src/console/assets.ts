@@ -20,7 +20,7 @@ interface Asset {
 
 let known: { assets: ReadonlyMap<string, Asset>; version: string } | undefined;
 
-/** Read and compressed once, when the first page is shown. The bundled script is missing only where nothing was built. */
+/** Reads and compresses the assets once, for the first page. The bundled script is missing only before a build. */
 function loaded(): NonNullable<typeof known> {
   if (known) return known;
   const hash = createHash('sha256');
@@ -36,12 +36,12 @@ function loaded(): NonNullable<typeof known> {
   return known;
 }
 
-/** Part of the assets' addresses: another one makes browsers load them again. */
+/** Part of the assets' URLs: a new version makes browsers reload them. */
 export function assetsVersion(): string {
   return loaded().version;
 }
 
-/** Answers false if there is no asset of this name. */
+/** Returns false for an unknown asset. */
 export function sendAsset(
   name: string,
   request: IncomingMessage,
@@ -56,7 +56,7 @@ export function sendAsset(
   response.writeHead(200, {
     ...commonHeaders,
     ...headers,
-    // Its version is part of such an address.
+    // The URL contains the version, so it never goes stale.
     ...(request.url?.includes('?') ? { 'cache-control': 'public, max-age=31536000, immutable' } : {}),
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
     vary: 'accept-encoding',
@@ -68,10 +68,10 @@ export function sendAsset(
 }
 
 const gzipAside = promisify(gzip);
-/** Shorter pages gain nothing. */
+/** Shorter pages are sent uncompressed. */
 const compressedBytesMin = 1_400;
 
-/** A page, compressed off the thread that answers. */
+/** Sends a page, compressed on another thread. */
 export async function sendHtml(
   status: number,
   markup: string,

@@ -1,13 +1,13 @@
 import { isObject } from '../base/json.ts';
 
-/** What says best what a call is about, in this order. Handles of uploads and tasks are secrets and not among them. */
+/** Arguments that describe a call, most telling first. Never handles of uploads or tasks, which are secret. */
 const subjects = [
   ...['query', 'url', 'quote', 'uri', 'prefix', 'title', 'filename', 'path', 'text', 'note', 'content'],
   ...['thread_id', 'document_id', 'id', 'context_ids', 'document_ids', 'collection', 'tags', 'tag', 'filter'],
 ];
 const queryCharsMax = 200;
 
-/** What a call asked for, in one line. */
+/** A call's subject, in one line. */
 export function queryOf(given: unknown): string {
   if (!isObject(given)) return '';
   for (const name of subjects) {
@@ -32,7 +32,7 @@ const lists = [
   ...['labels', 'collections'],
 ];
 
-/** How many results an answer has; undefined where it has no list. */
+/** Number of results; undefined if the answer has no list. */
 export function resultsOf(answer: object | undefined): number | undefined {
   if (!isObject(answer)) return undefined;
   for (const name of lists) {

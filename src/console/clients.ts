@@ -1,4 +1,4 @@
-/** A client as it named itself, and what it did here. */
+/** A client under its own name, with its connections and calls. */
 export interface ConsoleClient {
   name: string;
   version: string;
@@ -12,18 +12,18 @@ export interface ConsoleClient {
   calls: number;
   failures: number;
   lastAt: number;
-  /** The tools it called, the latest first. */
+  /** The tools it called, latest first. */
   tools: readonly string[];
 }
 
 export type ClientIdentity = Pick<ConsoleClient, 'name' | 'version' | 'transport' | 'caller'>;
 
-/** Who is connected, and who has called lately. In memory: it begins with the process. */
+/** Connected clients and recent callers. In memory, so a restart clears it. */
 export interface Clients {
-  /** Returns what to call when the connection ends. */
+  /** Returns a function to call when the connection ends. */
   connected(client: ClientIdentity, now: number): () => void;
   called(client: ClientIdentity, call: { tool: string; failed: boolean; at: number }): void;
-  /** Those that are connected first, then the latest. */
+  /** Connected clients first, then the most recent. */
   list(): ConsoleClient[];
 }
 

@@ -1,27 +1,27 @@
 import { isObject } from '../base/json.ts';
 import type { FileToSend } from '../http/send-file.ts';
 
-/** The tools as the console uses them: through the same funnel as every client's calls. */
+/** The tools for the console. Calls take the same path as every client's. */
 export interface ConsoleTools {
   has(name: string): boolean;
   names(): readonly string[];
-  /** What a client would get as `structuredContent`; a failure is thrown. */
+  /** Returns the `structuredContent`; throws on failure. */
   call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>>;
   /** The original file of a document. */
   original(id: number): Promise<FileToSend>;
 }
 
-/** What one request brings to a page. */
+/** A request, as pages see it. */
 export interface Visit {
   tools: ConsoleTools;
   /** The part of the path after the page's own, decoded. */
   rest: string;
   query: URLSearchParams;
-  /** The fields of a form that was sent. */
+  /** The fields of a submitted form. */
   form: URLSearchParams;
 }
 
-/** Reads a field of a tool's answer. Answers are data from elsewhere: what is not there reads as empty. */
+/** Reads a field of a tool's answer. Answers are untrusted: a missing field reads as empty. */
 export const read = {
   text: (from: Record<string, unknown>, name: string): string => {
     const value = from[name];

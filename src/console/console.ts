@@ -38,30 +38,30 @@ export interface ConsoleDeps extends RoomDeps {
 }
 
 export interface ConsoleVisitor {
-  /** Who signed in, where that is needed. */
+  /** The signed-in principal, if sign-in is required. */
   principal: Principal | undefined;
   address: string;
-  /** Where they reached us. */
+  /** The address at which the visitor reached this server. */
   origin: string;
   signal: AbortSignal;
 }
 
-/** What the server in front of the console knows of a request. */
+/** What the HTTP service knows about a request. */
 export interface Entrance {
   address: string;
-  /** Whom the request's own token proves, or nobody in particular where none is needed. Undefined: nobody may enter. */
+  /** The principal proven by the request's token, or none if no token is required. Undefined: access denied. */
   access(): Promise<{ principal: Principal | undefined } | undefined>;
-  /** Wrong tokens are counted by address. */
+  /** Wrong tokens count against the address. */
   checkToken(token: string): Promise<TokenCheck>;
-  /** Whether what proved it holds still. */
+  /** Whether the principal's token is still valid. */
   isValid(principal: Principal): Promise<boolean>;
 }
 
 export type TokenCheck = { principal: Principal | undefined } | 'wrong' | 'too many';
 
-/** The web console: pages over what the tools give, for people. */
+/** The web console: pages for people, built on the tools' answers. */
 export interface Console {
-  /** Answers the request if its path is one of the console's; Host and Origin were checked. */
+  /** Answers the request if its path is one of the console's. Host and Origin are already checked. */
   handle(request: IncomingMessage, response: ServerResponse, entrance: Entrance): Promise<boolean>;
 }
 
@@ -69,7 +69,7 @@ const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
   'x-frame-options': 'DENY',
-  // With none at all, browsers would not tell that a form comes from here (Origin: null).
+  // With `no-referrer`, browsers would send our own forms with `Origin: null`.
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -79,12 +79,12 @@ const securityHeaders = {
 const textFormBytesMax = 20 * 1024 * 1024;
 const formBytesMax = 64 * 1024;
 const pacesMax = 100;
-/** From somebody who has not signed in yet. */
+/** Max bytes of the sign-in form, which anybody may send. */
 const tokenBytesMax = 16 * 1024;
 
 export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console {
   const signIns = createSignIns();
-  /** Of each part of the queue that somebody may see. */
+  /** One per set of rights: each sees a different part of the queue. */
   const paces = new BoundedMap<string, Pace>(pacesMax);
   const paceOf = (principal: Principal | undefined): Pace => {
     const key = rightsKey(principal?.rights ?? fullRights);
@@ -176,7 +176,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const form = method === 'POST' ? await readForm(request, response, bytesMax) : new URLSearchParams();
       if (form === undefined) return true;
       if (path === '/sign-in') {
-        // Somebody who reloads the page that said that the token was wrong.
+        // The visitor reloaded the page that reported a wrong token.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
         else
           await signIn(await entrance.checkToken(form.get('token') ?? ''), form.get('next') ?? '/', request, response);
@@ -233,7 +233,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
     }
   }
 
-  /** Whoever signed in, as long as their token holds. */
+  /** The signed-in principal, while their token is valid. */
   async function whoSignedIn(
     request: IncomingMessage,
     base: string,
@@ -269,11 +269,11 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
   }
 }
 
-/** Who looks at a page. */
+/** The visitor of a page. */
 interface Known {
   tools: ConsoleTools;
   principal: Principal | undefined;
-  /** The secret path of their session; empty where there is none. */
+  /** The secret path of their session; empty if there is none. */
   base: string;
   canSignOut: boolean;
 }
@@ -287,7 +287,7 @@ const nobody: Known = {
   canSignOut: false,
 };
 
-/** `next`: the page to go to then. */
+/** `next`: the page to open after sign-in. */
 function signInPage(message: string | undefined, next: string): Page {
   const attributes = { autofocus: true, autocomplete: 'current-password' };
   return {
@@ -319,17 +319,17 @@ function notFound(): Page {
   };
 }
 
-/** Addresses for programs, which stay what they are when a person opens them. */
+/** Paths for programs: browsers get the same answer there. */
 const programPaths = /^\/(?:health|metrics|\.well-known\/.*)$/;
 
-/** Whether a person should see that there is no such page; programs get an answer of theirs. */
+/** Whether to answer with a "not found" page. Programs get a plain error instead. */
 function wantsPage({ method, headers }: IncomingMessage, path: string): boolean {
   return method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '') && !programPaths.test(path);
 }
 
 /**
- * Browsers say where a form comes from; other sites' forms, and what says nothing at all, are refused. `Sec-Fetch-Site` comes
- * first: it holds behind a proxy that changes Host as well. Only browsers that do not send it are judged by Origin.
+ * Rejects forms of other sites, and requests that don't say where they come from. `Sec-Fetch-Site` is preferred, because it is
+ * right even behind a proxy that changes Host. Origin is used for browsers that don't send it.
  */
 function isOwnForm({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
@@ -338,23 +338,23 @@ function isOwnForm({ headers }: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host === host;
 }
 
-/** A neighbour on another port can plant the cookie of its own session, and lead a browser to it by a link. */
+/** True if a link from another site or port led here. Such a site may have planted the cookie of its own session. */
 function isLedHere({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site === 'same-site' || site === 'cross-site';
 }
 
-/** A path of this server, not the address of another one. */
+/** True for a path on this server, false for a URL of another one. */
 function isOwnPath(text: string): boolean {
   return /^\/(?![/\\])[!-~]*$/.test(text);
 }
 
-/** Whether the browser came by way of a proxy with TLS, as far as its form tells. */
+/** Whether the browser used TLS, which a proxy may terminate. Read from the form's Origin. */
 function isOverTls({ headers: { origin = '' } }: IncomingMessage): boolean {
   return /^https:/i.test(origin);
 }
 
-/** Where the visitor reached us. What a proxy says of it is only shown to that visitor. */
+/** The visitor's URL of this server. Based on headers that a proxy sets, so it is only shown to that visitor. */
 function originOf({ headers }: IncomingMessage): string {
   const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
   return `${scheme}://${headers.host ?? ''}`;

@@ -8,7 +8,7 @@ export class Html {
 
 export type Part = Html | string | number | false | null | undefined | readonly Part[];
 
-/** Markup with values in it. Values are text, however they look; only what `html` itself made stays markup. */
+/** Markup with values. Every value is escaped as text, unless `html` itself created it. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
   return new Html(strings.map((text, index) => text + (index < values.length ? markupOf(values[index]) : '')).join(''));
 }
@@ -22,14 +22,14 @@ function markupOf(value: Part): string {
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** The value of a field in a form, quoted or in a textarea: as it is, or saving the form would change what nobody touched. */
+/** A form field's value, unaltered: saving the form must not change text that nobody edited. */
 export function fieldValue(text: string): Html {
   return new Html(escapeMarkup(text));
 }
 
 /**
- * For text and for quoted attributes. What reverses or hides the text around it is shown as a box: a title must not be
- * able to change how the page beside it reads.
+ * For text and quoted attributes. Control characters, including bidirectional ones, are shown as a box: a title must not
+ * change how the rest of the page reads.
  */
 function escapeText(text: string): string {
   return escapeMarkup(

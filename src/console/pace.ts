@@ -1,29 +1,29 @@
-/** What there is to do at a moment. */
+/** The work left at one moment. */
 export interface WorkState {
   /** Milliseconds since 1970. */
   at: number;
-  /** Files that wait or are being read. */
+  /** Files queued or processing. */
   waiting: number;
-  /** Files that are done or failed, ever. */
+  /** Files done or failed since the beginning. */
   finished: number;
   /** Passages without vectors. */
   unembedded: number;
 }
 
 export interface WorkPace {
-  /** Undefined while it is not known: nothing was finished lately. */
+  /** Undefined if nothing was finished recently. */
   filesPerMinute?: number;
   filesLeftMs?: number;
   passagesPerMinute?: number;
   passagesLeftMs?: number;
 }
 
-/** How fast work goes, from how it stood when somebody looked. */
+/** Estimates the speed of ingestion from earlier samples. */
 export interface Pace {
   of(now: WorkState): WorkPace;
 }
 
-/** Looks that are older say nothing about the pace of now. */
+/** Older samples are ignored. */
 const windowMs = 60_000;
 const looksMax = 120;
 
@@ -36,7 +36,7 @@ export function createPace(): Pace {
       const minutes = (now.at - first.at) / 60_000;
       if (minutes === 0) return {};
       const files = (now.finished - first.finished) / minutes;
-      // Files that are finished in between add passages; how many are left tells a pace only while none is.
+      // A finished file adds passages. So the speed of embedding is measured only over a time without finished files.
       const still = looks.find(({ finished }) => finished === now.finished) ?? now;
       const passages = (still.unembedded - now.unembedded) / Math.max((now.at - still.at) / 60_000, Number.EPSILON);
       return {

@@ -9,13 +9,13 @@ export interface Page {
   status?: number;
   /** For the head of the document. */
   head?: Html;
-  /** What was just done, by `toast`. */
+  /** Reports what was just done; see `toast`. */
   toast?: Html | undefined;
   /** `wide` uses the whole width; `bare` has no menu. */
   layout?: 'wide' | 'bare';
-  /** A file to send instead. */
+  /** A file to send instead of the page. */
   file?: FileToSend;
-  /** Where to go instead of showing anything, after a change. */
+  /** Redirects there instead, after a change. */
   location?: string;
 }
 
@@ -24,17 +24,17 @@ export interface MenuEntry {
   name: string;
   icon: IconName;
   group: 'knowledge' | 'server';
-  /** Reached from other pages only. */
+  /** Not in the menu; reached from other pages. */
   isHidden?: boolean;
-  /** One of the four in the bar at the bottom of a phone. */
+  /** In the bottom bar on a phone, which holds four. */
   isOnBar?: boolean;
 }
 
 export interface Shell {
-  /** The pages that this server has, in the order of the menu. */
+  /** This server's pages, in menu order. */
   menu: readonly MenuEntry[];
   current: string;
-  /** The secret path of the visitor's session, which links and forms keep; empty where there is none. */
+  /** The secret path of the visitor's session, prefixed to links and forms; empty if there is none. */
   base: string;
   version: string;
   isReadOnly: boolean;
@@ -43,7 +43,7 @@ export interface Shell {
   assetsVersion: string;
 }
 
-/** The whole document of a page. */
+/** Renders the whole document. */
 export function renderPage(page: Page, shell: Shell): string {
   const { title, body, head, toast, layout } = page;
   const { base, isReadOnly, assetsVersion } = shell;
@@ -76,7 +76,7 @@ ${toast}
   return withBase(whole, base);
 }
 
-/** Links and forms of a session stay below its path. Text can't look like one: its quotation marks are escaped. */
+/** Prefixes links and forms with the session's path. Text can't look like a link: its quotation marks are escaped. */
 function withBase({ markup }: Html, base: string): string {
   return base === '' ? markup : markup.replace(/ (href|action|formaction|src)="\/(?!console\/|\/)/g, ` $1="${base}/`);
 }

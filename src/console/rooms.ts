@@ -21,28 +21,28 @@ import { changeToken, mayManageTokens, newTokenPage, type TokenDeps, tokensPage 
 import { changeTrash, trashPage, trashTools } from './pages/trash.ts';
 import { changeWebSource, newWebSourcePage, webSourcesPage } from './pages/web-sources.ts';
 
-/** A part of the console, with its place in the menu. */
+/** A section of the console, with its menu entry. */
 export interface Room extends MenuEntry {
-  /** Without one of these tools there is nothing to show. */
+  /** Hidden unless one of these tools exists. */
   needs?: string | readonly string[];
-  /** Tells about the server as a whole, so not for those who may see only a part. */
+  /** Concerns the whole server, so visitors with restricted rights can't see it. */
   isWhole?: boolean;
-  /** Whom it is for, where the rights alone don't say it. */
+  /** An additional condition on the visitor. */
   isFor?(about: Pick<About, 'tokens' | 'isReadOnly' | 'principal'>): boolean;
   show(visit: Visit, about: About): Promise<Page> | Page;
-  /** What stands below the path. */
+  /** Shows a page below the path. */
   showOne?(visit: Visit, about: About): Promise<Page>;
   /** A file below the path; undefined if the path names none. */
   download?(visit: Visit): Promise<FileToSend> | undefined;
-  /** Carries out a form and returns where to go then, or what to show once. */
+  /** Handles a form. Returns the next page's path, or a page to show once. */
   change?(visit: Visit, about: About): Promise<string | Page>;
 }
 
-/** What the rooms about the server itself ask. */
+/** Dependencies of the rooms about the server itself. */
 export interface RoomDeps {
   activity: Activity;
   clients: Clients;
-  /** The entry for this server in the files of clients; the token is only named. */
+  /** This server's entry for each client's file, with a placeholder for the token. */
   snippets(url: string, needsToken: boolean): Promise<readonly ConnectSnippet[]>;
   tokens: TokenDeps['tokens'];
   toolsetNames: readonly string[];
@@ -58,10 +58,10 @@ export interface About extends RoomDeps {
   config: ShownConfig;
   pace: Pace;
   mcpUrl: string;
-  /** Whether clients have to send a token. */
+  /** Whether clients must send a token. */
   needsToken: boolean;
   isReadOnly: boolean;
-  /** Who looks; undefined where no token is needed. */
+  /** The visitor; undefined if no token is required. */
   principal: Principal | undefined;
 }
 
@@ -187,7 +187,7 @@ export const rooms: readonly Room[] = [
   },
 ];
 
-/** What the console's own script asks for. */
+/** Requests of the console's own script. */
 export const actions: Record<string, (visit: Visit) => Promise<Record<string, unknown>>> = {
   '/console/upload-start': startUpload,
   '/console/upload-finish': finishUpload,
@@ -197,12 +197,12 @@ export function isOpenTo({ isWhole, isFor }: Room, about: Pick<About, 'tokens' |
   return (!isWhole || seesAll(about.principal)) && (isFor?.(about) ?? true);
 }
 
-/** Whether somebody may see the server as a whole. */
+/** Whether the visitor has full rights. */
 function seesAll(principal: Principal | undefined): boolean {
   return principal === undefined || isUnrestricted(principal.rights);
 }
 
-/** Whether the tools have something to show there. */
+/** Whether a tool exists that the room needs. */
 export function isOffered({ needs = [] }: Room, tools: ConsoleTools): boolean {
   const names = typeof needs === 'string' ? [needs] : needs;
   return names.length === 0 || names.some(tools.has);

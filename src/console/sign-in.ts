@@ -4,15 +4,15 @@ import { BoundedMap } from '../base/bounded-map.ts';
 import type { Principal } from '../base/rights.ts';
 
 /**
- * Who signed in with a token. In memory: a restart asks again.
+ * Console sessions, opened with a token. In memory, so a restart asks again.
  *
  * Browsers send a cookie to every port of a host. Over TLS the cookie is `__Host-`, which no other port can read or plant
  * unless it has the certificate. Without TLS each session has a secret path, and its cookie is sent below that path only.
  */
 export interface SignIns {
-  /** The `Set-Cookie` of a new session, and the path below which its pages are: empty over TLS. */
+  /** The `Set-Cookie` of a new session, and the secret path of its pages (empty over TLS). */
   open(request: IncomingMessage, principal: Principal, isSecure: boolean): { cookie: string; base: string };
-  /** Who sent the request, if they have signed in. `base`: the session's path, as the request names it. */
+  /** The signed-in sender of the request. `base`: the session's path in the request. */
   find(request: IncomingMessage, base: string): Principal | undefined;
   /** The `Set-Cookie` that ends the request's own session. */
   close(request: IncomingMessage, base: string): string;
@@ -20,7 +20,7 @@ export interface SignIns {
 
 const lifeMs = 12 * 3_600_000;
 const openMax = 1_000;
-/** Max open sessions of one principal: the oldest ends. */
+/** Max open sessions per principal; the oldest is closed. */
 const ownMax = 20;
 const attributes = 'HttpOnly; SameSite=Strict';
 
@@ -32,12 +32,12 @@ export function splitBase(path: string): { base: string; rest: string } {
 
 export function createSignIns(clock: () => number = () => performance.now()): SignIns {
   const sessions = new BoundedMap<string, { principal: Principal; base: string; expiry: number }>(openMax);
-  // Nobody who has not seen it can plant one of this name.
+  // A random cookie name, so that others can't plant a cookie.
   const mark = randomBytes(6).toString('hex');
   const name = (request: IncomingMessage, base: string): string =>
     `${base === '' ? '__Host-' : ''}carrel_${mark}${portOf(request)}`;
 
-  /** Of two with the name, one was planted, perhaps under a longer path: neither counts. */
+  /** If there are two cookies with this name, one was planted, so neither is accepted. */
   const idIn = (request: IncomingMessage, base: string): string | undefined => {
     const pattern = new RegExp(`(?:^|; ?)${name(request, base)}=([^;]*)`, 'g');
     const [first, ...others] = [...(request.headers.cookie ?? '').matchAll(pattern)];

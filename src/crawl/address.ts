@@ -1,4 +1,4 @@
-/** Longer ones do not fit a document's `source_path`, and are nearly always made by a script. */
+/** Longer URLs do not fit a document's `source_path`, and are nearly always generated. */
 export const urlCharsMax = 1000;
 
 /** Parameters that say where a visitor came from, not which page it is. */
@@ -6,11 +6,11 @@ const trackers =
   /^(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|mkt_tok|oly_anon_id|oly_enc_id|vero_id|wickedid)$/i;
 const sessions = /^(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|sessionid|session_id|s_id|zenid)$/i;
 
-/** What never has text to search: not fetched when a page links to it. */
+/** File types without text; links to them are not followed. */
 const mediaEndings =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svgz?|css|m?js|map|woff2?|ttf|otf|eot|mp[34]|m4[av]|og[agv]|wav|flac|webm|avi|mov|mkv|zip|gz|tgz|bz2|xz|zst|7z|rar|tar|jar|war|whl|deb|rpm|dmg|iso|img|exe|msi|apk|bin|so|dll|class|pyc|asc|sig|sha\d+|md5|torrent)$/i;
 
-/** One spelling of each page: no fragment, no tracking or session id. Undefined if it is no address of a page. */
+/** Normalises a URL: removes the fragment, tracking parameters and session ids. Undefined if it can't be a page. */
 export function normalise(address: string, base?: string): string | undefined {
   const url = URL.parse(address, base);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined;
@@ -33,14 +33,14 @@ export function isMedia(url: string): boolean {
   return mediaEndings.test(new URL(url).pathname);
 }
 
-/** The folder that a page is in, as an address. */
+/** The URL of a page's folder. */
 export function folderOf(url: string): string {
   return new URL('.', url).href.replace(/[?#].*$/, '');
 }
 
 /**
- * The pattern of an address that counts something, such as a calendar's `?month=2031-07` or `/2031/07/`, or that has a long
- * id in it. Undefined for others, also for those with one number in the path: articles have that.
+ * The pattern of a URL with several numbers, such as a calendar's `?month=2031-07` or `/2031/07/`, or with a long id.
+ * Undefined for other URLs, including those with one number in the path, as many articles have.
  */
 export function countingPattern(url: string): string | undefined {
   const { origin, pathname, search } = new URL(url);

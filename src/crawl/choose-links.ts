@@ -4,17 +4,17 @@ import type { Scope } from './scope.ts';
 /** Chooses the links of a page that are new to the source. */
 export interface LinkChooser {
   choose(urls: Iterable<string>, scope: Scope): { readonly fresh: string[]; readonly counted: number };
-  /** A page is known from now on. False: it was known. */
+  /** Marks a page as known. Returns false if it was known already. */
   learn(url: string): boolean;
   forget(url: string): void;
   readonly size: number;
 }
 
-/** Addresses of one counting pattern, such as the months of a calendar, may be this share of a source. */
+/** Max share of a source for URLs of one numbered pattern, such as the months of a calendar. */
 const patternShare = 0.2;
 const patternMin = 20;
 
-/** `counted`: links left out because there are too many of their pattern. */
+/** `counted`: links omitted because their pattern has too many. */
 export function createLinkChooser(pagesMax: number): LinkChooser {
   const known = new Set<string>();
   const patterns = new Map<string, number>();
@@ -38,7 +38,7 @@ export function createLinkChooser(pagesMax: number): LinkChooser {
       const fresh = new Set<string>();
       let counted = 0;
       for (const link of urls) {
-        // One page may have a hundred thousand of them.
+        // One page may have a hundred thousand links.
         if (fresh.size >= pagesMax) break;
         const url = normalise(link);
         if (url === undefined || known.has(url) || fresh.has(url) || !scope(url)) continue;
@@ -50,7 +50,7 @@ export function createLinkChooser(pagesMax: number): LinkChooser {
           if (pattern !== undefined) patterns.set(pattern, others + 1);
         }
       }
-      // Those that are saved are learnt; their patterns have been counted.
+      // Their patterns are counted already.
       for (const url of fresh) known.add(url);
       return { fresh: [...fresh], counted };
     },

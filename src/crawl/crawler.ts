@@ -14,9 +14,9 @@ import { RunLost } from './save-pages.ts';
 import type { PageEngine } from './store-page.ts';
 
 export interface Crawler {
-  /** There may be something to do. */
+  /** Call when there may be something to do. */
   wake(): void;
-  /** Runs that have not ended go on in another process, or in the next one. */
+  /** Unfinished runs continue in another process or after a restart. */
   close(): Promise<void>;
 }
 
@@ -26,11 +26,11 @@ export interface CrawlerDeps {
   readonly extractor: Extractor;
   readonly fetch: SafeFetch;
   readonly log: Logger;
-  /** Only these runs; nothing is scheduled. */
+  /** Performs only these runs and schedules nothing. */
   readonly jobs?: readonly number[] | undefined;
 }
 
-/** Runs of one process at a time. Each fetches from one host at a time. */
+/** Max concurrent runs per process. Each fetches from one host at a time. */
 const runsMax = 4;
 const leaseMs = 15_000;
 const pollMs = 5_000;
@@ -66,7 +66,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
         return run !== undefined && web.renew({ id, owner, leaseMs, progress: run.progress() });
       },
       perform,
-      // The engine of this process gives back the jobs of dead ones, of whatever kind.
+      // The engine of this process recovers all jobs of dead processes.
       recover: async () => {},
       async giveBack() {
         await ingestion.giveBack({ owners: [owner], crashed: false });
@@ -83,7 +83,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
     wake: queue.wake,
     async close() {
       hearing?.();
-      // Runs end before those that wait for a host, which would fail otherwise.
+      // Closes the queue first: otherwise runs that wait for a host would fail.
       const closing = queue.close();
       stop.abort();
       await closing;

@@ -8,7 +8,7 @@ import { fetchPage } from './fetch-page.ts';
 import { isNear, type Sketch, sketchOf } from './near-duplicates.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Returns the document, or the code of why there is none. Counts the CPU time. */
+/** Returns the document, or the error code. Adds up the CPU time. */
 export async function extractPage(
   { extractor, signal, state }: RunContext,
   { body, url, contentType }: FetchResponse,
@@ -18,7 +18,7 @@ export async function extractPage(
     state.summary.cpu_seconds = Math.round(state.cpuMs / 100) / 10;
   };
   const type = contentType === undefined ? {} : { contentType };
-  // The same extent as the engine's, so that an unchanged text is an unchanged document.
+  // The same extent as in the engine, so that an unchanged text means an unchanged document.
   const page = { bytes: body, url, mode: 'markdown', extent: 'page', links: true, ...type } as const;
   for (;;) {
     try {
@@ -38,15 +38,15 @@ export async function extractPage(
   }
 }
 
-/** Without the addresses of links: some sites write another session id into them each time. */
+/** The text without link URLs: some sites put a new session id into them each time. */
 export function visibleText(markdown: string): string {
   return markdown.replaceAll(/\]\((?:[^()\s]|\([^()\s]*\))*\)/g, ']');
 }
 
-/** Whether a host shows this text for an address that cannot exist, too. */
+/** Whether the host also returns this text for a URL that can't exist. */
 export type NotFoundCheck = (url: string, sketch: Sketch) => Promise<boolean>;
 
-/** Asks each folder once, and only where links are followed. */
+/** Requests one such URL per source folder, and only for sites and sitemaps. */
 export function createNotFoundCheck(context: RunContext): NotFoundCheck {
   const { run, signal, state, fetch } = context;
   const { follows, listing } = run.source.settings;

@@ -2,7 +2,7 @@ import { isCarrelError } from '../base/errors.ts';
 import { readRobots as readDirectives } from '../documents/links/html-links.ts';
 import type { FetchHead, FetchResponse, SafeFetch, Validators } from '../web/safe-fetch.ts';
 
-/** What became of one request for one address. Redirects are not followed: where they lead is a page of its own. */
+/** The outcome of one request. Redirects are not followed: their target is a separate page. */
 export type Fetched =
   | {
       readonly outcome: 'page';
@@ -19,7 +19,7 @@ export type Fetched =
 const pageTypes = 'text/html,application/xhtml+xml,text/markdown,text/plain,application/pdf;q=0.9,*/*;q=0.5';
 const retryAfterMaxMs = 3_600_000;
 
-/** Ends a fetch when its head has said enough: the body stays unread. */
+/** Ends a fetch after its headers, without reading the body. */
 class Ended extends Error {
   override readonly name = 'Ended';
   readonly fetched: Fetched;

@@ -15,7 +15,7 @@ export interface Host {
   robots(signal: AbortSignal): Promise<RobotsRules>;
   /** Waits until no other request runs and the pause is over. Several runs of this process take turns. */
   request<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T>;
-  /** No request before this time has passed, in any process. */
+  /** Delays the next request from any process by this time. */
   postpone(waitMs: number): Promise<void>;
   release(): Promise<void>;
 }
@@ -41,7 +41,7 @@ const robotsMs = 24 * 3_600_000;
 const robotsAttempts = 3;
 
 interface Held {
-  /** Settles when the last request that was begun has ended. */
+  /** Settles when the latest request has ended. */
   tail: Promise<unknown>;
   /** By performance.now(). */
   nextAt: number;
@@ -133,11 +133,11 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   }
 
   async function renew(host: string, state: Held): Promise<void> {
-    // A lease outlasts two failures; whether it is lost is known when the database answers.
+    // A lease survives two failed renewals. It counts as lost only if the database says so.
     state.isLost = !(await web.keepHost({ host, owner, leaseMs }).catch(() => !state.isLost));
   }
 
-  /** RFC 9309, 2.3.1: what does not exist allows everything; while it cannot be had, nothing is fetched. */
+  /** RFC 9309, 2.3.1: a missing robots.txt allows everything; an unreachable one allows nothing. */
   async function fetchRobots(origin: string, signal: AbortSignal): Promise<{ text: string; lastsMs: number }> {
     const accept = 'text/plain,*/*;q=0.5';
     for (let attempt = 1; ; attempt += 1) {
@@ -164,7 +164,7 @@ function noRobots(origin: string, status: number): CarrelError {
   return new CarrelError('fetch_failed', message, { data: { host, status } });
 }
 
-/** A lease that comes too late is given back. */
+/** A lease obtained too late is released. */
 async function unlessAborted(taking: Promise<Lease<Held>>, signal: AbortSignal): Promise<Lease<Held>> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

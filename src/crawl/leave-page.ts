@@ -7,14 +7,14 @@ import { createScope } from './scope.ts';
 import { moveDocument, removeDocument } from './store-page.ts';
 
 const redirectsMax = 5;
-/** Attempts at a page that may succeed later. */
+/** Max attempts per page. */
 const attemptsMax = 3;
-/** A host that failed this often in a row is left alone until the next refresh. */
+/** After this many failures in a row, a host is skipped until the next refresh. */
 const hostFailuresMax = 10;
-/** A page that is missing this often, in as many refreshes, is gone. */
+/** A page missing in this many refreshes in a row is gone. */
 const missingMax = 2;
 
-/** A document that the page has stays until the page is gone. */
+/** Records a failed or skipped page. Its document, if any, stays. */
 export function leaveOut(
   context: RunContext,
   page: StoredPage,
@@ -25,7 +25,7 @@ export function leaveOut(
   return savePage(context, page, [page.document === undefined ? { ...page, state: outcome } : page]);
 }
 
-/** The page was not found. */
+/** Handles a missing page. */
 export async function miss(context: RunContext, page: StoredPage, reason: string): Promise<void> {
   const { state, links } = context;
   const failures = page.failures + 1;
@@ -47,7 +47,7 @@ export async function dropDocument(context: RunContext, { url, document }: PageF
   context.state.summary.gone += 1;
 }
 
-/** The page leaves its text to another one, which takes over its document unless it has its own. */
+/** Makes the page an alias of another one, which takes over its document unless it has its own. */
 export async function leadTo(context: RunContext, page: StoredPage, url: string): Promise<void> {
   const { web, engine, signal, links, texts, run } = context;
   const alias: PageChange = {
@@ -71,7 +71,7 @@ export async function leadTo(context: RunContext, page: StoredPage, url: string)
   return savePage(context, page, [alias, heir]);
 }
 
-/** Follows redirects of a run. `url` is undefined if it is no web address. */
+/** Handles redirects. `url` is undefined if it is not a web address. */
 export function createRedirects(context: RunContext): (page: StoredPage, url: string | undefined) => Promise<void> {
   const { state, run } = context;
   const { settings } = run.source;
@@ -91,7 +91,7 @@ export function createRedirects(context: RunContext): (page: StoredPage, url: st
 }
 
 export interface Retries {
-  /** A page that may succeed later waits for its next attempt. Throws if the host fails too often. */
+  /** Schedules another attempt. Throws if the host fails too often. */
   postpone(page: StoredPage, reason: string, hostWaitMs: number): Promise<void>;
   /** Called for every request. */
   count(failed: boolean): void;

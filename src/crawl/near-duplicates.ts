@@ -1,10 +1,10 @@
-/** Hashes kept of a text. With fewer, the share of common shingles is estimated less well. */
+/** Hashes per sketch. More give a better estimate. */
 const sketchSize = 100;
-/** Words of a shingle. */
+/** Words per shingle. */
 const shingleWords = 5;
-/** Share of common shingles from which two pages count as one. One word changed in 200 is about as much. */
+/** Pages that share at least this part of their shingles are duplicates: about one changed word in 200. */
 const sameShare = 0.95;
-/** Beyond this, the rest of a text says nothing new about it. */
+/** Only this much of a text is compared. */
 const sketchCharsMax = 200_000;
 
 /** The lowest hashes of a text's shingles, ascending. */
@@ -26,7 +26,7 @@ export function sketchOf(text: string): Sketch {
   return Uint32Array.from(shingles).sort().slice(0, sketchSize);
 }
 
-/** Whether the texts of two sketches are nearly the same: by the share of the lowest hashes that both have. */
+/** Whether two texts are nearly the same, estimated from the hashes that their sketches share. */
 export function isNear(first: Sketch, second: Sketch): boolean {
   let [common, seen, left, right] = [0, 0, 0, 0];
   while (seen < sketchSize && (left < first.length || right < second.length)) {
@@ -63,7 +63,7 @@ function mixed(value: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The texts of a source's pages, to find those that are there already. */
+/** Finds duplicates among the texts of a source's pages. */
 export interface PageTexts {
   /** The address of another page with nearly the same text. */
   find(url: string, hash: string, sketch: Sketch): string | undefined;

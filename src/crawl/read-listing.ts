@@ -11,7 +11,7 @@ export interface ListingDeps {
   hostOf(url: string): Promise<Host>;
 }
 
-/** Sitemaps that one index may lead to. */
+/** Max sitemaps read. */
 const sitemapsMax = 100;
 
 /** The pages that a feed lists, by address. */
@@ -58,7 +58,7 @@ export async function readSitemapPages(
   throw failure ?? new CarrelError('fetch_failed', `${origin} has no sitemap with pages. Use --site to follow links.`);
 }
 
-/** Whether the address is that of a sitemap, not of a page whose site has one. */
+/** Whether the URL is a sitemap itself, rather than a page. */
 export function isSitemap(url: string): boolean {
   return /\.xml(?:\.gz)?$/i.test(new URL(url).pathname);
 }

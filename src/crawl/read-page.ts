@@ -11,13 +11,13 @@ import { noteLimit, noteReason } from './run-state.ts';
 import { type FoundLinks, savePage } from './save-pages.ts';
 import { storePage } from './store-page.ts';
 
-/** Codes of documents that are as they should be, but have no text for us. */
+/** Error codes of valid documents without readable text. */
 const unreadable = new Set(['unsupported_content_type', 'encrypted_document', 'no_text_in_document']);
 
 export type ReadPage = (page: StoredPage, fetched: Fetched & { outcome: 'page' }) => Promise<void>;
 
 /**
- * Reads a page that was fetched, and keeps it as a document unless it asks not to, says what another page says, or is as it was.
+ * Reads a fetched page and stores it as a document, unless it forbids indexing, duplicates another page or is unchanged.
  */
 export function createPageReader(context: RunContext): ReadPage {
   const { state, texts } = context;
@@ -43,7 +43,7 @@ export function createPageReader(context: RunContext): ReadPage {
     if (canonical !== undefined && canonical !== page.url && (await isBetter(context, canonical))) {
       return leadTo(context, facts, canonical);
     }
-    // Not before they are saved: links of pages that are left out are new to others.
+    // Evaluated only when the page is saved: links of an omitted page must stay new to other pages.
     const fresh = (): FoundLinks => ({ urls: chooseLinks(context, page, found), depth: page.depth + 1 });
     if (fetched.noindex || asked?.noindex === true) {
       noteReason(state, 'skipped', 'noindex', page.url);
@@ -64,7 +64,7 @@ export function createPageReader(context: RunContext): ReadPage {
     const sketch = sketchOf(text);
     if (page.url !== state.root && (await isNotFoundPage(page.url, sketch))) return miss(context, page, 'soft 404');
     const twin = page.document === undefined ? texts.find(page.url, textHash, sketch) : undefined;
-    // Reserved before the next page is compared. Links of a duplicate are not followed: they may go on forever.
+    // Registered before the next page is compared. Links of a duplicate are not followed: they may never end.
     if (twin === undefined) texts.set(page.url, textHash, sketch);
     const changed: PageFacts = { ...facts, textHash, sketch: encodeSketch(sketch) };
     if (twin !== undefined) return saveDuplicate(context, page, { ...changed, target: twin });
@@ -116,7 +116,7 @@ async function keep(
   }
 }
 
-/** A canonical page that is not itself a dead end. */
+/** True if the canonical page belongs to the source and is not itself a dead end. */
 async function isBetter({ scope, web, run }: RunContext, url: string): Promise<boolean> {
   if (!scope(url)) return false;
   const [known] = await web.byUrl({ source: run.source.id, urls: [url] });

@@ -11,7 +11,7 @@ export interface RobotsRules {
 export const robotsBytesMax = 512 * 1024;
 export const allowAll = '';
 
-/** A host that wants longer pauses than this is asked once an hour. */
+/** Max pause: a host that asks for longer ones gets one request an hour. */
 const delayMaxMs = 3_600_000;
 
 export function readRobots(text: string, origin: string, userAgent: string): RobotsRules {

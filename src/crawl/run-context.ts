@@ -19,10 +19,10 @@ export interface RunDeps {
   readonly settings: Pick<CrawlSettings, 'sourceBytesMax' | 'sourceCpuMinutes'>;
 }
 
-/** What all steps of a run share. */
+/** Shared by all steps of a run. */
 export interface RunContext extends RunDeps {
   readonly run: ClaimedRun;
-  /** This process, for the leases of the run. */
+  /** Identifies this process in leases. */
   readonly owner: string;
   readonly signal: AbortSignal;
   readonly state: RunState;

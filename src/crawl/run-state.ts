@@ -1,20 +1,20 @@
 import type { ClaimedRun } from '../storage/web/runs.ts';
 
-/** What a run has done, for people. */
+/** Summary of a run, for people. */
 export interface RunSummary {
   new: number;
   changed: number;
   unchanged: number;
   /** Documents in the trash: their pages were missing twice, or may no longer be indexed. */
   gone: number;
-  /** Pages with the text of another one. */
+  /** Pages with the same text as another. */
   duplicates: number;
   failed: number;
   /** Pages that robots.txt or the page itself excludes, or that have no text. */
   skipped: number;
-  /** Why pages failed or were skipped, the most frequent reason first in what is shown. */
+  /** Why pages failed or were skipped. Shown with the most frequent reason first. */
   reasons: { reason: string; pages: number; example: string }[];
-  /** Limits that left something out: pages, depth, bytes, cpu, calendar. */
+  /** Limits that were reached: pages, depth, bytes, cpu, calendar. */
   limits: string[];
   bytes: number;
   cpu_seconds: number;
@@ -25,7 +25,7 @@ export interface RunState {
   readonly source: number;
   /** All pages up to this key were visited. */
   cursor: number;
-  /** The source's address, or where that redirects to. */
+  /** The source's URL, after redirects. */
   root: string;
   visited: number;
   cpuMs: number;
@@ -35,7 +35,7 @@ export interface RunState {
 const reasonsMax = 20;
 
 export function stateOf({ source, state }: ClaimedRun): RunState {
-  // Written by an earlier process, in this shape; a new run has only its source.
+  // Saved by an earlier process in this shape; empty for a new run.
   const kept = state as Partial<RunState>;
   return {
     source: source.id,

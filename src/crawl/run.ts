@@ -19,7 +19,7 @@ export interface Run {
   progress(): RunProgress;
 }
 
-/** Pages that are read and stored while the next one is fetched. */
+/** Max pages being read and stored while the next one is fetched. */
 const readingMax = 4;
 const pagesAtOnce = 50;
 
@@ -81,7 +81,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
       signal.throwIfAborted();
       if (failure !== undefined) throw failure.error;
       if (isOverLimit()) return;
-      // Before the look: a page that ends meanwhile may have links that the look did not see.
+      // Checked before the query: a page that ends meanwhile may add links that the query missed.
       const isReading = reading.size > 0;
       if (waiting.length === 0) waiting = await web.pages({ source: source.id, after, limit: pagesAtOnce });
       const page = waiting.shift();
@@ -102,7 +102,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return summary.limits.some((limit) => limit === 'bytes' || limit === 'cpu');
   }
 
-  /** Whether the listing says that there is nothing to look for. Old entries of a feed stay as they are. */
+  /** Whether the listing shows that the page is unchanged. Old entries of a feed stay as they are. */
   function isSettled({ url, state: before, listedAt }: StoredPage): boolean {
     const listed = listing?.get(url);
     if (listed === undefined) return settings.listing === 'feed';
@@ -112,7 +112,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return true;
   }
 
-  /** Tries the first page again that waits for it. False: none does. */
+  /** Retries the first waiting page. Returns false if there is none. */
   async function retry(): Promise<boolean> {
     const [next] = await web.retried({ source: source.id, run: id });
     if (next === undefined) return false;
@@ -141,7 +141,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
   async function fetchOne({ url, etag, lastModified }: StoredPage): Promise<Fetched> {
     const host = await hostOf(url);
     const rules = await host.robots(signal).catch((error: unknown) => {
-      // Without its own host, a source has nothing to do.
+      // If the source's own host is unavailable, the run ends.
       if (!isCarrelError(error) || new URL(url).origin === new URL(state.root).origin) throw error;
     });
     if (rules === undefined) return { outcome: 'failed', reason: 'robots_unreachable' };

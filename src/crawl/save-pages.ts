@@ -17,7 +17,7 @@ interface More extends Partial<FoundLinks> {
   readonly removed?: readonly number[];
 }
 
-/** Saves what became of a page, with the links that it has. A page that is as it was needs no write. */
+/** Saves a page's outcome and links. An unchanged page needs no write. */
 export async function savePage(
   context: RunContext,
   page: StoredPage,

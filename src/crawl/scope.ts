@@ -5,8 +5,8 @@ import { folderOf, isMedia } from './address.ts';
 export type Scope = (url: string) => boolean;
 
 /**
- * Which addresses belong to a source: of the same origin, below the folder of its own address or, where there are patterns to
- * include, matching one. A pattern with a scheme is matched with the whole address, and so can name another origin.
+ * Decides which URLs belong to a source: those below the folder of its own URL or, if there are include patterns, those that
+ * match one. A pattern with a scheme is matched against the whole URL, so it can name another origin.
  */
 export function createScope(root: string, { include, exclude, listing }: SourceSettings): Scope {
   const { origin } = new URL(root);
@@ -16,7 +16,7 @@ export function createScope(root: string, { include, exclude, listing }: SourceS
   return (url) => {
     if (isMedia(url) || excluded.some((matches) => matches(url, origin))) return false;
     if (included.length > 0) return included.some((matches) => matches(url, origin));
-    // Entries of a feed are seldom below it.
+    // Entries of a feed are rarely below its URL.
     return listing === 'feed' ? new URL(url).origin === origin : url.startsWith(folder);
   };
 }
@@ -31,7 +31,7 @@ function addressGlob(pattern: string): (url: string, origin: string) => boolean 
   };
 }
 
-/** People write patterns with the letters that they see. */
+/** Decodes the path, because people write patterns in readable letters. */
 function decoded(path: string): string {
   try {
     return decodeURIComponent(path);

@@ -13,23 +13,23 @@ export interface PageToStore {
   readonly contentType: string | undefined;
   readonly tags: readonly string[];
   readonly title: string | undefined;
-  /** The document that the page was so far. */
+  /** The page's current document. */
   readonly document: number | undefined;
 }
 
 export type StoreOutcome =
   | { readonly outcome: 'stored'; readonly document: number; readonly as: 'new' | 'changed' | 'unchanged' }
-  /** Another document has these very bytes. */
+  /** Another document has the same bytes. */
   | { readonly outcome: 'duplicate' }
   | { readonly outcome: 'failed'; readonly reason: string };
 
 /**
- * Makes a page a document, or replaces the one that it was, and waits until it can be found. A process that was killed meanwhile
- * may have done so already: a document with this address in the collection is the page's own.
+ * Stores a page as a new document or replaces its existing one, and waits until it can be found. A killed process may have
+ * stored it already: a document with this URL in the collection belongs to the page.
  */
 export async function storePage(engine: PageEngine, page: PageToStore, signal: AbortSignal): Promise<StoreOutcome> {
   const { url, bytes, contentType, tags, title } = page;
-  // The same bytes in another collection are another document: callers may not know of one another's.
+  // The same bytes in another collection are a separate document: callers may not see each other's.
   const call = { signal, scopedTo: tags.slice(0, 1) };
   const replaces = page.document ?? (await documentAt(engine, url, call));
   const submitted = await engine.submit(
@@ -55,12 +55,12 @@ export async function storePage(engine: PageEngine, page: PageToStore, signal: A
   return { outcome: 'duplicate' };
 }
 
-/** Into the trash. One that is gone already stays so. */
+/** Moves the document to the trash. Does nothing if it is gone. */
 export async function removeDocument(engine: PageEngine, id: number, signal: AbortSignal): Promise<void> {
   await engine.deleteDocument(id, { signal }).catch(unlessGone);
 }
 
-/** The page has another address now. */
+/** Updates the document's path after a page moved. */
 export async function moveDocument(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<void> {
   await engine.moveDocument(id, url, { signal }).catch(unlessGone);
 }
@@ -79,7 +79,7 @@ async function isAt(engine: PageEngine, id: number, url: string, signal: AbortSi
   return found?.source_path === url;
 }
 
-/** Another document may have got the same bytes while the job waited. */
+/** Another document may have received the same bytes while the job waited. */
 function madeBy(job: EngineJob | undefined): number | undefined {
   return job?.status === 'done' || job?.error_code === 'duplicate' ? (job.document_id ?? undefined) : undefined;
 }
@@ -88,7 +88,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** The last part of the path; pages get an ending, by which downloads know what they are. */
+/** The last part of the path; pages get an extension, for downloads. */
 function filenameOf(url: string, contentType = ''): string {
   const { pathname, hostname } = new URL(url);
   const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;

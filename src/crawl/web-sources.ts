@@ -8,9 +8,9 @@ import { type PageEngine, removeDocument } from './store-page.ts';
 
 export interface SourceRequest {
   readonly url: string;
-  /** The collection first. */
+  /** Collection first. */
   readonly tags: readonly string[];
-  /** Of a single page. By default the page's own. */
+  /** For a single page; by default the page's own title. */
   readonly title?: string | undefined;
   readonly site?: boolean | undefined;
   readonly sitemap?: boolean | undefined;
@@ -21,7 +21,7 @@ export interface SourceRequest {
   readonly exclude?: readonly string[] | undefined;
   /** `daily`, `weekly`, `never` or a number of hours. */
   readonly refresh?: string | undefined;
-  /** Of the library that the pages document. */
+  /** Version of the documented library. */
   readonly version?: string | undefined;
 }
 
@@ -29,14 +29,14 @@ export interface SourceRequest {
 export type ShownSource = ReturnType<typeof showSource>;
 
 export interface WebSources {
-  /** Keeps the source and starts its first run. */
+  /** Stores the source and starts its first run. */
   add(request: SourceRequest): Promise<{ source_id: number; job_id: number; url: string; is_new: boolean }>;
   /** `anyTags`: only those with one of these tags. */
   list(selection?: {
     anyTags?: readonly string[] | undefined;
     ids?: readonly number[] | undefined;
   }): Promise<ShownSource[]>;
-  /** The id of the run: the one that is queued or running, or a new one. */
+  /** Returns the id of the queued or running run, or of a new one. */
   refresh(id: number): Promise<number>;
   pause(id: number): Promise<void>;
   resume(id: number): Promise<void>;
@@ -47,7 +47,7 @@ export interface WebSources {
 export interface WebSourcesDeps {
   readonly storage: Pick<Storage, 'web' | 'shared'>;
   readonly engine: PageEngine;
-  /** There is a run to perform. */
+  /** Called when there is a run to perform. */
   onStarted?(job?: number): void;
 }
 
@@ -68,7 +68,7 @@ export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps)
   const pause = async (id: number, paused: boolean): Promise<void> => {
     const [source] = await web.list({ ids: [id] });
     if (!(await web.pause({ id, paused }))) throw notFound(id);
-    // Ends the run at once, in whatever process it is.
+    // Ends the run at once, in any process.
     if (source?.job !== undefined) shared?.tell({ about: 'job', id: String(source.job) });
     if (!paused) started();
   };
@@ -99,7 +99,7 @@ export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps)
   };
 }
 
-/** Everything that can be wrong with a request, before anything is stored. */
+/** Validates the whole request before anything is stored. */
 export function readRequest(request: SourceRequest): { url: string; tags: string[]; settings: SourceSettings } {
   const { site = false, sitemap = false, feed = false, version } = request;
   const url = normalise(request.url);
@@ -124,7 +124,7 @@ export function readRequest(request: SourceRequest): { url: string; tags: string
   return { url, tags: [...request.tags, ...(version === undefined ? [] : [`version:${version}`])], settings };
 }
 
-/** Of a single page: itself, and where it redirects to. */
+/** Max addresses of a single page: itself and its redirects. */
 const pageAddresses = 10;
 
 function readRefresh(given: string): number | null {

@@ -1,7 +1,7 @@
-/** Without TLS the pages of a session are below a secret path; empty where there is none. */
+/** Without TLS, a session's pages are below a secret path. Empty if there is none. */
 export const base = document.documentElement.dataset['base'] ?? '';
 
-/** A visitor who comes to another address is led back to their session. */
+/** Redirects a visitor who sees the sign-in form elsewhere back to their session. */
 export function keepBase(): void {
   if (base !== '') localStorage.setItem('base', base);
   else if (document.querySelector('form.sign-in')) {

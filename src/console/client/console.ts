@@ -1,4 +1,4 @@
-// What pages do beyond links and forms. Without this script everything still works, page by page.
+// Enhances pages beyond links and forms. Everything also works without this script.
 import { keepBase } from './base.ts';
 import { watchCopyButtons } from './copy.ts';
 import { watchKeys } from './keys.ts';

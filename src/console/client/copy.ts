@@ -19,7 +19,7 @@ export function watchCopyButtons(): void {
   });
 }
 
-/** Without script they are hidden. */
+/** Shows the copy buttons, which are hidden without script. */
 export function showCopyButtons(root: ParentNode): void {
   for (const button of root.querySelectorAll<HTMLButtonElement>('[data-copy]')) button.hidden = false;
 }

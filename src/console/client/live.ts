@@ -7,7 +7,7 @@ export interface Running {
   request?: XMLHttpRequest;
 }
 
-/** The document at an address, parsed by the browser itself; undefined if a later request overtook it. */
+/** Loads and parses a page; undefined if a later request overtook it. */
 export function load(address: string, running: Running): Promise<Document | undefined> {
   running.request?.abort();
   const request = new XMLHttpRequest();
@@ -22,7 +22,7 @@ export function load(address: string, running: Running): Promise<Document | unde
   });
 }
 
-/** Takes over the new content of one element; the focused row keeps the focus. */
+/** Replaces the content of one element; the focused row keeps the focus. */
 export function replace(selector: string, page: Document | undefined): void {
   const [now, next] = [document.querySelector(selector), page?.querySelector(selector)];
   if (!now || !next) return;
@@ -36,12 +36,12 @@ export function replace(selector: string, page: Document | undefined): void {
   if (index >= 0) rows()[index]?.focus();
 }
 
-/** Everything that j and k go through. */
+/** The rows that j and k move through. */
 export function rows(): HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>('main [tabindex="0"]')];
 }
 
-/** Forms with `data-live="#id"` show their result in that element while one types. */
+/** Forms with `data-live="#id"` update that element as the user types. */
 export function watchLiveForms(): void {
   for (const form of document.querySelectorAll<HTMLFormElement>('form[data-live]')) {
     const running: Running = {};
@@ -66,7 +66,7 @@ export function watchLiveForms(): void {
   }
 }
 
-/** Elements with an id and `data-refresh="ms"` are loaded again while the page is in sight. */
+/** Elements with an id and `data-refresh="ms"` are reloaded while the page is visible. */
 export function watchRefreshes(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-refresh]')) {
     const running: Running = {};

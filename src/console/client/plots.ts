@@ -1,7 +1,7 @@
 import { type PlotUnit, plotValue } from '../parts/plot.ts';
 import { clock } from './times.ts';
 
-/** Shows the value under the pointer beside the name of the plot, and a line where it is. */
+/** Shows the value under the pointer beside the plot's name, and a vertical line there. */
 export function watchPlots(): void {
   document.addEventListener('pointermove', ({ target, clientX }) => {
     const figure = target instanceof Element ? target.closest<HTMLElement>('[data-plot]') : null;
@@ -13,7 +13,7 @@ export function watchPlots(): void {
   });
 }
 
-/** `share`: how far from the start, 0 to 1. */
+/** `share`: horizontal position, 0 to 1. */
 function point(figure: HTMLElement, share: number | undefined): void {
   const { plot: unit = 'count', values = '', bad = '', start, step } = figure.dataset;
   const all = values.split(',');

@@ -5,7 +5,7 @@ import { showTimes } from './times.ts';
 const typingPauseMs = 150;
 const previewPauseMs = 120;
 
-/** Results appear as one types: by words first, then ranked. A result's preview opens beside the list. */
+/** Shows results as the user types: keyword matches first, then the ranked list. Previews open beside it. */
 export function watchSearch(): void {
   const form = document.querySelector<HTMLFormElement>('form[data-search]');
   if (!form) return;
@@ -50,7 +50,7 @@ function watchQuery(form: HTMLFormElement): void {
   void rank(running);
 }
 
-/** Replaces the answer by words with the ranked one, if that is still to come. */
+/** Replaces keyword results with the ranked ones, unless they are shown already. */
 async function rank(running: Running): Promise<void> {
   const full = document.querySelector<HTMLElement>('#results')?.dataset['full'];
   if (full === undefined) return;

@@ -1,4 +1,4 @@
-/** The box in a table's head selects all rows. The list may be replaced while one filters, so the document listens. */
+/** The checkbox in a table's head selects all rows. Filtering replaces the table, so the document has the listener. */
 export function watchSelecting(): void {
   showBoxes();
   new MutationObserver(showBoxes).observe(document.querySelector('main') ?? document.body, {

@@ -1,6 +1,6 @@
 import { base } from './base.ts';
 
-/** Files are sent three at a time, straight to the address that the server gives for each. */
+/** Max concurrent uploads. Each file goes to the URL that the server returns for it. */
 const uploadsAtOnce = 3;
 
 interface Upload {
@@ -11,7 +11,7 @@ interface Upload {
   request?: XMLHttpRequest;
 }
 
-/** Files can be dropped anywhere on a page with a `data-upload`. */
+/** Accepts files dropped anywhere on a page that has `data-upload`. */
 export function watchUploads(): void {
   const zone = document.querySelector<HTMLElement>('[data-upload]');
   if (zone) watchZone(zone);
@@ -90,7 +90,7 @@ function watchZone(zone: HTMLElement): void {
     next();
   };
 
-  /** All files together: how many, how fast, what is left. */
+  /** Overall progress: files done, speed, time left. */
   const summarise = (): void => {
     if (!summary) return;
     const wanted = uploads.filter(({ state }) => state !== 'cancelled');
@@ -117,7 +117,7 @@ function watchZone(zone: HTMLElement): void {
   zone.querySelector('input[type=file]')?.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement)) return;
     add(target.files ?? []);
-    // So that the same file can be chosen again.
+    // Allows choosing the same file again.
     target.value = '';
   });
   watchDrops(zone, add);
@@ -137,14 +137,14 @@ function watchDrops(zone: HTMLElement, add: (files: Iterable<File>) => void): vo
     if (!hasFiles(event)) return;
     event.preventDefault();
     zone.classList.remove('dropping');
-    // Both can be read during the event only. A file from another page has no entry.
+    // Both are readable only during the event. A file from another page has no entry.
     const items = [...(event.dataTransfer?.items ?? [])];
     const dropped = items.map((item) => [item.webkitGetAsEntry(), item.getAsFile()] as const);
     for (const [entry, file] of dropped) add(entry ? await filesOf(entry) : file ? [file] : []);
   });
 }
 
-/** Returns what the server said about it. */
+/** Returns the server's message about the file. */
 async function send(upload: Upload, collection: string, progress: () => void): Promise<string> {
   const { file } = upload;
   const started = await post('/console/upload-start', { filename: file.name, size: String(file.size), collection });
@@ -217,7 +217,7 @@ function wait(seconds: number): string {
   return seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** The files of a dropped folder, with those of the folders in it. */
+/** The files of a dropped folder and its subfolders. */
 async function filesOf(entry: FileSystemEntry): Promise<File[]> {
   if (entry instanceof FileSystemFileEntry)
     return [await new Promise((resolve, reject) => entry.file(resolve, reject))];

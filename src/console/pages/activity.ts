@@ -29,7 +29,7 @@ export interface ActivityDeps {
 const limit = 50;
 const refreshMs = 3_000;
 
-/** What clients asked and got. */
+/** Calls of all clients, with figures and filters. */
 export function activityPage({ query }: Visit, deps: ActivityDeps, now: number): Page {
   const view = viewOf(query.get('view'));
   return {
@@ -153,7 +153,7 @@ function callRow(call: CallRecord): Part[] {
   ];
 }
 
-/** Who called matters where there are tokens; addresses are shown on hover. */
+/** The client's name, and the token's if it has one. The full caller is shown on hover. */
 function clientCell(client: string, caller: string): Html {
   const isToken = caller.startsWith('token ') && client !== '';
   return html`<span title="${caller}">${client === '' ? caller : client}${isToken && html` <span class="meta">${caller.slice('token '.length)}</span>`}</span>`;

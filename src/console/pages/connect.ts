@@ -4,28 +4,28 @@ import type { Page } from '../page.ts';
 import { badge, button, card, copyable, notice, pageHeader, time } from '../parts/parts.ts';
 import { clientTable } from './activity.ts';
 
-/** How one client is told of a server that runs. */
+/** How to connect one client to this server. */
 export interface ConnectSnippet {
   /** As `carrel init` names it. */
   id: string;
   title: string;
-  /** What its file needs. Undefined if that cannot hold a URL. */
+  /** The entry for its configuration file. Undefined if the file can't hold a URL. */
   entry?: { file: string; text: string };
-  /** What to do then. */
+  /** The step after that. */
   next: string;
 }
 
 export interface ConnectOptions {
-  /** Where MCP is. */
+  /** The URL of the MCP endpoint. */
   url: string;
   needsToken: boolean;
   snippets: readonly ConnectSnippet[];
-  /** Those that have called; undefined for visitors who may not see the server as a whole. */
+  /** Clients that have called; undefined for visitors with restricted rights. */
   clients: readonly ConsoleClient[] | undefined;
   mayAddToken: boolean;
 }
 
-/** How to point a client here, and which clients have called. */
+/** Shows how to connect a client, and which clients have called. */
 export function connectPage({ url, needsToken, snippets, clients, mayAddToken }: ConnectOptions): Page {
   const port = URL.parse(url)?.port ?? '';
   const flags = port === '' || port === usualPort ? '' : ` --port ${port}`;
@@ -48,7 +48,7 @@ ${clients.length === 0 ? notice('No client has called since this server started.
   };
 }
 
-/** What clients call themselves. Nobody checks that: it is a hint. */
+/** Recognises clients by their own names, which are unverified. */
 const names: Readonly<Record<string, RegExp>> = {
   'claude-code': /^claude[- ]code/i,
   'claude-desktop': /^claude[- ](?:ai|desktop)/i,

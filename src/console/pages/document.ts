@@ -32,10 +32,10 @@ import { indexing, partlyRead } from './reading-state.ts';
 export const documentPath = '/documents';
 const path = documentPath;
 
-/** Tokens of one page of text: about as much as one scrolls through. */
+/** Tokens of text per page. */
 const budget = 20_000;
 
-/** One document: its text, its outline, the original, its versions, and what can be changed. */
+/** One document: text, outline, original, versions, and forms to change it. */
 export async function documentPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest);
   if (query.get('delete') === '1' && tools.has('kb_delete')) return await deleteQuestion(tools, id);
@@ -80,7 +80,7 @@ ${versions.length > 1 && card(versionList(versions, id), { title: 'Versions' })}
   };
 }
 
-/** Only those that are known. */
+/** Known details only. */
 function detailsOf(document: Record<string, unknown>): [string, Part][] {
   const [collection, source, language, changed] = ['collection', 'source_path', 'language', 'updated_at'].map((name) =>
     read.text(document, name),
@@ -146,7 +146,7 @@ interface OutlineEntry {
   heading: string;
 }
 
-/** The tool has an outline of a long document only; that of a short one is read off its passages. */
+/** The tool returns an outline only for long documents; for short ones it is built from the passages. */
 async function outlineOf(
   tools: Visit['tools'],
   document: Record<string, unknown>,
@@ -181,7 +181,7 @@ function outlineList(entries: readonly OutlineEntry[], id: number): Html {
   })}</ol>`;
 }
 
-/** Documents from the same source, the last added first. */
+/** Documents from the same source, last added first. */
 async function versionsOf(
   tools: Visit['tools'],
   document: Record<string, unknown>,
@@ -235,7 +235,7 @@ export async function changeDocument({ tools, rest, form }: Visit): Promise<stri
   return afterwards(`${path}/${id}`, 'saved');
 }
 
-/** Only what was changed: a tag with a comma in it would become two otherwise. */
+/** Sends only changed fields: an unchanged tag that contains a comma would be split. */
 async function relabel(tools: Visit['tools'], id: number, form: URLSearchParams): Promise<void> {
   const [before, after] = [listOf(form.get('before')), listOf(form.get('tags'))];
   const isSame = form.get('before') === form.get('tags');
@@ -256,7 +256,7 @@ async function relabel(tools: Visit['tools'], id: number, form: URLSearchParams)
   }
 }
 
-/** The original file, to be saved. */
+/** The original file, as a download. */
 export function originalOf({ tools, rest }: Visit): Promise<FileToSend> | undefined {
   const [, id] = /^(\d{1,15})\/original$/.exec(rest) ?? [];
   return id === undefined ? undefined : tools.original(Number(id));

@@ -37,7 +37,7 @@ const filterNames = ['query', 'collection', 'type', 'tag'] as const;
 const sorts = { title: 'Title', type: 'Type', chunks: 'Passages', added: 'Added' } as const;
 type Sort = keyof typeof sorts;
 
-/** The documents of the knowledge base as a table: filtered, sorted, and changed many at a time. */
+/** The knowledge base's documents as a table, with filters, sorting and bulk changes. */
 export async function documentsPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const filters = Object.fromEntries(
@@ -46,7 +46,7 @@ export async function documentsPage({ tools, query }: Visit): Promise<Page> {
       return value ? [[name, value]] : [];
     }),
   );
-  // An engine elsewhere only has kb_list.
+  // A remote engine only has kb_list.
   const canSort = tools.has('kb_table');
   const sorted = canSort ? sortOf(query) : undefined;
   const answer = await listed(tools, {
@@ -85,7 +85,7 @@ ${pager(path, query, { offset, limit, total })}
   };
 }
 
-/** The tools refuse a collection without documents; here it is an empty list, such as after deleting its last one. */
+/** The tools reject a collection without documents. Here it is an empty list, for example after deleting the last one. */
 async function listed(
   tools: Visit['tools'],
   { collection, ...request }: Record<string, unknown>,
@@ -102,7 +102,7 @@ async function listed(
 interface Sorted {
   by: Sort | 'changed';
   descending: boolean;
-  /** As in the address: `-title` is descending. */
+  /** As in the URL: `-title` is descending. */
   given: string;
 }
 
@@ -145,7 +145,7 @@ function sortLink(by: Sort, query: URLSearchParams, sorted: Sorted | undefined):
   next.delete('offset');
   next.delete('done');
   const isNow = sorted?.by === by;
-  // Names from A, numbers and dates from the largest.
+  // Names start ascending, numbers and dates descending.
   const startsDescending = by === 'chunks' || by === 'added';
   const descending = isNow ? !sorted.descending : startsDescending;
   next.set('sort', `${descending ? '-' : ''}${by}`);
@@ -174,7 +174,7 @@ ${isPathShown && html`<p class="meta path" title="${source}">${source}</p>`}`,
   ];
 }
 
-/** The same list, narrowed further. */
+/** The link to the same list with one more filter. */
 function filtered(query: URLSearchParams, name: string, value: string): string {
   const next = new URLSearchParams(query);
   next.delete('offset');
@@ -189,7 +189,7 @@ function backOf(query: URLSearchParams): string {
   return String(next);
 }
 
-/** What can be done with the selected rows; the stylesheet shows it once one is selected. */
+/** Actions for the selected rows. CSS shows them once a row is selected. */
 function selectionBar(tools: Visit['tools']): Html {
   return html`<div class="selection" role="group" aria-label="Selected documents"><span class="selected-count"></span>
 ${
@@ -260,7 +260,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
   }
 }
 
-/** One document, or the question whether the selected ones are to be deleted for good. */
+/** One document, or a confirmation before the selected ones are deleted for good. */
 export async function documentOrQuestion(visit: Visit): Promise<Page> {
   if (visit.rest !== 'selected') return await documentPage(visit);
   const ids = (visit.query.get('delete') ?? '').split(',').map(Number).filter(Number.isSafeInteger).slice(0, limit);
@@ -272,14 +272,14 @@ export async function documentOrQuestion(visit: Visit): Promise<Page> {
   };
 }
 
-/** Carries out a form about one document, or about those selected in the table. */
+/** Handles a form about one document, or about those selected in the table. */
 export async function changeDocuments(visit: Visit): Promise<string> {
   const { tools, rest, form } = visit;
   if (rest !== 'selected') return await changeDocument(visit);
   const ids = form.getAll('id').map(Number).filter(Number.isSafeInteger);
   const back = backTo(form.get('back'));
   if (ids.length === 0) return afterwards(back, 'unchanged');
-  // They were selected one by one: how many of all documents they are is no reason to refuse.
+  // The user selected each of them, so the limit on bulk changes doesn't apply.
   const selection = { document_ids: ids, force: true };
   switch (form.get('change')) {
     case 'tags': {
@@ -312,7 +312,7 @@ export async function changeDocuments(visit: Visit): Promise<string> {
   }
 }
 
-/** The list as it was filtered. */
+/** The link back to the filtered list. */
 function backTo(query: string | null): string {
   const given = new URLSearchParams(query ?? '');
   return given.size === 0 ? path : `${path}?${given}`;

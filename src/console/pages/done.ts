@@ -1,10 +1,10 @@
-/** What a change did, for the page that follows: `?done=deleted:1,2`. The script takes it out of the address again. */
+/** The outcome of a change, for the next page's toast: `?done=deleted:1,2`. The script removes it from the URL. */
 export interface Done {
   what: string;
   ids: readonly string[];
 }
 
-/** More ids make the address too long; the toast then has no way back, and the trash has them. */
+/** With more ids the URL would be too long. The toast then has no undo; the trash does. */
 const idsMax = 100;
 
 /** The page to go to after a change. */

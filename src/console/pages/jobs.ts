@@ -31,7 +31,7 @@ import { indexing, partlyRead } from './reading-state.ts';
 const limit = 50;
 const path = '/jobs';
 
-/** Files on their way in: a place to drop more, how far they are, and what became of them. */
+/** Ingestion: a drop zone, progress, and the outcome of each file. */
 export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number): Promise<Page> {
   const offset = offsetOf(query);
   const [answer, status] = await Promise.all([tools.call('kb_jobs', { limit, offset }), tools.call('kb_status', {})]);
@@ -117,7 +117,7 @@ ${popupButton({
 })}`;
 }
 
-/** The script takes files from anywhere on the page, and fills in the list. */
+/** The script accepts files anywhere on the page and fills in the list. */
 function dropZone(): Html {
   return html`<section class="card drop" data-upload aria-label="Add files">
 <label class="drop-target">${icon('upload')}<span><b>Drop files anywhere on this page</b>, or <u>choose them</u></span><input class="visually-hidden" type="file" multiple></label>
@@ -130,13 +130,13 @@ function work(name: string, amount: Part, pace: string): Html {
   return html`<p class="row"><b>${name}</b> <span>${amount}</span> <span class="meta">${pace}</span></p>`;
 }
 
-/** The pace and what is left at that pace, as far as they are known. */
+/** Speed and remaining time, if known. */
 function left(perMinute: number | undefined, leftMs: number | undefined): string {
   if (perMinute === undefined || leftMs === undefined) return '';
   return `${number(perMinute < 10 ? perMinute : Math.round(perMinute))} a minute · about ${duration(leftMs)} left`;
 }
 
-/** What was done, for jobs that are the record of a change. */
+/** Labels for jobs that record a change. */
 const changes: Record<string, string> = {
   delete: 'Deleted',
   tags: 'Tags changed',
@@ -225,7 +225,7 @@ export async function changeJobs({ tools, rest, form }: Visit): Promise<string> 
   return afterwards(path, 'cancelled');
 }
 
-/** Opens an upload for the script, which then sends the bytes to the address it is given. */
+/** Starts an upload; the script then sends the bytes to the returned URL. */
 export async function startUpload({ tools, form }: Visit): Promise<Record<string, unknown>> {
   const collection = (form.get('collection') ?? '').trim();
   const { upload_id, upload_url } = await tools.call('kb_upload_start', {

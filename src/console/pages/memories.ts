@@ -29,10 +29,10 @@ import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-li
 
 const threadsLimit = 50;
 const entriesLimit = 30;
-/** Characters of one memory in a conversation; its own page has the rest. */
+/** Max characters of a memory in a conversation; its own page has the rest. */
 const shownChars = 1_200;
 
-/** The threads of the memory, or one of them as a conversation. */
+/** The list of threads, or one thread as a conversation. */
 export async function memoriesPage(visit: Visit): Promise<Page> {
   const thread = visit.query.get('thread');
   return thread === null ? await threadsPage(visit) : await conversationPage(visit, thread);
@@ -160,7 +160,7 @@ function dayName(day: string): string {
   });
 }
 
-/** Lists cut long texts; those that fit are shown whole. */
+/** Loads the full texts of entries that the list has truncated. */
 async function wholeEntries(
   tools: Visit['tools'],
   ids: readonly number[],
@@ -170,7 +170,7 @@ async function wholeEntries(
   return new Map(read.list(answer, 'result').map((entry) => [read.number(entry, 'id') ?? 0, entry]));
 }
 
-/** Which memory replaced each of these, in whatever thread. */
+/** The memory that replaced each of these, in any thread. */
 async function replacingEntries(tools: Visit['tools'], ids: readonly number[]): Promise<Map<number, number>> {
   if (ids.length === 0) return new Map();
   const answer = await tools.call('search_context', {

@@ -28,7 +28,7 @@ import {
 import { afterwards, doneOf } from './done.ts';
 import { entryUrl, memoryPath as path, replacedId, threadUrl } from './memory-links.ts';
 
-/** One memory: its text, what it replaced and what replaced it, its metadata. */
+/** One memory: text, replacements and metadata. */
 export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
   const id = Number(rest.replace(/^entry\//, ''));
   const entry = await oneEntry(tools, id);
@@ -84,7 +84,7 @@ async function oneEntry(tools: Visit['tools'], id: number): Promise<Record<strin
   return read.list(await tools.call('get_context_by_ids', { context_ids: [id], include_images: false }), 'result')[0];
 }
 
-/** What this memory replaced, and what replaced it. */
+/** Links to the memory that this one replaced, and to the one that replaced it. */
 async function replacements(tools: Visit['tools'], entry: Record<string, unknown>, id: number): Promise<Html> {
   const before = replacedId(entry);
   const answer = await tools.call('search_context', {

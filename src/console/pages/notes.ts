@@ -32,7 +32,7 @@ import { afterwards, doneOf } from './done.ts';
 const limit = 50;
 const path = '/notes';
 
-/** Research notes: those that fit the words and the tag, or the newest. */
+/** Research notes that match the query and tag, or the newest. */
 export async function notesPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const text = (query.get('query') ?? '').trim();
@@ -108,7 +108,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
 }
 
 export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
-  // Part of an address must not be able to lead the form elsewhere.
+  // Part of a URL must not redirect the form elsewhere.
   const own = `${path}/${encodeURIComponent(rest)}`;
   const note = read.object(await tools.call('get_note', { id: rest }), 'note');
   const tags = read.texts(note, 'tags');

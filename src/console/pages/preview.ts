@@ -17,12 +17,12 @@ import {
   typeIcon,
 } from '../parts/parts.ts';
 
-/** Enough for the passage and what stands around it. */
+/** Enough for the passage and its surroundings. */
 const budgetTokens = 6_000;
 const chunksMax = 12;
 const textCharsMax = 40_000;
 
-/** What a URI names, opened at a passage. The script shows it beside the results. */
+/** Shows the content of a URI at a passage. The script opens it beside the results. */
 export async function previewPage({ tools, query }: Visit): Promise<Page> {
   const uri = query.get('uri') ?? '';
   const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];

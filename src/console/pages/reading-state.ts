@@ -2,7 +2,7 @@ import { read } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import { badge, number } from '../parts/parts.ts';
 
-/** A document or job whose vectors are still being made. It can be found by its words already. */
+/** Marks a document or job without vectors yet. Keyword search already finds it. */
 export function indexing(from: Record<string, unknown>): Html {
   const pending = read.number(from, 'pending') ?? 0;
   const total = read.number(from, 'chunks') ?? read.number(from, 'chunk_count') ?? 0;
@@ -13,7 +13,7 @@ export function indexing(from: Record<string, unknown>): Html {
 
 const reasons: Record<string, string> = { cpu_time: 'it took too long to read', characters: 'it is too long' };
 
-/** Something was left out of a document. */
+/** Marks a document that was only partly read. */
 export function partlyRead(from: Record<string, unknown>): Html {
   const { reason, read: got, of } = read.object(from, 'truncated');
   if (typeof reason !== 'string') return html``;

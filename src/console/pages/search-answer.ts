@@ -7,7 +7,7 @@ export interface Answer {
   sources: Record<string, unknown>[];
   weakOmitted: number;
   hint: string;
-  /** By words alone: the ranked answer is still to come. */
+  /** Keyword results only; the ranked answer follows. */
   isQuick: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface SearchRequest {
   isQuick: boolean;
 }
 
-/** What `find_filtered` finds; on a server with the knowledge base alone, what `kb_search` does. */
+/** Searches with `find_filtered`, or with `kb_search` on a server that only has the knowledge base. */
 export async function searchAll(tools: Visit['tools'], request: SearchRequest): Promise<Answer> {
   return tools.has('find_filtered') ? await findFiltered(tools, request) : await searchDocuments(tools, request);
 }

@@ -5,7 +5,7 @@ import { icon, number, plainText } from '../parts/parts.ts';
 
 const examplesMax = 4;
 
-/** Before the first question: what is here, what to try, and how to get more in. */
+/** Before the first search: what is stored, what to try, and how to add more. */
 export async function welcome(tools: Visit['tools']): Promise<Html> {
   const listed = tools.has('kb_list') ? await tools.call('kb_list', { limit: 20 }).catch(() => ({})) : {};
   const total = read.number(listed, 'total') ?? 0;

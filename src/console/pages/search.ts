@@ -32,8 +32,8 @@ import { welcome } from './search-welcome.ts';
 const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'weak'] as const;
 
 /**
- * One box over everything. With a question, the first answer is by words alone; the script, or a browser without script by
- * itself, then asks for the ranked one (`stage=full`).
+ * Searches everything. The first answer comes from keyword search alone. The script, or a refresh in browsers without script,
+ * then requests the ranked one (`stage=full`).
  */
 export async function searchPage({ tools, query }: Visit): Promise<Page> {
   const text = (query.get('q') ?? '').trim().slice(0, 1000);
@@ -91,7 +91,7 @@ function addressOf(text: string, given: Record<string, string | undefined>): str
   return `/?${query}`;
 }
 
-/* Facets: what the results have, with counts. */
+/* Facets: values in the results, with counts. */
 
 const dateNames = { day: 'Past day', week: 'Past week', month: 'Past month', year: 'Past year' };
 const dateDays = { day: 1, week: 7, month: 31, year: 366 };
@@ -211,7 +211,7 @@ function previewOf(hit: Record<string, unknown>, uri: string, text: string): str
   return `/preview?${query}`;
 }
 
-/** Source › collection › section. A table's section is its head line, which says nothing about a place. */
+/** Source › collection › section. For tables the section is the header row, so it is left out. */
 function crumbsOf(hit: Record<string, unknown>, source: string): string[] {
   const title = read.text(hit, 'title');
   const isTable = ['csv', 'tsv'].includes(read.text(hit, 'type'));
@@ -224,7 +224,7 @@ function crumbsOf(hit: Record<string, unknown>, source: string): string[] {
 const strong = 0.7;
 const good = 0.4;
 
-/** One judgement in words. */
+/** The relevance in words. */
 function judgement(relevance: number | undefined): Part {
   if (relevance === undefined) return false;
   const [word, tone]: [string, Tone] =

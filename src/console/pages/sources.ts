@@ -20,14 +20,14 @@ import {
   time,
 } from '../parts/parts.ts';
 
-/** About the process and its data folder, for those who may see the server as a whole. */
+/** Facts about the process and its data folder, for visitors with full rights. */
 export interface ServerFacts {
   version: string;
   /** Milliseconds since 1970. */
   startedAt: number;
   memoryBytes: number;
   dataDir: string;
-  /** Of the disk that the data folder is on. */
+  /** Free space on the data folder's disk. */
   freeBytes?: number | undefined;
   lastBackup?: { at: string; file: string; bytes: number } | undefined;
 }
@@ -40,12 +40,12 @@ interface SourceState {
   state: readonly [label: string, tone: Tone];
   stats?: readonly Html[];
   facts?: readonly (readonly [name: Part, value: Part])[];
-  /** What is wrong, and what to do. */
+  /** Problems and their remedies. */
   next?: readonly Html[];
   actions?: Html;
 }
 
-/** What is behind this server, how it is, and the next step where something is wrong. */
+/** The server's sources, their state, and the next step if something is wrong. */
 export async function sourcesPage({ tools }: Visit, server: ServerFacts | undefined): Promise<Page> {
   const ask = async (name: string, args: Answer = {}): Promise<Answer | Error | undefined> => {
     if (!tools.has(name)) return undefined;
@@ -205,7 +205,7 @@ function fessState(fess: Answer | Error): SourceState {
   };
 }
 
-/** By which means things are found. */
+/** Reports which search modes are available. */
 function searchState(kb: Answer | undefined, memory: Answer | undefined): SourceState {
   const meaning = memory ? read.object(memory, 'semantic_search') : {};
   const reranking = memory ? read.object(memory, 'reranking') : {};

@@ -26,7 +26,7 @@ import {
 } from '../parts/parts.ts';
 
 export interface TokenDeps {
-  /** Undefined where the server has no database of its own. */
+  /** Undefined if the server has no database of its own. */
   tokens?: (() => Promise<Pick<TokenStore, 'list' | 'add' | 'revoke' | 'any'>>) | undefined;
   toolsetNames: readonly string[];
   isReadOnly: boolean;
@@ -36,8 +36,8 @@ export interface TokenDeps {
 const path = '/tokens';
 
 /**
- * Whether somebody may see, add and revoke tokens: with all rights, for good. A token that expires could otherwise make one
- * that doesn't.
+ * Whether the visitor may see, add and revoke tokens. This needs full rights that don't expire: otherwise an expiring token
+ * could create one that doesn't.
  */
 export function mayManageTokens({ tokens, isReadOnly, principal }: Omit<TokenDeps, 'toolsetNames'>): boolean {
   if (tokens === undefined || isReadOnly) return false;
@@ -123,7 +123,7 @@ function expiryCell({ expiresAt }: StoredToken): Html {
   return Date.parse(expiresAt) <= Date.now() ? badge('Expired', 'warn') : time(expiresAt);
 }
 
-/** The form for a new one. */
+/** The form for a new token. */
 export async function newTokenPage({ rest }: Visit, deps: TokenDeps): Promise<Page> {
   if (rest !== 'new') throw noSuchChange();
   const store = await storeOf(deps);
@@ -153,7 +153,7 @@ ${button('Add token', { kind: 'primary' })}</form>`)}</div>`,
   };
 }
 
-/** Adds a token and shows it, once, or revokes one and returns where to go then. */
+/** Adds a token and shows it once, or revokes one and returns the next page. */
 export async function changeToken({ rest, form }: Visit, deps: TokenDeps): Promise<string | Page> {
   const store = await storeOf(deps);
   if (rest === 'new') return addToken(store, form, deps);

@@ -24,7 +24,7 @@ import { afterwards, doneOf } from './done.ts';
 
 const limit = 50;
 const path = '/trash';
-/** As the stores keep them. */
+/** Retention time of the stores. */
 const keptDays = 30;
 const dayMs = 86_400_000;
 
@@ -36,7 +36,7 @@ interface Kind {
   one: string;
   several: string;
   list: string;
-  /** The field of the list's answer. */
+  /** The field of the tool's answer that has the list. */
   field: string;
   idField: string;
   restore: { tool: string; args(id: string): Record<string, unknown> };
@@ -82,7 +82,7 @@ function titled(sign: Parameters<typeof icon>[0], text: string): Html {
   return html`<span class="title">${icon(sign)}<span>${text}</span></span>`;
 }
 
-/** Deleted documents, notes and memories, for as long as they can be restored. */
+/** Deleted documents, notes and memories that can still be restored. */
 export async function trashPage({ tools, query }: Visit): Promise<Page> {
   const offset = offsetOf(query);
   const offered = kinds.filter(({ list }) => tools.has(list));
@@ -156,7 +156,7 @@ ${confirmButton({
   ];
 }
 
-/** Those that are shown: the next page follows when they are gone. */
+/** Deletes the items on this page; the next page then takes their place. */
 function emptyButton(kind: Kind, items: readonly Item[], total: number): Html {
   const ids = items.map((item) => read.text(item, kind.idField));
   const these =

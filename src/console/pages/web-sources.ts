@@ -27,7 +27,7 @@ import {
 
 const path = '/web';
 
-/** Where documents on the web come from, and what their last run did. */
+/** The web sources, each with its last run. */
 export async function webSourcesPage({ tools, query }: Visit): Promise<Page> {
   const sources = read.list(await tools.call('kb_sources', {}), 'sources');
   const [canAdd, canChange] = [tools.has('kb_add_source'), tools.has('kb_change_source')];
@@ -107,7 +107,7 @@ const counts: readonly (readonly [name: string, label: string])[] = [
   ['failed', 'failed'],
 ];
 
-/** What the last run did: how many pages, and why some are missing. */
+/** Summarises the last run: pages found, and why some are missing. */
 function runSummary(run: Record<string, unknown>): Html {
   const said = counts
     .map(([name, label]) => [read.number(run, name) ?? 0, label] as const)
@@ -166,7 +166,7 @@ ${confirmButton({
 })}`;
 }
 
-/** The form for a new one. */
+/** The form for a new source. */
 export async function newWebSourcePage({ tools, rest, query }: Visit): Promise<Page> {
   if (rest !== 'new' || !tools.has('kb_add_source')) throw noSuchChange();
   return {
@@ -209,7 +209,7 @@ ${button('Add source', { kind: 'primary' })}</form>`)}
   };
 }
 
-/** Adds a source, or changes one. Returns where to go then. */
+/** Adds or changes a source. Returns the next page. */
 export async function changeWebSource({ tools, rest, form }: Visit): Promise<string> {
   if (rest === 'new') {
     await tools.call('kb_add_source', requestOf(form));

@@ -14,7 +14,7 @@ export function attributes(given: Attributes): Html {
 }
 
 export interface ButtonLook {
-  /** `primary` once per page at most; `quiet` has no frame until it is pointed at. */
+  /** `primary` at most once per page; `quiet` has no frame until hovered. */
   kind?: 'primary' | 'secondary' | 'quiet' | 'danger';
   icon?: IconName;
   isSmall?: boolean;
@@ -31,7 +31,7 @@ export function button(label: string, options: ButtonLook = {}): Html {
   return html`<button class="${look(options)}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></button>`;
 }
 
-/** Looks like a button, and leads to a page. */
+/** A link that looks like a button. */
 export function linkButton(href: string, label: string, options: ButtonLook = {}): Html {
   return html`<a class="${look(options)}" href="${href}"${attributes(options.attributes ?? {})}>${options.icon && icon(options.icon)}<span>${label}</span></a>`;
 }
@@ -44,7 +44,7 @@ export function iconButton(name: IconName, label: string, options: Omit<ButtonLo
 interface Labelled {
   label: string;
   name: string;
-  /** For screen readers only; the placeholder has to say it then. */
+  /** Shows the label to screen readers only; the placeholder must then say the same. */
   hidesLabel?: boolean;
   hint?: string;
   attributes?: Attributes;
@@ -58,14 +58,14 @@ export interface FieldOptions extends Labelled {
   icon?: IconName;
 }
 
-/** A line to type in. Its value is kept as it is, control characters included. */
+/** A text field. Its value is unaltered, control characters included. */
 export function field(options: FieldOptions): Html {
   const { name, type = 'text', value = '', placeholder, isRequired } = options;
   const input = html`<input type="${type}" name="${name}" value="${fieldValue(value)}"${attributes({ placeholder, required: isRequired, ...options.attributes })}>`;
   return labelled(options, options.icon ? html`<span class="with-icon">${icon(options.icon)}${input}</span>` : input);
 }
 
-/** A text to edit. HTML drops a line break right after the tag, so one is there to be dropped. */
+/** A text area. HTML drops a line break right after the tag, so we add one. */
 export function textArea({ rows = 10, value = '', ...options }: Labelled & { rows?: number; value?: string }): Html {
   return labelled(
     options,
@@ -79,7 +79,7 @@ export interface Option {
   count?: number;
 }
 
-/** One of several. A chosen value that is not among the options is added. */
+/** A dropdown. A selected value that is not among the options is added. */
 export function select({
   options,
   value = '',
@@ -104,7 +104,7 @@ function labelled({ label, hidesLabel, hint }: Labelled, control: Html): Html {
   return html`<label class="field"><span class="${hidesLabel ? 'visually-hidden' : 'label'}">${label}</span>${control}${hint !== undefined && html`<span class="hint">${hint}</span>`}</label>`;
 }
 
-/** Tags to edit, between commas, and beside them how they were. */
+/** A field with comma-separated tags, and a hidden one with the tags before editing. */
 export function tagFields(tags: readonly string[]): Html {
   const value = tags.join(', ');
   return html`${field({ label: 'Tags', name: 'tags', value, placeholder: 'Separate with commas' })}<input type="hidden" name="before" value="${fieldValue(value)}">`;
@@ -121,7 +121,7 @@ export function popupButton(options: {
   label: string;
   title: string;
   body: Html;
-  /** For a text to edit. */
+  /** A large popup, for editing a text. */
   isLarge?: boolean;
   look?: ButtonLook;
 }): Html {
@@ -130,7 +130,7 @@ export function popupButton(options: {
 <div popover id="${id}" class="popup${isLarge && ' large'}" role="dialog" aria-label="${title}"><p class="popup-title">${title}</p>${body}</div>`;
 }
 
-/** A value that goes with a form, as it is. */
+/** A hidden form value, unaltered. */
 export function hidden(name: string, value: string | number): Html {
   return html`<input type="hidden" name="${name}" value="${fieldValue(String(value))}">`;
 }
@@ -140,7 +140,7 @@ export function selectRow(name: string, value: string, label: string): Html {
   return html`<input type="checkbox" name="${name}" value="${value}" aria-label="${label}" data-select>`;
 }
 
-/** For the head of the column: the script selects all rows with it. */
+/** For the column's head: with the script, it selects all rows. */
 export function selectAll(label: string): Html {
   return html`<input type="checkbox" aria-label="${label}" title="${label}" data-select-all hidden>`;
 }

@@ -4,7 +4,7 @@ import { number } from './format.ts';
 import type { IconName } from './icon-shapes.ts';
 import { icon } from './icons.ts';
 
-/** The top of a page: where it is, its only `h1`, a line about it, and what can be done. */
+/** The top of a page: breadcrumbs, its only `h1`, a line of details, and actions. */
 export function pageHeader(options: {
   title: Part;
   trail?: readonly { href: string; label: string }[];
@@ -32,7 +32,7 @@ export function badge(label: Part, tone: Tone = 'neutral', sign?: IconName): Htm
   return html`<span class="badge ${tone}">${sign && icon(sign)}${label}</span>`;
 }
 
-/** Tags; with `hrefOf`, each is a link to what has the same tag. */
+/** Tags; with `hrefOf`, each links to the items with that tag. */
 export function tagList(tags: readonly string[], hrefOf?: (tag: string) => string): Html {
   if (tags.length === 0) return html``;
   const items = tags.map(
@@ -45,15 +45,15 @@ export function tagList(tags: readonly string[], hrefOf?: (tag: string) => strin
 export interface Column {
   /** Also the label of the cell on a phone. Empty: no label there, such as for a title or a checkbox. */
   label: Part;
-  /** Numbers are aligned at the end. */
+  /** Aligns the column at the end, for numbers. */
   isNumber?: boolean;
-  /** Never broken into lines. */
+  /** Never wraps. */
   isWhole?: boolean;
-  /** Takes what the others leave. The first one does unless another says so. */
+  /** Takes the remaining width. Default: the first column. */
   isWide?: boolean;
-  /** The whole cell is left out on a phone. */
+  /** Hidden on a phone. */
   isExtra?: boolean;
-  /** The head of a sortable column: its link, and which way it is sorted now. */
+  /** For a sortable column: the link of its head, and the current order. */
   sort?: { href: string; order?: 'ascending' | 'descending' };
 }
 
@@ -94,7 +94,7 @@ export function table(options: {
 <tbody>${rows.map((row) => html`<tr tabindex="0">${row.map(cell)}</tr>`)}</tbody></table></div>`;
 }
 
-/** Instead of an empty list: what would be here, and how to get it. */
+/** Replaces an empty list: says what would be here, and how to add it. */
 export function emptyState(options: { icon: IconName; title: string; text?: Part; actions?: Part }): Html {
   return html`<div class="empty">${icon(options.icon)}<h2>${options.title}</h2>${options.text !== undefined && html`<p>${options.text}</p>`}${options.actions !== undefined && html`<div class="row">${options.actions}</div>`}</div>`;
 }
@@ -108,12 +108,12 @@ const noticeIcons: Record<Tone, IconName> = {
   bad: 'circle-alert',
 };
 
-/** A line that should be read: what is so, and what to do. */
+/** A highlighted message: the fact, and what to do. */
 export function notice(message: Part, tone: Tone = 'info'): Html {
   return html`<div class="notice ${tone}" role="${tone === 'bad' ? 'alert' : 'note'}">${icon(noticeIcons[tone])}<div>${message}</div></div>`;
 }
 
-/** An error, said at once by screen readers. */
+/** An error, announced at once by screen readers. */
 export function problem(message: string): Html {
   return notice(message, 'bad');
 }
@@ -123,18 +123,18 @@ export function facts(entries: readonly (readonly [name: Part, value: Part])[]):
   return html`<dl class="facts">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** How much of something is done. */
+/** A progress bar. */
 export function progress(done: number, total: number, label: string): Html {
   return html`<span class="progress"><progress max="${Math.max(1, total)}" value="${done}" aria-label="${label}"></progress><span class="figure">${number(done)} of ${number(total)}</span></span>`;
 }
 
-/** A share between 0 and 1 as a bar; it is read out as a number. */
+/** A share between 0 and 1 as a bar; screen readers get a number. */
 export function meter(name: string, share: number): Html {
   const percent = Math.round(Math.min(1, Math.max(0, share)) * 100);
   return html`<div class="meter"><span>${name}</span><meter min="0" max="100" value="${percent}" aria-label="${name}">${percent} %</meter><span class="figure">${share.toFixed(2)}</span></div>`;
 }
 
-/** A large number with what it counts. */
+/** A large number with its label. */
 export function stat(label: string, value: Part, detail?: Part): Html {
   return html`<div class="stat"><span class="label">${label}</span><b>${value}</b>${detail !== undefined && html`<span class="meta">${detail}</span>`}</div>`;
 }
@@ -145,7 +145,7 @@ export function skeleton(count: number): Html {
   return html`<div class="skeletons" aria-hidden="true">${Array.from({ length: count }, () => line)}</div>`;
 }
 
-/** For `Page.toast`: what was just done, and a way back. The script hides it after some seconds. */
+/** For `Page.toast`: what was just done, with an undo button. The script hides it after some seconds. */
 export function toast(message: Part, undo?: { action: string; label?: string; fields?: Html }): Html {
   return html`<div class="toast" role="status" data-toast>${icon('circle-check')}<span>${message}</span>${
     undo &&
@@ -172,7 +172,7 @@ export interface Window {
   total: number;
 }
 
-/** Links to the pages before and after, where a list is longer than one page. */
+/** Links to the previous and next page of a list. */
 export function pager(path: string, query: URLSearchParams, { offset, limit, total }: Window): Html {
   if (offset === 0 && total <= limit) return html``;
   const to = (start: number): string => {

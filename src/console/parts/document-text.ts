@@ -9,7 +9,7 @@ export interface TextOptions {
   mark?: ((text: string) => Part) | undefined;
 }
 
-/** A part of a document as people read its type: code with line numbers, CSV as a table, everything else as Markdown. */
+/** Renders part of a document by type: code with line numbers, CSV as a table, everything else as Markdown. */
 export function documentText(type: string, text: string, options: TextOptions = {}): Html {
   if (/^(?:code|json|jsonl|yaml|xml|toml|notebook)$/.test(type)) return codeLines(text, options);
   if (type === 'csv' || type === 'tsv') return csvTable(text, options);
@@ -37,7 +37,7 @@ function csvTable(text: string, { mark = (run) => run }: TextOptions): Html {
 <tbody>${rows.slice(0, rowsMax).map((row) => html`<tr>${row.map((cell) => html`<td>${mark(cell)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 
-/** Fields between commas, semicolons or tabs, whichever the first line has most of; quoted ones may hold them. */
+/** Splits at commas, semicolons or tabs, whichever is most frequent in the first line. Quoted fields may contain them. */
 export function csvRows(text: string): string[][] {
   const [first = ''] = text.split('\n', 1);
   const separator = [',', ';', '\t'].toSorted((a, b) => first.split(b).length - first.split(a).length)[0] ?? ',';

@@ -5,17 +5,17 @@ export function offsetOf(query: URLSearchParams): number {
   return Number.isSafeInteger(given) && given > 0 ? given : 0;
 }
 
-/** The tags of a form, if they were changed: a tag with a comma in it would become two otherwise. */
+/** The tags of a form, if changed: an unchanged tag that contains a comma would be split. */
 export function changedTags(form: URLSearchParams): { tags?: string[] } {
   return form.get('tags') === form.get('before') ? {} : { tags: listOf(form.get('tags')) };
 }
 
-/** Names between commas. */
+/** Comma-separated names. */
 export function listOf(text: string | null): string[] {
   return [...new Set((text ?? '').split(',').map((each) => each.trim()))].filter((each) => each !== '');
 }
 
-/** For a form that changes nothing that there is. */
+/** For a form whose action is unknown. */
 export function noSuchChange(): CarrelError {
   return new CarrelError('resource_not_found', 'There is no page at this address.');
 }

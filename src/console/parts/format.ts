@@ -12,14 +12,14 @@ export function plural(count: number, one: string, several = `${one}s`): string 
   return `${number(count)} ${count === 1 ? one : several}`;
 }
 
-/** A size in words, to three digits. */
+/** A size with its unit, to three digits. */
 export function bytes(count: number): string {
   const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
   const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, count)) / 3));
   return `${Number((count / 1000 ** step).toPrecision(3))} ${units[step]}`;
 }
 
-/** A length of time in words, as exact as one wants to know it. */
+/** A duration in words, rounded sensibly. */
 export function duration(ms: number): string {
   if (ms < 950) return `${Math.round(ms)} ms`;
   const seconds = Math.round(ms / 1000);
@@ -43,7 +43,7 @@ const steps = [
   ['day', 86_400],
 ] as const;
 
-/** Dates from more than a month ago are more use than "7 months ago". */
+/** Relative up to a month ago, then a date. */
 export function relativeTime(at: number, now: number, zone: { timeZone?: string } = { timeZone: 'UTC' }): string {
   const seconds = Math.round((at - now) / 1000);
   const age = Math.abs(seconds);

@@ -1,6 +1,6 @@
 /*! Icons: Lucide (https://lucide.dev), ISC License, Copyright (c) Lucide Icons and Contributors; some are Feather's, MIT. */
 
-/** What each icon draws on a field of 24 by 24. The licences are in assets/icons-license.txt. */
+/** Each icon's SVG shapes, in a 24 by 24 view box. The licences are in assets/icons-license.txt. */
 export const iconShapes = {
   activity:
     '<path d="M22 12h-2.48a2 2 0 0 0-1.93 1.46l-2.35 8.36a.25.25 0 0 1-.48 0L9.24 2.18a.25.25 0 0 0-.48 0l-2.35 8.36A2 2 0 0 1 4.49 12H2"/>',

@@ -4,14 +4,14 @@ import { read } from '../console-tools.ts';
 import { type Html, html, type Part } from '../html.ts';
 import { renderMarkdown } from './markdown.ts';
 
-/** The page of the console that shows what a URI names; undefined if it has none. */
+/** The console's page for a URI; undefined if it has none. */
 export function pageOf(uri: string): string | undefined {
   const [, kind, id] = /^carrel:\/\/(kb\/doc|notes|context)\/([\w-]{1,100})$/.exec(uri) ?? [];
   if (id === undefined) return /^https?:\/\//.test(uri) ? uri : undefined;
   return `${{ 'kb/doc': '/documents', notes: '/notes', context: '/memories/entry' }[kind ?? '']}/${id}`;
 }
 
-/** A link to another page of the console, or away from it without telling from where. */
+/** A link to a page of the console, or to another site without a referrer. */
 export function linkTo(uri: string, text: Part, page = pageOf(uri)): Html {
   if (page === undefined) return html`<span>${text}</span>`;
   return page.startsWith('/')
@@ -24,13 +24,13 @@ export function passagePage(uri: string, hit: Record<string, unknown>): string |
   const page = pageOf(uri);
   if (page === undefined || !page.startsWith('/')) return page;
   const chunk = read.number(hit, 'chunk_index');
-  // With a little of what stands before it.
+  // Starts two chunks earlier, for context.
   if (chunk !== undefined) return `${page}?offset=${Math.max(0, chunk - 2)}#chunk-${chunk}`;
   const range = hit['range'];
   return Array.isArray(range) ? `${page}?mark=${range.map(Number).join('-')}#mark` : page;
 }
 
-/** The text with the passage marked that an address asks for, if it asks for one. */
+/** The text with the passage marked that the URL names, if any. */
 export function withPassage(text: string, asked: string | null): Html {
   const [, from, to] = /^(\d{1,8})-(\d{1,8})$/.exec(asked ?? '') ?? [];
   const [start, end] = [Number(from ?? 0), Math.min(Number(to ?? 0), text.length)];
@@ -42,19 +42,19 @@ export function withPassage(text: string, asked: string | null): Html {
 /** Longer texts are shown as they are: rendering them would hold up other requests. */
 const renderedCharsMax = 100_000;
 
-/** A text as Markdown, or with the passage marked that an address asks for. */
+/** Renders a text as Markdown, or plain with a marked passage if the URL names one. */
 export function readableText(text: string, asked: string | null): Html {
   return asked === null && text.length <= renderedCharsMax
     ? html`<div class="prose">${renderMarkdown(text)}</div>`
     : html`<div class="text">${withPassage(text, asked)}</div>`;
 }
 
-/** The text with the words of a query marked, in whatever form, but not those that every question has. */
+/** The text with the query's words marked in any inflection, except stop words. */
 export function marked(text: string, query: string): Html {
   return marker(query)(text);
 }
 
-/** `marked` for many texts: the query is read once. */
+/** `marked` for many texts: parses the query once. */
 export function marker(query: string): (text: string) => Html {
   const words = plainQuery(query, { alone: false });
   return (text) => {

@@ -39,7 +39,7 @@ const patterns = {
   tableRule: /^ {0,3}\|?(?:[ \t]*:?-{1,80}:?[ \t]*\|){0,60}[ \t]*:?-{1,80}:?[ \t]*\|?[ \t]*$/,
 } as const;
 
-/** Quotes and lists are read by themselves down to this depth. */
+/** Max nesting of quotes and lists. */
 const depthMax = 6;
 
 function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): Html[] {
@@ -90,7 +90,7 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
   return blocks;
 }
 
-/** Spreadsheets come without the line below the head. */
+/** Tables from spreadsheets lack the line below the head. */
 function isTableLine(line: string): boolean {
   return patterns.tableRule.test(line) || patterns.tableRow.test(line);
 }
@@ -115,7 +115,7 @@ function untilFence(fence: string): (line: string) => boolean {
   };
 }
 
-/** Items of one kind, and what is indented below them; one empty line may come between. */
+/** A list continues with items of the same kind and indented lines; one blank line may come between. */
 function isInList(first: string): (line: string) => boolean {
   let wasEmpty = false;
   return (line) => {
@@ -186,7 +186,7 @@ function paragraph(lines: readonly Line[], options: MarkdownOptions): Html {
   return html`<p>${run(before)}<span class="passage">${run(inside)}</span>${run(after)}</p>`;
 }
 
-/** Of a paragraph that is much longer than the passage, what is before it, the passage, and the rest. */
+/** Splits a paragraph that is much longer than the passage into the text before, the passage and the rest. */
 function splitAtPassage(lines: readonly Line[], { passage }: MarkdownOptions): string[] {
   const from = lines[0]?.start ?? 0;
   const text = lines.map((line) => line.text).join('\n');
@@ -226,7 +226,7 @@ function passageClass(lines: readonly Line[], { passage }: MarkdownOptions): Htm
   return first.start < passage[1] && last.start + last.text.length > passage[0] && html` class="passage"`;
 }
 
-/** Bounded, so that a text of nothing but opening brackets is read in linear time. */
+/** Bounded, so that a text of only opening brackets takes linear time. */
 const inlinePattern =
   /(?<fence>`{1,3})(?<code>[^`]{1,400})\k<fence>|\\(?<escaped>[!-/:-@[-`{-~])|\*\*(?<bold>[^*\s](?:[^*]{0,300}[^*\s])?)\*\*|(?<![\w*])[*_](?<italic>[^*_\s](?:[^*_]{0,300}[^*_\s])?)[*_](?![\w*])|~~(?<gone>[^~]{1,300})~~|!\[(?<alt>[^\]]{0,300})\]\([^)]{0,1000}\)|\[(?<label>[^\]]{1,300})\]\((?<target>(?:[^()\s]|\([^()\s]{0,200}\)){1,1000})[^)]{0,300}\)|<(?<auto>https?:\/\/[^>\s]{1,1000})>|(?<bare>https?:\/\/[^\s<>()"'`]{1,1000}[^\s<>()"'`.,;:!?])/g;
 
@@ -275,7 +275,7 @@ function shownText(text: string, { mark }: MarkdownOptions): Part {
   return mark && text.trim() !== '' ? mark(text) : text;
 }
 
-/** The words of a Markdown text on one line, without its marks, as snippets show them. */
+/** A Markdown text as plain words on one line, for snippets. */
 export function plainText(text: string): string {
   return text
     .replace(/\s+/g, ' ')

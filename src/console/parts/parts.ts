@@ -1,5 +1,5 @@
 /**
- * What pages are built of: plain functions that return `Html`. Import them from here.
+ * The building blocks of pages: plain functions that return `Html`. Import them from here.
  *
  * - A page returns `{ title, body, toast?, layout? }`. Its body starts with `pageHeader({ title, trail, meta, actions })`; a list
  *   continues with `<form class="filters" method="get" data-live="#list">` and `<div id="list" aria-live="polite">`.

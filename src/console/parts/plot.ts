@@ -4,9 +4,9 @@ import { bytes, duration, number } from './format.ts';
 export interface PlotPoint {
   /** Milliseconds since 1970. */
   at: number;
-  /** Undefined where it is not known: a gap. */
+  /** Undefined leaves a gap. */
   value: number | undefined;
-  /** The part of it that is bad, drawn in another colour. */
+  /** The failed part of the value, drawn in another colour. */
   bad?: number;
 }
 
@@ -14,11 +14,11 @@ export type PlotUnit = 'count' | 'ms' | 'bytes';
 
 export interface PlotOptions {
   name: string;
-  /** At equal distances in time, the oldest first. */
+  /** Evenly spaced in time, oldest first. */
   points: readonly PlotPoint[];
   unit?: PlotUnit;
   kind?: 'bars' | 'line';
-  /** Beside the name. */
+  /** Shown beside the name. */
   summary?: Part;
 }
 
@@ -29,8 +29,8 @@ export function plotValue(value: number, unit: PlotUnit): string {
 }
 
 /**
- * Values over time with axes, drawn here, so that the page needs no library. The script shows clock times in the reader's
- * zone, and the value under the pointer, from `data-values`.
+ * Renders values over time as SVG with axes, without a library. The script shows clock times in the reader's zone, and the
+ * value under the pointer, from `data-values`.
  */
 export function plot({ name, points, unit = 'count', kind = 'bars', summary }: PlotOptions): Html {
   const known = points.flatMap(({ value }) => value ?? []);
@@ -59,7 +59,7 @@ export function plot({ name, points, unit = 'count', kind = 'bars', summary }: P
 function bars(points: readonly PlotPoint[], top: number): string {
   return points
     .map(({ value = 0 }, index) => {
-      // What is little is still seen.
+      // Small values stay visible.
       const height = value === 0 ? 0 : Math.max(1.5, (value / top) * 100);
       return height === 0 ? '' : `M${index + 0.12} 100v-${height.toFixed(1)}h.76v${height.toFixed(1)}z`;
     })
@@ -78,14 +78,14 @@ function line(points: readonly PlotPoint[], top: number): string {
     .join('');
 }
 
-/** The next round value: 1, 2 or 5 times a power of ten. Counts have whole halves. */
+/** The next round value: 1, 2, 4 or 5 times a power of ten. At least 2 for counts, so that half of it is whole. */
 function niceTop(value: number, unit: PlotUnit): number {
   const least = Math.max(value, unit === 'count' ? 2 : 1);
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 4, 5, 10].find((step) => step * power >= least) ?? 10);
 }
 
-/** The script says it in the reader's zone. */
+/** The script converts it to the reader's time zone. */
 function clock(at: number): Html {
   const iso = new Date(at).toISOString();
   return html`<time datetime="${iso}" data-clock>${iso.slice(11, 16)}</time>`;
