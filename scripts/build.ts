@@ -54,7 +54,7 @@ writeFileSync('dist/main.js', escaped(readFileSync('dist/main.js', 'utf8')));
 // The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
 
-// What pdf.js reads when a document needs it: tables of Asian encodings, decoders of scanned pages.
+// Files that pdf.js loads on demand: tables of Asian encodings, decoders of scanned pages.
 for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
   cpSync(`node_modules/pdfjs-dist/${path}`, join('dist/pdfjs', path), { recursive: true });
 }
@@ -119,7 +119,7 @@ function sharingFacts(): SharingFacts {
     variables: [...new Set([...fields.flatMap(({ env }) => env), ...own])].sort(),
     commandVariables: [toolsSlice, ...serveRole.slices]
       .flatMap(({ fields: own }) => Object.values<Field<unknown>>(own).flatMap(({ env }) => env))
-      // Which tools are listed, and whose files a client may add, changes no answer.
+      // These two change which tools are listed and which files may be added, but no answer.
       .filter((name) => name !== 'CARREL_TOOLS' && name !== 'KB_ALLOWED_ROOTS'),
     roles: Object.fromEntries(
       shared.map(({ name, overrides: { 'http.transport': override } }) => [

@@ -32,7 +32,7 @@ export interface System {
   readonly arch: string;
 }
 
-/** What is loaded from unbundled packages; the first two have binaries for some systems only. */
+/** Files needed from unbundled packages. The first two have binaries for some systems only. */
 const runtimeFiles = {
   'onnxruntime-node': ['README.md', 'dist/**/*.js', 'bin/napi-v6/<system>/*'],
   'onnxruntime-common': ['package.json', 'README.md', 'dist/cjs/**/*.{js,json}'],

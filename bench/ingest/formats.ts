@@ -12,7 +12,7 @@ export interface FormatFigure {
   size: 'small' | 'large';
   files: number;
   filesPerSecond: number;
-  /** Of the file as it is, compressed or not. */
+  /** MB of the files as stored, compressed or not. */
   mbPerSecond: number;
   charsPerSecond: number;
   /** Peak memory of one reader process, in MB; null if unknown. */

@@ -4,7 +4,7 @@ import type { DataSet } from '../quality/data-set.ts';
 /** Finds turns of a thread without Carrel: the numbers of the best ten passages. */
 export type Baseline = (question: string, group: string) => number[];
 
-/** What an agent with a shell has: lines with the question's words, most matches first. */
+/** Grep, as an agent with a shell uses it: lines with the question's words, most matches first. */
 export function createGrep({ passages }: DataSet): Baseline {
   const texts = passages.map(({ text }) => text.toLowerCase());
   return (question, group) => {

@@ -149,7 +149,7 @@ function cutOf(fit: Fit): number {
   return round(0.75 * best);
 }
 
-/** What a search with such evidence shows. */
+/** The results of a search with such evidence. */
 function shownFor(features: readonly Feature[]): readonly JudgedHit[] {
   return features.includes('doubt') ? shown.reranked : shown.without;
 }

@@ -24,7 +24,7 @@ import type { DataSet } from './data-set.ts';
 
 /** Both legs over one data set, stored and searched as in the product, in its own database. */
 export interface ProductLegs {
-  /** What a query of this group may see, by database id. */
+  /** The legs limited to a group's passages; ids are the database's. */
   forGroup(group: string): Legs;
   /** The corpus position of a result. */
   passageOf(id: number): number;

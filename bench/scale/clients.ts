@@ -29,7 +29,7 @@ const drawn = Object.entries(shares).flatMap(([kind, ways]) =>
 const ofOthers = 0.3;
 const sentTwice = 0.2;
 
-/** What all clients do, and the answers they got. */
+/** The calls of all clients, with the answers. */
 export function createRun(caller: Caller) {
   const history: Observed[] = [];
   const failures: string[] = [];

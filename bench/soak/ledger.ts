@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SoakedProgram } from './soaked-program.ts';
 
-/** What was acknowledged, and whether it is still there. */
+/** Records acknowledged writes, and checks that they are still stored. */
 export interface Ledger {
   /** One write of some kind, by a client. */
   write(program: SoakedProgram, number: number): Promise<void>;

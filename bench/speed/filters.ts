@@ -9,7 +9,7 @@ export interface Filter {
   passes(number: number, labels: readonly string[]): boolean;
 }
 
-/** From all to a fiftieth, by labels unrelated to the vectors, and by subjects. */
+/** Filters that pass everything down to 2 %, by labels unrelated to the vectors and by subject. */
 export function filtersOf(): Filter[] {
   return [
     { name: 'no filter', filter: undefined, passes: () => true },

@@ -14,7 +14,7 @@ export interface SizeFigures {
   readonly vectors: { readonly carrel: number; readonly raw: number };
   readonly bytes: { readonly carrel: number; readonly raw: number };
   readonly rssBytes: number;
-  /** From a process's first search by meaning to its answer, minus what the same search takes later. */
+  /** Duration of a process's first semantic search, minus that of the same search later. */
   readonly loadMs: number;
   readonly searches: Readonly<Record<SearchName, Timings>>;
   /** Undefined if CPU time is counted: it cannot separate searches from writes. */

@@ -3,10 +3,10 @@ import { dimensions, vectorOf } from './vectors.ts';
 /** One in this many passages has each of these labels, regardless of its vector. */
 const widths = [5, 20, 50];
 
-/** By which of this many vectors is nearest: labels that go with the meaning, as subjects do. */
+/** Labels related to the vectors, as subjects are: which of this many pivot vectors is nearest. */
 const subjects = [4, 10, 20, 50];
 
-/** Far from those of the rows. */
+/** Far from the numbers of the rows. */
 const firstPivot = 50_000_000;
 
 /** Labels for filters of several widths, related to the vectors and not. */

@@ -8,7 +8,7 @@ export async function answerCommands(shared: Omit<SharedProcess, 'idleMs'>): Pro
   const { config, commandKey } = shared;
   if (commandKey === undefined || config.of(sharingSlice).alone || process.platform === 'win32') return undefined;
   const place = ownerPlace(ownerFolder(config.dataDir, process.env), commandKey);
-  // What people are told while it runs goes to its own stderr.
+  // Messages for people go to its own stderr.
   const voice = { tell() {}, toldAtStart: () => '', handOver() {} };
   return shareProcess({ place, say() {}, voice }, { ...shared, idleMs: undefined }, () => {});
 }

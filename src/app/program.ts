@@ -23,7 +23,7 @@ import { closeToolsets, serveSlices } from './toolsets.ts';
 
 export type { Flags, Program } from './role.ts';
 
-/** What the console shows and only the command line knows. */
+/** Facts that the console shows and only the command line knows. */
 export interface ForPeople {
   snippets: ConsoleDeps['snippets'];
 }

@@ -4,7 +4,7 @@ import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
 import { storagePlace } from './configured-storage.ts';
 
-/** Where the answers of `carrel serve` come from, as people are told. */
+/** Describes, for people, where the answers of `carrel serve` come from. */
 export function servedPlace(config: Config): ServedPlace {
   const { engineUrl } = config.of(kbSlice);
   const place = storagePlace(config.of(storageSlice), config.dataDir);

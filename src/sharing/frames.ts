@@ -93,7 +93,7 @@ export interface Welcome {
   place?: ServedPlace | undefined;
 }
 
-/** As people are told, without credentials. */
+/** A description for people, without credentials. */
 export interface ServedPlace {
   /** A file, or host and name of a database. */
   readonly database: string;

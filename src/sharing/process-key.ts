@@ -8,7 +8,7 @@ import { fileBeside } from '../base/program-files.ts';
 export interface SharingFacts {
   /** Every variable that feeds a setting. */
   variables: readonly string[];
-  /** Those that the answer to a command depends on: not how clients connect, nor what is logged. */
+  /** The variables that affect a command's answer: none about connections or logging. */
   commandVariables: readonly string[];
   roles: Readonly<Record<string, SharedRole>>;
 }

@@ -55,7 +55,7 @@ export interface SharedProcess extends Serving {
   roleName: string;
   /** Commands with this key may ask it. */
   commandKey?: string | undefined;
-  /** Where its answers come from, as people are told. */
+  /** Describes, for people, where its answers come from. */
   servedPlace?: ServedPlace | undefined;
   /** How long to stay when the last client has gone. Undefined: until it is closed. */
   idleMs: number | undefined;

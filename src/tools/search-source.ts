@@ -15,7 +15,7 @@ export interface SourceHit {
   snippet: string;
   /** ISO-8601, or null if unknown. */
   date: string | null;
-  /** What people filter by, if the source has it. */
+  /** Values to filter by, if the source has them. */
   collection?: string | undefined;
   type?: string | undefined;
   tags?: readonly string[] | undefined;

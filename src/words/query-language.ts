@@ -108,7 +108,7 @@ interface Cursor {
   dropped: boolean;
 }
 
-/** What a part of the query matches, and what it excludes from the parts around it. */
+/** The matches of a part of the query, and what it excludes from adjacent parts. */
 interface Parsed {
   keep: WordQuery | undefined;
   drop: WordQuery | undefined;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 
-/** Whose end ends the server: a test's context, or `{ after }` of node:test for the whole file. */
+/** Owns the server and closes it at its end: a test's context, or `{ after }` of node:test for the whole file. */
 export interface Owner {
   after(clean: () => void | Promise<void>): void;
 }
@@ -16,7 +16,7 @@ export interface LoopbackServer {
 
 /** An HTTP server on 127.0.0.1 that goes away with the test. */
 export async function serveHttp(t: Owner, listener: RequestListener): Promise<LoopbackServer> {
-  // It closes no idle connection: on a busy machine a client would take one that is just being closed.
+  // Keeps idle connections open: on a busy machine a client might reuse one that is just being closed.
   const server = createServer({ keepAliveTimeout: 0 }, listener);
   t.after(() => {
     server.closeAllConnections();
@@ -25,7 +25,7 @@ export async function serveHttp(t: Owner, listener: RequestListener): Promise<Lo
   return await listening(server);
 }
 
-/** A server that speaks for itself, byte by byte, for what no HTTP server would send. */
+/** A raw TCP server, for bytes that no HTTP server would send. */
 export async function serveTcp(t: Owner, onConnection: (socket: Socket) => void): Promise<LoopbackServer> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {

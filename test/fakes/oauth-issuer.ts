@@ -8,9 +8,9 @@ export interface OAuthIssuer {
   readonly url: string;
   /** Paths that were asked for. */
   readonly asked: string[];
-  /** Makes a new key of this kind, which it publishes from now on unless told otherwise. */
+  /** Creates a new key of this kind and publishes it, unless told otherwise. */
   addKey(algorithm: string, published?: boolean): Promise<{ kid: string; publicJwk: object }>;
-  /** Signed with the key, with good claims unless others are given; undefined leaves one out. */
+  /** Signs a token with the key. Claims are valid by default; undefined omits one. */
   issue(kid: string, claims?: Record<string, unknown>): Promise<string>;
   stop(): Promise<void>;
 }

@@ -241,7 +241,7 @@ export async function startTrapSite(
     }
     const body = pathname === '/docs/many' && search !== '' ? undefined : fixed[pathname];
     if (body !== undefined) return send(response, 200, body);
-    // A soft 404: what does not exist answers with 200.
+    // A soft 404: missing pages answer with 200.
     send(response, 200, page('Sorry', `<p>Nothing is at this place.</p>${textOf('sorry')}${link('/docs/')}`));
   }
 

@@ -16,9 +16,9 @@ import {
 
 export interface Backend {
   readonly name: 'sqlite' | 'postgres';
-  /** Opens a database that is empty and is closed and removed when the suite has ended. */
+  /** Opens an empty database, which is closed and removed after the suite. */
   open(options?: { now?: () => Date }): Promise<Storage>;
-  /** Where an empty database can be opened; it is removed when the suite has ended. */
+  /** The location of an empty database, which is removed after the suite. */
   place(): Promise<StorageLocation>;
 }
 
@@ -69,7 +69,7 @@ function postgresBackend(): Backend {
     drops.push(drop);
     return { backend: 'postgres', url };
   };
-  // Closes what was opened before the databases go.
+  // Closes open storages before the databases are removed.
   const open = openClosed(place);
   after(async () => {
     for (const drop of drops.reverse()) await drop();

@@ -2,7 +2,7 @@ import { after, type TestContext } from 'node:test';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findChromium } from './install-chromium.ts';
 
-/** Nothing of Chromium's own may reach the network: what a page asks for is then all that is asked for. */
+/** Disables Chromium's own network requests, so that only the pages' requests are left. */
 const quiet = [
   '--no-sandbox',
   '--disable-gpu',
@@ -20,7 +20,7 @@ export interface Visitor {
   problems: string[];
 }
 
-/** One for all tests of a file: a start takes longer than most of them. */
+/** One browser for all tests of a file: starting it takes longer than most tests. */
 let running: Promise<Browser> | undefined;
 after(async () => (await running)?.close());
 

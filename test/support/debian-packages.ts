@@ -13,7 +13,7 @@ export interface Wanted {
   /** Lines of a sources.list: address, suite, components. */
   sources: readonly string[];
   packages: readonly string[];
-  /** What the machine has installed is not fetched again. */
+  /** Packages that the machine has are not fetched. */
   usesInstalled?: boolean;
 }
 
@@ -69,7 +69,7 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd, env, encoding: 'utf8' });
 }
 
-/** What apt said, or what else went wrong, in one line. */
+/** The reason for a failure, in one line: apt's message, if any. */
 export function aptProblem(error: unknown): string {
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : '';
   const line = stderr.split('\n').find((text) => text.startsWith('E: '));

@@ -45,7 +45,7 @@ export const echoToolset: Toolset = {
       run: async ({ marker, steps, delay_ms: delayMs }, call) => {
         for (let step = 1; step <= steps; step += 1) {
           call.report({ progress: step, total: steps, message: marker });
-          // Progress must grow: this one is not to be passed on.
+          // Progress must grow, so this report is dropped.
           call.report({ progress: step - 1, total: steps, message: 'backwards' });
           if (delayMs > 0) await pause(delayMs, call.signal);
         }
@@ -87,7 +87,7 @@ export const echoToolset: Toolset = {
   resources: [createEchoResources()],
 };
 
-/** Calls of this one are slow soon. */
+/** A toolset whose calls become jobs after a short time. */
 export const slowToolset: Toolset = {
   name: 'slow',
   failures: { as: 'result' },

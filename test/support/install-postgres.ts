@@ -42,7 +42,7 @@ function install(root: string, platform: Platform): string | undefined {
     for (const program of [`${binaries}/postgres`, `${binaries}/initdb`, pgbouncer]) {
       wrap(join(unfinished, program), program, platform);
     }
-    // Without LLVM, which is larger than all the rest, it could not be loaded; where it is missing nobody tries to.
+    // Removed because it needs LLVM, which is larger than all the rest.
     rmSync(join(unfinished, 'usr/lib/postgresql/17/lib/llvmjit.so'));
     rmSync(root, { recursive: true, force: true, maxRetries: 5 });
     renameSync(unfinished, root);
@@ -52,7 +52,7 @@ function install(root: string, platform: Platform): string | undefined {
   }
 }
 
-/** The server runs as another user than root, who has to read it. */
+/** The folder must be readable for the server's user, which is never root. */
 export function postgresRoot(): string {
   return process.env['CARREL_POSTGRES_ROOT'] || cacheFolder('postgres-17-pgbouncer');
 }

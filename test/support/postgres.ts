@@ -56,7 +56,7 @@ export async function startOwnPostgres(): Promise<PostgresServer | string> {
   return obstacle ?? startServer(root);
 }
 
-/** What the suites run on, as their names say. */
+/** The name of the database server, for suite names. */
 export function postgresName(): string {
   const obstacle = serverObstacle();
   return obstacle === undefined ? 'PostgreSQL' : `PGlite (${obstacle})`;

@@ -10,7 +10,7 @@ export interface Passed {
 }
 
 export interface RecordingProxy extends LoopbackServer {
-  /** What went through, oldest first. */
+  /** The recorded traffic, oldest first. */
   readonly passed: Passed[];
   /** While true, connections are closed as soon as they open. */
   isCut: boolean;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 export interface TextWatch {
-  /** What has come so far. */
+  /** The text received so far. */
   text(): string;
   /** Settles when the text matches, with the groups; fails if the stream ends before that. */
   said(pattern: RegExp): Promise<RegExpExecArray>;

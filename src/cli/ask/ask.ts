@@ -5,7 +5,7 @@ import type { CommandLine } from '../command-line.ts';
 
 /** The tools that a command calls, in this process or in one that is already running. */
 export interface AskedTools extends Pick<ToolSession, 'call' | 'read' | 'close'> {
-  /** Which process answers, as people are told. */
+  /** Describes the answering process, for people. */
   readonly process: string;
   readonly place: ServedPlace;
 }

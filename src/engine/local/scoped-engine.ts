@@ -139,7 +139,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
     async bulkTags(selection, change, options) {
       const { add = [], remove = [], replaces } = change;
       checkNames([...add, ...remove]);
-      // Which of them each document has is unknown here.
+      // The tags of each document are unknown here.
       const mayLeave = replaces === 'collections' || isOwn(readTags(remove));
       if (mayLeave && !isOwn(readTags(add))) throw outsideCollections(collections);
       return engine.bulkTags(selection, change, scoped(options));

@@ -52,7 +52,7 @@ export interface TaskFactory {
 
 const clientNameUnitsMax = 100;
 
-/** What a client says it is, cut to what is worth repeating. */
+/** The client's own name and version, shortened. */
 export function clientName(given: unknown): ClientName {
   const { name, version } = isObject(given) ? given : {};
   const short = (text: unknown) => (typeof text === 'string' ? text.slice(0, clientNameUnitsMax) : '');

@@ -1,22 +1,22 @@
-/** What is known of how well a hit fits a question. Whatever is not known is undefined. */
+/** Evidence for the relevance of a hit. Unknown values are undefined. */
 export interface Evidence {
   readonly logit?: number | undefined;
   /** How far its logit is above those of the other hits; see `leadsOf`. */
   readonly lead?: number | undefined;
-  /** How much of the question's words it has, each by its rarity: 0 to 1. */
+  /** Share of the question's words in the hit, weighted by rarity: 0 to 1. */
   readonly words?: number | undefined;
-  /** Of the bundled embedding model; those of other models mean something else. */
+  /** Cosine of the bundled embedding model; other models have other scales. */
   readonly cosine?: number | undefined;
-  /** Characters of its text. Of a long one some part is near to any question, so its nearness tells less. */
+  /** Characters of its text. A long text has a part near to any question, so its cosine says less. */
   readonly length?: number | undefined;
 }
 
-/** `doubt`: how far the logit is below what right answers have, from −5 to 0. Above that, the lead tells more. */
+/** `doubt`: how far the logit is below that of right answers, from −5 to 0. Above that, the lead says more. */
 export type Feature = keyof Evidence | 'doubt';
 
 const [sureLogit, doubtMax] = [-3, 5];
 
-/** Beyond these, a length counts as if it were this one: few judged texts are shorter or longer. */
+/** Lengths are clamped to this range: few judged texts are shorter or longer. */
 export const lengthSpan = { min: 100, max: 1_000 } as const;
 
 export interface Logistic {
@@ -27,9 +27,9 @@ export interface Logistic {
 /** A logistic model of some of the evidence, fitted on judged questions. */
 export interface Fit extends Logistic {
   readonly features: readonly Feature[];
-  /** Whether a hit is about the question at all. Without it, the relevance stands for that. */
+  /** Estimates whether a hit is on topic at all. Default: the relevance itself. */
   readonly about?: Logistic | undefined;
-  /** A hit with a smaller chance to be about the question is weak. */
+  /** A hit with a lower probability of being on topic is weak. */
   readonly cut: number;
 }
 
@@ -51,7 +51,7 @@ export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   return { relevance: chanceOf(fit, values), isWeak: chanceOf(fit.about ?? fit, values) < fit.cut };
 }
 
-/** What a fit counts. Lengths count by their logarithm. */
+/** The value of a feature in a fit. Lengths enter as logarithms. */
 export function featureValue(evidence: Evidence, feature: Feature): number | undefined {
   if (feature === 'doubt') {
     const { logit } = evidence;
@@ -67,12 +67,12 @@ function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): 
   return threeDigits(1 / (1 + Math.exp(-sum)));
 }
 
-/** A hit that is alone, or far ahead of all others, is surer by no more than this, and one far behind less sure by no more. */
+/** Max absolute lead, for a hit that is alone, far ahead of all others or far behind. */
 const leadMax = 5;
 
-/** Others count in full from this distance on, and not at all with the same logit: near-duplicates are both right. */
+/** Other hits count fully from this distance on, and not at all with the same logit: near-duplicates are both right. */
 const peerDistance = 0.5;
-/** The most that another logit counts: several right answers must not lower one another. */
+/** Max weight of another logit: several right answers must not lower one another. */
 const otherLogitMax = 3;
 
 /**
@@ -91,7 +91,7 @@ export function leadsOf(hits: readonly { readonly logit: number; readonly isRepl
   });
 }
 
-/** The model that reads both texts tells more than everything else together. */
+/** The reranking model says more than all other evidence together. */
 function worth({ features }: Fit): number {
   return features.length + (features.includes('doubt') || features.includes('logit') ? 10 : 0);
 }

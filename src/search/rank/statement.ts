@@ -26,7 +26,7 @@ export interface Statement {
   /** Says "I" or "me"; "he" or "she". */
   readonly isOfMe: boolean;
   readonly isOfOthers: boolean;
-  /** What it calls "my". */
+  /** The things it calls "my". */
   readonly mine: readonly string[];
 }
 

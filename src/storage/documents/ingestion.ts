@@ -144,7 +144,7 @@ export type FinishOutcome =
   | { readonly outcome: 'superseded'; readonly documentId: number };
 
 export interface FailRequest extends OwnJob {
-  /** How far it came; absent if nothing was started. */
+  /** Progress so far; absent if nothing was started. */
   readonly progress?: PhaseProgress | undefined;
   readonly code: string;
   readonly message: string;

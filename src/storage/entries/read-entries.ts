@@ -157,7 +157,7 @@ export async function textsBefore(on: Statements, request: TextsBeforeRequest): 
   return rows.map(textOfRow);
 }
 
-/** What a look into the past cannot show. */
+/** Counts what a search in the past can't show. */
 export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
   const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
   const selection = await selectEntries(on, filter, 'read', 'all');

@@ -28,7 +28,7 @@ export async function foreignObjects(statements: Pick<Connection, 'query'>): Pro
     .map(({ type, name }) => `${type} ${name}`);
 }
 
-/** From the text of the schema, which is ours: each with its body, as the query gives it. */
+/** The objects that our schema creates, each with its body as the query returns it. */
 function ownObjects(schema: string): Map<string, string> {
   const all = (pattern: RegExp): RegExpExecArray[] => [...schema.matchAll(pattern)];
   return new Map([

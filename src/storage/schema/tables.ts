@@ -92,7 +92,7 @@ const entryTables: Table[] = [
     primaryKey: ['key'],
     indexes: { idempotency_keys_age: { columns: 'created_at' } },
   },
-  // What an update replaced. An unchanged text is null, and is the next version's.
+  // Earlier versions of entries. A null text is the same as in the next version.
   {
     name: 'context_versions',
     columns: {

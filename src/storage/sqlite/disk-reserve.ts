@@ -23,7 +23,7 @@ export interface DiskReserve {
   regain(database: Database | undefined): void;
 }
 
-/** What a log of its usual length adds to the database (`wal_autocheckpoint`), and as much again for the deletion itself. */
+/** Space to write back a log of the usual length (`wal_autocheckpoint`), and as much again for the deletion itself. */
 const reserveBytes = 32 * 1024 * 1024;
 
 /** Min free space, in multiples of the reserve. */

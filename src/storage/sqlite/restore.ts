@@ -101,7 +101,7 @@ function sqliteValue(value: StoredValue): SQLInputValue {
   return value instanceof Uint8Array ? value : JSON.stringify(value);
 }
 
-/** What SQLite stores besides the rows. The next server packs the blocks of vectors. */
+/** Rebuilds the indexes. The next server packs the blocks of vectors. */
 function makeIndexes(database: DatabaseSync): void {
   for (const { name, owner, labels } of wordIndexes) {
     if (labels !== undefined) {

@@ -7,7 +7,7 @@ export interface ClaimedRun {
   /** Id of the job. */
   readonly id: number;
   readonly source: StoredSource;
-  /** What an earlier process saved of it. */
+  /** The state that an earlier process saved. */
   readonly state: Readonly<Record<string, unknown>>;
 }
 

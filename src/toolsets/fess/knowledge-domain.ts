@@ -15,7 +15,7 @@ export interface KnowledgeDomain {
   block: string;
 }
 
-/** What `fess_` and `_popular_words`, the longest tool name, leave of 64 characters. */
+/** Tool names have at most 64 characters; the longest is `fess_<slug>_popular_words`. */
 const slugCharsMax = 64 - 'fess__popular_words'.length;
 
 export function describeDomains(file: string, { domain, domains = [] }: FessSettings): KnowledgeDomain[] {

@@ -100,7 +100,7 @@ function popular(state: FessState, { params }: FessRequest, permissions: Readonl
   return success({ record_count: words.length, popular_words: words });
 }
 
-/** No label is asked for or checked here: whoever knows an id reads the page. */
+/** Takes and checks no label: anybody who knows an id can read the page. */
 function cache(docId: string, state: FessState, _request: FessRequest, permissions: ReadonlySet<string>): FessAnswer {
   if (!/^[A-Za-z0-9_-]+$/.test(docId)) return failure(400, 'invalid_request', 'invalid doc_id');
   const document = state.documents.find((candidate) => candidate.docId === docId && mayRead(candidate, permissions));

@@ -29,9 +29,9 @@ const facetable = new Set([
 export interface FacetScope {
   /** What the search found. */
   found: readonly FakeDocument[];
-  /** Every document of the index, whoever may read it: with a `minDocCount` of 0 the engine lists the values of all. */
+  /** Every document of the index, regardless of rights: with a `minDocCount` of 0 the engine lists the values of all. */
   indexed: readonly FakeDocument[];
-  /** A server that lists values without documents whatever it is asked for. */
+  /** The server always lists values without documents. */
   listsEmptyBuckets: boolean;
 }
 
@@ -63,7 +63,7 @@ export function facets(
   };
 }
 
-/** The engine names each by a hash of its text: asked twice they clash, and they come back in the order of a hash map. */
+/** The engine names each by a hash of its text: duplicates clash, and the order is that of a hash map. */
 function inOwnOrder(asked: readonly string[]): string[] {
   if (new Set(asked).size < asked.length) throw new FacetFieldError('two aggregations of one name');
   const place = (text: string): string => createHash('md5').update(text).digest('hex');

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FessAnswer } from './fess-state.ts';
 import { html } from './web-pages.ts';
 
-/** What may go wrong with an answer. `path` limits it to requests that contain this text, `times` to so many. */
+/** A fault in an answer. `path` limits it to requests with this text, `times` to this many. */
 export type Fault = FaultKind & { path?: string; times?: number };
 
 export type FaultKind =
@@ -16,7 +16,7 @@ export type FaultKind =
   | { kind: 'redirect'; location?: string }
   | { kind: 'rate-limited'; retryAfterSeconds: number }
   | { kind: 'ip-blocked' }
-  /** `withStack`: what a server with exception.included writes, serialized query and host names included. */
+  /** `withStack`: as with exception.included, with the serialized query and host names. */
   | { kind: 'error'; status: number; withStack?: boolean }
   /** Half of the body, then the connection closes. */
   | { kind: 'truncated' }

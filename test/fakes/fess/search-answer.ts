@@ -5,7 +5,7 @@ import type { SearchPage } from './search-index.ts';
 import type { Scored } from './sort.ts';
 
 export interface AnswerSettings {
-  /** What the operator listed as additional response fields; `content`, `label` and `lang` are not there by default. */
+  /** Additional response fields set by the operator; `content`, `label` and `lang` are not returned by default. */
   additionalFields: readonly string[];
   /** From 15.7 on hits also say has_cache, click_count and favorite_count. */
   recent: boolean;

@@ -20,7 +20,7 @@ export interface SearchPage {
   /** Null if no search was run. */
   terms: string[] | null;
   hits: Scored[];
-  /** With another sort than the score the hits have none. */
+  /** Hits have no score if sorted by anything else. */
   withScore: boolean;
   facets: FacetAnswer | undefined;
 }
@@ -152,7 +152,7 @@ function geoOrBadRequest(params: URLSearchParams): (document: FakeDocument) => b
   }
 }
 
-/** Ten unless told, a hundred where the number is out of range. */
+/** Ten by default, a hundred if the number is out of range. */
 function pageSize(text: string | null): number {
   const num = integer(text, 10);
   return num > 100 || num <= 0 ? 100 : num;

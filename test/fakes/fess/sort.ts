@@ -42,7 +42,7 @@ export function sorted(hits: readonly Scored[], keys: readonly SortKey[]): Score
       const [left, right] = [sortValue(a, key.field), sortValue(b, key.field)];
       const difference = left === undefined || right === undefined ? 0 : compare(left, right);
       if (difference !== 0) return key.descending ? -difference : difference;
-      // What lacks the field comes last, whichever the order.
+      // Documents without the field come last in either order.
       if (left !== right) return left === undefined ? 1 : right === undefined ? -1 : 0;
     }
     return 0;

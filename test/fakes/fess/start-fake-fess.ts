@@ -41,13 +41,13 @@ export interface FakeFess {
   /** With the context path, without a slash at the end. */
   url: string;
   requests: RecordedRequest[];
-  /** Null puts everything right again; several faults are tried in their order. */
+  /** Null clears all faults; several are tried in order. */
   setFault(...faults: (Fault | null)[]): void;
-  /** Lets the answers that the fault `hold` keeps back go. */
+  /** Releases the answers that the fault `hold` delays. */
   release(): void;
   setHealth(health: FakeHealth): void;
   setDocuments(documents: readonly FakeDocument[]): void;
-  /** What an upgrade or a switched-off API does to a bridge that runs. */
+  /** Changes the version of the running server, as an upgrade does. */
   setVersion(version: FakeFessOptions['version']): void;
   onRequest(listener: (request: RecordedRequest) => void): void;
   /** The next request that contains this text in its path and query; earlier ones do not count. */
@@ -66,7 +66,7 @@ export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess>
   let faults: Fault[] = [];
   let held = Promise.withResolvers<void>();
 
-  // It closes no idle connection: on a busy machine a client would take one that is just being closed.
+  // Keeps idle connections open: on a busy machine a client might reuse one that is just being closed.
   const server = createServer({ maxHeaderSize: 64 * 1024, keepAliveTimeout: 0 }, (message, response) => {
     const recorded = recordRequest(message, response);
     requests.push(recorded);

@@ -27,7 +27,7 @@ function cache(state: FessState, request: FessRequest, contextPath: string): Fes
   return { status: 200, contentType: 'text/html; charset=UTF-8', body: cachePage(document) };
 }
 
-/** What `/cache` shows: a head, a banner in two nested boxes, then the page as it was crawled, or nothing. */
+/** The page of `/cache`: a head, a banner in two nested boxes, then the crawled page, if any. */
 export function cachePage(document: FakeDocument): string {
   const notice = `This is a cache of ${document.url}. It is a snapshot of the page at ${document.created}.`;
   return [
@@ -52,7 +52,7 @@ function go(state: FessState, request: FessRequest, contextPath: string): FessAn
   return { status: 200, contentType: document.file.contentType, body: document.file.bytes };
 }
 
-/** The role counts, the label does not. */
+/** Checks the role but not the label. */
 function readable(state: FessState, { params, headers }: FessRequest): FakeDocument | undefined {
   const caller = identify(headers, state.tokens);
   if ('refused' in caller) return undefined;

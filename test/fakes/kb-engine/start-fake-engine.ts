@@ -43,7 +43,7 @@ export interface FakeDocument {
 
 export interface FakeOptions {
   apiKey?: string;
-  /** A tag request does either: what is to be removed counts only if nothing is to be added. */
+  /** A tag request either adds or removes: `remove` is ignored if there is something to add. */
   halfTags?: boolean;
   /** Jobs stay as they are until the test ends them. */
   holdsJobs?: boolean;
@@ -276,7 +276,7 @@ function selects(body: Record<string, unknown>, { id, tags, doc_type }: FakeDocu
 
 async function record(request: IncomingMessage): Promise<Recorded> {
   const { method = '', url = '', headers } = request;
-  // A kept connection has many requests.
+  // A kept-alive connection carries many requests.
   request.socket.setMaxListeners(0);
   const closed = new Promise<void>((resolve) => request.socket.once('close', () => resolve()));
   const common = { method, url, authorization: headers.authorization, closed };

@@ -1,4 +1,4 @@
-/** What the search engines answer, in the shapes that they have. */
+/** Answers in the search engines' own formats. */
 export interface FakeResult {
   title: string;
   url: string;
@@ -50,7 +50,7 @@ export const duckDuckGoChallenge = `<!DOCTYPE html><html><head><title>DuckDuckGo
   <div class="anomaly-modal__description">Please complete the following challenge to confirm this search was made by a human.</div>
   </form></body></html>`;
 
-/** A challenge as a content network puts it in front of a site: status 200, no results, nothing about them. */
+/** A CDN's challenge page: status 200, and no results. */
 export const gatewayChallenge = `<!DOCTYPE html><html><head><title>Just a moment...</title></head><body>
   <div id="cf-challenge-running">Checking your browser</div><script src="/cdn-cgi/challenge-platform/x.js"></script></body></html>`;
 

@@ -17,12 +17,12 @@ export interface AskedFor {
   method: string;
   path: string;
   query: string;
-  /** How many results were asked for, where the provider is told. */
+  /** The requested number of results, if the provider gets it. */
   count: number | undefined;
   headers: IncomingMessage['headers'];
 }
 
-/** What a provider does with the next requests. */
+/** How a provider answers the next requests. */
 export type Behaviour =
   | { kind: 'results'; results: readonly FakeResult[] }
   | { kind: 'challenge' }
@@ -31,7 +31,7 @@ export type Behaviour =
   | { kind: 'endless' };
 
 export interface SearchProviders {
-  /** What the variables of `carrel research` must be. Only DuckDuckGo is set; the others need a key as well. */
+  /** Environment variables for `carrel research`. Only DuckDuckGo is set; the others also need a key. */
   addresses: Record<FakeProvider, string>;
   asked: AskedFor[];
   behave(provider: FakeProvider, behaviour: Behaviour): void;

@@ -63,7 +63,7 @@ export async function findCandidates(
   return candidatesOf(rows);
 }
 
-/** What the lists of the index leave open. */
+/** The conditions that the index can't check. */
 function testOf(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition | undefined {
   if (!hasPhrase(query)) return filter && passing('m.key', filter);
   const { sql, values } = matching(index, query, filter);

@@ -13,7 +13,7 @@ export interface TextThread {
   highlight(text: string, query: WordQuery, signal: AbortSignal): Promise<string>;
   /** The part of each text that a model should read. */
   parts(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
-  /** What hits for a query show of these texts. */
+  /** Excerpts of these texts for a query's hits. */
   excerpts(texts: readonly string[], query: string, signal: AbortSignal): Promise<readonly Excerpt[]>;
   outline(text: string, bounds: OutlineBounds, signal: AbortSignal): Promise<FittedOutline>;
   /** The text section of an outline node. */
@@ -87,7 +87,7 @@ type TextRequest =
 
 export type Section = Pick<OutlineNode, 'char_start' | 'char_end'>;
 
-/** What a hit shows of a text. */
+/** The excerpt of a text that a hit shows. */
 export interface Excerpt {
   readonly snippet: string;
   /** The snippet's position in the text, in UTF-16 units. */

@@ -36,7 +36,7 @@ export interface Token {
   text: string;
 }
 
-/** What Fess turns into a second attempt with escaped text, and into a 400 if that fails too. */
+/** Fess retries such a query with escaped text, and answers 400 if that fails too. */
 export class QuerySyntaxError extends Error {}
 
 export function tokenize(text: string): Token[] {
