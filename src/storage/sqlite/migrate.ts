@@ -6,12 +6,12 @@ import { checkOwner, type Database } from './database.ts';
 import { applicationId } from './sqlite-module.ts';
 
 /**
- * Creates the first schema and migrates it to each later one; PostgreSQL has as many steps. Released steps never change. A
- * change of the analysis (src/words) needs none; see words/word-analysis.ts.
+ * One step per schema version; the first creates the schema. PostgreSQL has the same number of steps. Released steps never
+ * change. A change of the analysis (src/words) needs no step; see words/word-analysis.ts.
  */
 const migrations: readonly string[] = [sqliteSchema];
 
-/** All steps at once. */
+/** The SQL of all steps. */
 export const currentSchema: string = migrations.join('\n');
 
 /**
