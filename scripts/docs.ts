@@ -302,7 +302,7 @@ function toolsPage(listings: readonly ToolListing[], usual: readonly ToolListing
 
 \`carrel serve\` has ${usual.length} tools, which together cost a model about ${tokensOf(usual).toLocaleString('en')} tokens, and ${listings.length - usual.length} more for each configured Fess
 domain. \`--tools essential\` (\`CARREL_TOOLS\`) lists only the ${essential.length} with a star, for about ${tokensOf(essential).toLocaleString('en')} tokens. The count covers
-\`tools/list\` as it is sent: names, descriptions, schemas and annotations. Many clients give a model less than that. \`carrel tools\`
+\`tools/list\` as it is sent: names, descriptions, schemas and annotations. Many clients pass only part of that to the model. \`carrel tools\`
 shows the same figures.
 
 | tool | tokens | typical answer, tokens |

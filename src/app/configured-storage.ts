@@ -37,13 +37,13 @@ export function storagePlace(config: StorageConfig, dataDir: string): StorageLoc
 
 const defaultName = 'carrel.db';
 
-/** Each database has its own folder for original files: it removes files that it doesn't reference. */
+/** Each database needs its own folder for original files, because it removes those that it doesn't reference. */
 function documentsOf(file: string, dataDir: string): string {
   const isDefault = basename(file) === defaultName && realPath(dirname(file)) === realPath(dataDir);
   return isDefault ? join(dataDir, 'documents') : `${file}-documents`;
 }
 
-/** Names the file in start-up errors only; later callers must not see it. */
+/** Adds the path to start-up errors. Errors of later calls must not reveal it. */
 async function openFile(place: Extract<StorageLocation, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
   try {
     return await openStorage(place, { logger });

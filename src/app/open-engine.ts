@@ -36,7 +36,7 @@ export async function openRemoteEngine(config: Config, timeoutMs?: number): Prom
   return createRemoteEngine({ engineUrl, apiKey, timeoutMs: timeoutMs ?? engineTimeoutMs });
 }
 
-/** With SQLite, work that this process leaves out is done only if other processes use the same file. */
+/** With SQLite, the work of omitted roles is done only if another process uses the same file. */
 function warnOfLeftWork(config: Config, log: Logger): void {
   const { roles } = config.of(engineSlice);
   const left = engineRoles.filter((role) => role !== 'search' && !roles.includes(role));
@@ -44,7 +44,7 @@ function warnOfLeftWork(config: Config, log: Logger): void {
   log.warn(`this process will not ${left.join(' or ')}; other processes on the same SQLite file must (KB_ROLES)`);
 }
 
-/** The engine in this process. It shares storage and model with other parts; its extraction may take longer. */
+/** The engine in this process. It shares storage and models with other parts, but has its own extractor with higher limits. */
 export function openLocalEngine({ config, log, shared }: EngineContext): Promise<LocalEngine> {
   return withParts(shared, async (parts, giveBack) => {
     const settings = config.of(engineSlice);

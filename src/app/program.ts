@@ -63,9 +63,9 @@ function loadRoleConfigWith(
 
 export interface ProgramOptions {
   forPeople?: ForPeople;
-  /** Set if it serves several relays instead of its own streams. */
+  /** Set if this process serves several stdio clients through relays, not its own stdin and stdout. */
   ownership?: Ownership | undefined;
-  /** Commands with this key may ask this process. */
+  /** Names the data and settings. Commands with the same key may be answered by this process. */
   commandKey?: string | undefined;
   /** Logged at start. */
   remark?: string | undefined;

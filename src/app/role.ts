@@ -16,7 +16,7 @@ export interface Role {
   instructions: string;
   /** Additional instructions per served toolset. */
   toolsetInstructions?: Readonly<Record<string, string>>;
-  /** Settings beyond the program's. */
+  /** The role's own settings, besides those of every role. */
   slices: readonly Slice[];
   overrides: Readonly<Record<string, FieldOverride>>;
   revisions: OfferedRevisions;
@@ -28,7 +28,7 @@ export interface Role {
   bareCalls: boolean;
   /** HTTP only: variables read from `.env` in the current folder. */
   envFile?: readonly string[];
-  /** Min message size limit on stdio, where only our own client writes. */
+  /** On stdio, where the client is trusted, the message size limit is at least this. */
   stdioBytesMin?: number;
   /**
    * For a role with its own configuration file: reads it and returns the completed role. The program's file is then

@@ -31,9 +31,9 @@ export interface Serving {
   readonly parts: SharedParts;
   /** State shared by all processes on the database. */
   readonly common: OpenedSharedStore;
-  /** Set if it serves several relays instead of its own streams. */
+  /** Set if this process serves several stdio clients through relays, not its own stdin and stdout. */
   readonly ownership: Ownership | undefined;
-  /** Commands with this key may ask this process. */
+  /** Names the data and settings. Commands with the same key may be answered by this process. */
   readonly commandKey: string | undefined;
   readonly cody: boolean;
   /** Client configuration snippets for the console. */

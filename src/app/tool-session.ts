@@ -37,7 +37,7 @@ export async function openToolSession(chosen: Role, flags: Flags, log: Logger): 
     config,
     async call(name, args) {
       try {
-        // Nobody would poll a job.
+        // Waits for slow calls: no client is there to poll a job.
         const wait = offer.catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
         return { ...(await offer.callTool(name, { ...args, ...wait }, incoming)) };
       } catch (failure) {

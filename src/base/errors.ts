@@ -96,7 +96,7 @@ export const errorCodes = {
   cancelled: ['cancelled', 'The caller cancelled the call.'],
   not_confirmed: ['cancelled', 'The user declined or did not answer. Nothing was changed.'],
   interrupted: ['cancelled', 'The process that ran the call or task ended. The call may or may not have taken effect.'],
-  task_expired: ['timeout', 'The task ran longer than a task may.'],
+  task_expired: ['timeout', 'The task exceeded the time limit for tasks.'],
   invalid_usage: ['config', 'The command line has an unknown flag, command or value (exit code 2).'],
   invalid_config: ['config', "The program can't start with this configuration (exit code 78)."],
   unavailable: ['upstream', 'Something that the program needs is unavailable at the moment (exit code 69).'],
@@ -198,7 +198,7 @@ export function isCarrelError(error: unknown): error is CarrelError {
   return error instanceof CarrelError;
 }
 
-/** The system's name of a failure, such as ENOENT. Our own errors have none. */
+/** The system's error code, such as ENOENT. Undefined for our own errors. */
 export function systemCode(error: unknown): string | undefined {
   return error instanceof Error && !isCarrelError(error) && 'code' in error ? String(error.code) : undefined;
 }

@@ -10,7 +10,7 @@ import { startReader } from './start-reader.ts';
 
 export interface ExtractProcess {
   readonly alive: boolean;
-  /** One at a time. After exceeding time or memory, or a cancellation, the process is gone. */
+  /** One document at a time. Exceeding a limit, or a cancellation, ends the process. */
   run(source: DocumentSource, limits: ExtractLimits, options?: ExtractOptions): Promise<ExtractedDocument>;
   /** Kills it, and resolves when it has exited. */
   terminate(): Promise<void>;
@@ -32,8 +32,8 @@ export interface ExtractProcessConfig {
 const startTimeoutMs = 120_000;
 
 /**
- * A worker ends itself when its CPU time is used up. This factor of wall time catches one that hangs, and allows for a busy
- * machine.
+ * Max elapsed time, as a multiple of the CPU limit. A worker ends itself when its CPU time is used up; this catches one that
+ * hangs. The multiple is large because the machine may be busy.
  */
 const waitFactor = 20;
 
@@ -53,7 +53,7 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     [String(memoryMb)],
     [
       `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
-      // V8's default semi-space of 16 MB would double a large page's memory with garbage.
+      // With V8's default semi-space of 16 MB, uncollected garbage doubles the memory that a large page takes.
       '--max-semi-space-size=4',
       // One thread for garbage collection: a worker low on memory must not take every core.
       '--v8-pool-size=1',
@@ -98,7 +98,7 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
         { cause: ended, data: { memoryMb } },
       );
     }
-    // A worker never sends these to itself while its parent lives: the system or a person did.
+    // A worker never sends itself these signals while its parent is alive, so the system or a person sent them.
     if (ended.signal === 'SIGKILL' || ended.signal === 'SIGTERM' || ended.signal === 'SIGINT') {
       return new CarrelError(
         'extraction_interrupted',

@@ -4,7 +4,7 @@ export interface DurableQueueConfig {
   readonly workers: number;
   readonly leaseMs: number;
   readonly pollMs: number;
-  /** How long the first poll for jobs of earlier processes may wait; `wake` polls at once. */
+  /** Delay of the first poll, for jobs left by earlier processes. `wake` polls at once. */
   readonly firstLookMs?: number;
   /** When all workers have been busy for this long, one extra job runs if it is expected to be quick. Default: never. */
   readonly patienceMs?: number;

@@ -5,7 +5,7 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The error of a read whose caller has gone. The signal's own reason is not one of our errors and would be logged as a bug. */
+/** The error for a read whose caller is gone. The signal's own reason is not a CarrelError, so it would be logged as a bug. */
 export function cancelledRead(signal: AbortSignal): CarrelError {
   return new CarrelError('cancelled', 'The call was cancelled.', { cause: signal.reason });
 }

@@ -30,7 +30,7 @@ interface Window {
   end: number;
 }
 
-/** Enough to choose from: a long text full of one word is not read to its end. */
+/** Stops reading after this many matches: enough to choose a window from. */
 const matchesMax = 1000;
 
 /** In text order. A phrase matches as a whole. Question words count only if the query has no others. */
@@ -117,7 +117,7 @@ function wordStart(text: string, at: number, limit: number): number {
   return space === null ? wholeCharacter(text, at) : Math.min(limit, at + space.index);
 }
 
-/** The last word end within the room, at least `least`. */
+/** The last word end within `unitsMax` of `start`, but not before `least`. */
 function wordEnd(text: string, start: number, unitsMax: number, least = start): number {
   const end = start + unitsMax;
   if (end >= text.length) return text.length;

@@ -64,7 +64,7 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
   };
 }
 
-/** Issuer, kind and full subject. A client id may equal a user's subject. A token without either gets its own identity. */
+/** Includes the kind, because a client id may equal a user's subject. A token without either is identified by its hash. */
 function whoIs({ iss, sub, client_id: client }: JWTPayload, token: string): Pick<Principal, 'name' | 'identity'> {
   const [kind, subject] = isText(sub)
     ? ['user', sub]

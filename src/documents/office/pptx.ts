@@ -117,7 +117,7 @@ function createSlide(flow: Flow): XmlHandler {
       else if (name === 't') inText = true;
       else if (name === 'br') flow.addText('\n');
       else if (name === 'cNvPr') {
-        // For a shape or picture, before its role.
+        // The element comes before the role (`ph`) of its shape or picture.
         role = null;
         flow.addText(pictureText(attributes));
         end();

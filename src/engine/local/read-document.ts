@@ -21,7 +21,7 @@ export async function readDocument(
   if (!Number.isSafeInteger(from)) throw fault('first_chunk must be a whole number, 0 or more');
   const [document, stored] = await Promise.all([
     documents.get({ id }, options),
-    // No character takes less than a byte.
+    // A character takes at least a byte, so more characters than `bytesMax` never fit.
     documents.chunks({ document: id, from: Math.min(from, positionMax), limit, charsMax: bytesMax }, options),
   ]);
   if (document === undefined) throw documentNotFound(id);

@@ -196,7 +196,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 const meanings = { 404: 'document_not_found' } as const;
 /** An engine that cannot move documents answers as if there were none. */
 const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
-/** So does one that does not keep deleted documents. */
+/** The same for an engine that does not keep deleted documents. */
 const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;

@@ -26,7 +26,7 @@ interface Line extends Span {
   text: string;
 }
 
-/** The lines of a text, found on demand: an array of all would take many times its memory. */
+/** The lines of a text, found on demand: an array of all lines would take many times the memory of the text. */
 interface Lines {
   at(index: number): Line | undefined;
   slice(from: number, to: number): Line[];

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { type ColumnKind, type Table, writtenColumns } from '../schema/table.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
 
-/** A value in the form that both databases are read into and written from. A vector is its bytes. */
+/** A column value in the form that both databases share. A vector is stored as its bytes. */
 export type StoredValue = string | number | null | readonly string[] | Uint8Array;
 
 /** In the order of `writtenColumns`. */
@@ -14,7 +14,7 @@ export function lineOf(row: StoredRow): string {
   return JSON.stringify(row.map((value) => (value instanceof Uint8Array ? asBuffer(value).toString('base64') : value)));
 }
 
-/** Rejects what is not a row of the table. */
+/** Parses a line. Throws if it is not a row of this table. */
 export function rowOf(line: string, table: Table): StoredRow {
   const columns = writtenColumns(table);
   const values = parse(line);
@@ -22,7 +22,7 @@ export function rowOf(line: string, table: Table): StoredRow {
   return columns.map(({ kind }, index) => storedValue(values[index], kind));
 }
 
-/** Splits chunks into lines. Every line has an end. */
+/** Splits chunks into lines. Throws if the last line has no newline. */
 export async function* linesIn(chunks: ArchiveMember['content']): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest: string[] = [];
@@ -37,7 +37,7 @@ export async function* linesIn(chunks: ArchiveMember['content']): AsyncGenerator
   if (rest.join('') !== '') throw damaged();
 }
 
-/** The content of a table, independent of row order. */
+/** A digest of a table's content, independent of row order. */
 export interface RowDigest {
   add(line: string): void;
   readonly rows: number;

@@ -75,7 +75,7 @@ export async function fill(
   return { tables: await compare(target, written, onProgress), originals };
 }
 
-/** Exactly the same tables and columns. */
+/** Rejects a backup whose tables or columns differ from ours. */
 function checkTables(manifest: Manifest): void {
   const shape = (list: readonly { name: string; columns: readonly string[] }[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, ...columns]));
@@ -105,7 +105,7 @@ async function compare(
     for await (const row of source.rows(table)) found.add(lineOf(row));
     const sha256 = digest.sum();
     if (found.rows !== digest.rows || found.sum() !== sha256) {
-      throw damaged(new Error(`${table.name} was not written as it was read`));
+      throw damaged(new Error(`${table.name} differs from the backup when read back`));
     }
     report.push({ name: table.name, rows: found.rows, sha256 });
     onProgress('comparing', report.length, written.size);

@@ -120,7 +120,7 @@ export async function restoreDocument(
   return { outcome: 'accepted', job };
 }
 
-/** For a restoring job: the old id, if free, and the date. It can't be restored again. */
+/** For a job that restores a document: its old id, if free, and its date. Removes it from the deleted ones. */
 export async function takeDeleted(
   on: Statements,
   details: Readonly<Record<string, unknown>>,

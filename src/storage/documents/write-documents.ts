@@ -47,7 +47,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     title: storable(titleAfter(before, job, request, hash)),
     doc_type: storable(request.docType),
     filename: textOf(row, 'filename'),
-    // A file without one was meant to replace a document that is gone.
+    // A file without a path was meant to replace a document that is gone. Its file name serves as the path.
     source_path:
       job.sourcePath ?? (before || note !== undefined ? (before?.sourcePath ?? null) : textOf(row, 'filename')),
     content_hash: identity,

@@ -233,7 +233,7 @@ export interface ScoredPage {
   readonly hits: readonly ScoredEntry[];
   /** Number of matches on all pages. */
   readonly total: number;
-  /** Score of an entry with every query word many times. */
+  /** Upper bound of the score: an entry that repeats every query word. */
   readonly scoreMax: number;
   /** See FoundPage. */
   readonly corrected: readonly CorrectedWord[];

@@ -35,7 +35,7 @@ export interface PassagePage {
   readonly hits: readonly PassageHit[];
   /** All matching passages, on any page, up to `matchesMax`: counting more would take longer than searching. */
   readonly total: number;
-  /** Score of a passage with every query word many times. 0 for a query without words. */
+  /** Upper bound of the score: a passage that repeats every query word. 0 for a query without words. */
   readonly scoreMax: number;
   /** See FoundPage. */
   readonly corrected: readonly CorrectedWord[];
@@ -52,11 +52,11 @@ export interface FoundPassages {
 }
 
 export interface CompletePassages {
-  /** The candidates so far; the owners of the nearest vectors are added. */
+  /** The candidates so far. The owners of the nearest vectors join them. */
   readonly keys: readonly number[];
-  /** Scores their words. */
+  /** If given, the candidates are scored by its words. */
   readonly query: WordQuery | undefined;
-  /** Vectors to score: by key or, if the database has an index, by owner. */
+  /** The vectors to score: these keys or, if the database has a vector index, the nearest ones. */
   readonly vectors: ScoreRequest | NearestRequest<PassageFilter> | undefined;
   /** Max owners of scored vectors that become candidates. */
   readonly ownersMax: number;

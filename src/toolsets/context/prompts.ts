@@ -24,7 +24,7 @@ export function createContextPrompts(entries: EntryStore, { search }: { search: 
         thread('The thread to store it in.', false),
       ],
       complete,
-      render: ({ what = '', thread_id = '' }) => `Store the text between the lines in memory.
+      render: ({ what = '', thread_id = '' }) => `Store the text between the dashed lines in memory.
 
 ${fenced(what)}
 
@@ -38,7 +38,7 @@ ${fenced(what)}
       title: 'What do we know about …',
       description: 'Gather everything in memory about a subject.',
       arguments: [{ name: 'subject', description: 'The subject.', required: true }],
-      render: ({ subject = '' }) => `Gather what memory holds about the subject between the lines.
+      render: ({ subject = '' }) => `Gather what memory holds about the subject between the dashed lines.
 
 ${fenced(subject)}
 

@@ -9,7 +9,7 @@ import { noteId } from './notes.ts';
 /** Repeated calls with the same key run once and return the same answer. Described in save_note. */
 export const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256)).optional() };
 
-/** For parsed input, whose fields are always in the same order. */
+/** Takes parsed input: its fields are always in the same order, so equal calls have equal hashes. */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -28,8 +28,8 @@ export function existingId(given: string): string {
 }
 
 /**
- * Storage failures become `note_save_failed`, as 004 names it, with the original code and advice; the caller's own
- * faults keep their code.
+ * Turns storage failures into `note_save_failed`, the code in specification 004, with the original code and message.
+ * Errors that the caller caused keep their code.
  */
 export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
   try {

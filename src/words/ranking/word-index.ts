@@ -31,7 +31,7 @@ export interface FoundPage {
   readonly found: readonly Ranked[];
   /** All matches; if they are not counted, up to the end of this page. */
   readonly total: number;
-  /** The score of a document with every query word many times. 0 for a query without words. */
+  /** Upper bound of the score: a document that repeats every query word. 0 for a query without words. */
   readonly scoreMax: number;
   /** Replacements for words that no document has, if they occur in the results. */
   readonly corrected: readonly CorrectedWord[];

@@ -16,7 +16,7 @@ export async function* entriesOfLines(path: string, now: string): AsyncGenerator
     const line = given.replace(byteOrderMark, '');
     if (line.trim() === '') continue;
     const found = entryInLine(line, number, now);
-    // The first line reveals another file format.
+    // If the first line is not an entry, the file has another format.
     if ('reason' in found && !isKnown && found.reason === noEntry) throw unknownKind();
     isKnown = true;
     yield found;
@@ -53,7 +53,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** JSON lines end with \n only. Other line separators (U+2028) may occur inside one. */
+/** JSON lines end with \n only. A line may contain other separators, such as U+2028. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest: string[] = [];
   for await (const part of createReadStream(path, 'utf8')) {

@@ -11,7 +11,7 @@ export interface FessApi {
   popularWords(request: FessPopularWordsRequest, options?: FessCallOptions): Promise<string[]>;
   /** All labels visible to us, in any domain. */
   labels(options?: FessCallOptions): Promise<FessLabel[]>;
-  /** `red` is an answer; an unresponsive engine is a `fess_error`. */
+  /** Resolves even if the status is `red`. Throws `fess_error` if the search engine does not respond. */
   health(options?: FessCallOptions): Promise<FessHealth>;
   /** The document with this id in the label, else `resource_not_found`. */
   document(docId: string, label: string, options?: FessCallOptions): Promise<FessDocument>;
@@ -69,7 +69,7 @@ export interface FessHit {
   title: string;
   url: string;
   digest: string;
-  /** Absent with another sort. */
+  /** Undefined if the results are not sorted by score. */
   score: number | undefined;
   /** The indexed text, if Fess is configured to return it. */
   content: string | undefined;
@@ -87,7 +87,7 @@ export interface FessFacetCount {
   count: number;
 }
 
-/** A hit found within its label; only `document()` creates them. `/go` needs the search. */
+/** A hit that `document()` found within its label. Fess needs the id and time of that search for `/go`. */
 export interface FessDocument extends FessHit {
   label: string;
   queryId: string;

@@ -10,7 +10,7 @@ import { type SearchParameters, searchParameters, strictSearchParameters, strict
 /**
  * Returns only results that are proven to carry the label.
  *
- * A server with `query.orsearch.min.hit.count` repeats a query that finds little with OR between all parts, which
+ * If a query finds little, a server with `query.orsearch.min.hit.count` repeats it with OR between all parts, which
  * makes label and query optional. If an answer has results outside the label or query, the search is repeated in a
  * form that no default operator can loosen. Ordinary searches take one request.
  */
@@ -24,7 +24,7 @@ export async function searchWithin(
   const isWithin = isProved(found, request.label);
   if (isWithin && (found.matching === undefined || found.matching >= found.total)) return found;
   const strict = await searchStrictly(server, request, options);
-  // Counts may differ for another reason, which the strict form then shares.
+  // Equal totals mean that the server did not loosen the query: the counts differ for another reason.
   if (!isWithin || strict.total !== found.total) {
     server.isLoose = true;
     server.onLoose();
@@ -32,7 +32,7 @@ export async function searchWithin(
   return strict;
 }
 
-/** The query with counts. If it can't be counted, the strict form is sent, if short enough. */
+/** Counts the matches in the same request. A query that can't be counted is sent in strict form, if that is short enough. */
 async function searchPlainly(
   server: FessServer,
   request: FessSearchRequest,
@@ -87,7 +87,7 @@ function isProved(found: ReadSearch, label: string): boolean {
   return found.total === 0 || isWithinLabel(found, label);
 }
 
-/** The document with this id, proven to carry the label by a search for nothing else. */
+/** The document with this id. Searching for the id alone proves that the document carries the label. */
 export async function lookUp(
   server: FessServer,
   docId: string,

@@ -10,7 +10,7 @@ export function createKbBulkTagsTool(engine: Pick<Engine, 'bulkTags'>): Tool {
   return defineTool({
     name: 'kb_bulk_tags',
     title: 'Tag many documents',
-    description: `Adds and removes tags of ${selected}, or moves them to set_collection.`,
+    description: `Adds or removes tags, or sets the collection (set_collection), of ${selected}.`,
     effect: 'change',
     idempotent: true,
     input: z.object({

@@ -23,7 +23,7 @@ const tagInput = z
 
 const listInput = z.object({
   collection: collectionInput.optional(),
-  tag: tagInput.optional().describe('Several, all needed: a,b'),
+  tag: tagInput.optional().describe('All of these, separated by commas.'),
   type: docTypeInput.optional(),
   query: queryInput.optional().describe('Words of title or path.'),
   limit: z.int().min(1).max(500).default(50),

@@ -14,7 +14,7 @@ export interface ProvidersConfig {
   userAgent: string;
 }
 
-/** All usable providers: self-hosted and keyed ones before the one that needs neither. */
+/** All configured providers in order of preference. DuckDuckGo, which needs no configuration, comes last. */
 export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
   const asked = { userAgent, timeoutMs };
