@@ -20,7 +20,7 @@ export interface Announcement {
   role: string;
   version: string;
   startedAt: string;
-  /** Commands with this key may ask it (`commandKey`). */
+  /** Commands with the same key may be answered by this process; see `commandKey`. */
   commandKey?: string | undefined;
 }
 

@@ -53,7 +53,7 @@ export function isForSharing(config: Config): boolean {
 export interface SharedProcess extends Serving {
   config: Config;
   roleName: string;
-  /** Commands with this key may ask it. */
+  /** Names the data and settings. Commands with the same key may be answered by this process. */
   commandKey?: string | undefined;
   /** Describes, for people, where its answers come from. */
   servedPlace?: ServedPlace | undefined;

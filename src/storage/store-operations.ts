@@ -22,8 +22,8 @@ type Described<Table, How extends keyof Transactions> = {
 };
 
 /**
- * The operations of a store, by method name. A replica may answer searches and what is shown of their hits. It does not decide
- * who does something (jobs, claims) or who is let in (tokens).
+ * The operations of a store, by method name. A replica may answer searches and read the texts of their hits. Only the primary
+ * decides who does something (jobs, claims) and who is admitted (tokens).
  */
 export function reads<Table extends Readonly<Record<string, AnyOperation>>>(
   table: Table,

@@ -85,7 +85,7 @@ function createRecognition(languages: readonly string[], stopAt: number) {
   let obstacle: unknown;
   return {
     confidences,
-    /** Why no picture could be read, if one had to be. */
+    /** Why OCR failed, if a page needed it. */
     obstacle: () => obstacle,
     async textOf(page: PdfPage): Promise<string> {
       if (languages.length === 0 || obstacle !== undefined) return '';
@@ -154,7 +154,7 @@ async function describe(
   };
 }
 
-/** What programs write without a title, or on failure: bytes in hexadecimal. */
+/** Null for placeholders of programs, and for titles that are hexadecimal bytes. */
 function titleIn(title: string | null): string | null {
   const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
   return own === '' ||

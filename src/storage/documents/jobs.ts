@@ -119,7 +119,7 @@ interface NewIngestJob extends Pick<AcceptRequest, 'filename' | 'title' | 'docTy
   readonly tags: readonly string[];
   readonly note: string | undefined;
   readonly hash: string;
-  /** No other document or waiting job has this content; otherwise one that the caller may not see has it. */
+  /** True if no document or waiting job has this content. If false, one that the caller may not see has it. */
   readonly isFirst: boolean;
   readonly bytes: number;
   readonly details: Readonly<Record<string, unknown>>;

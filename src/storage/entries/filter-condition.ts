@@ -120,7 +120,7 @@ export function isOpen(filter: EntryFilter): boolean {
 interface FieldCondition {
   /** Holds for every entry that meets the condition. Undefined if nothing narrows. */
   readonly necessary: SetCondition | undefined;
-  /** Holds for no others. Otherwise `matchesMetadata` decides. */
+  /** True if `necessary` holds for no other entries. If false, `matchesMetadata` decides. */
   readonly isExact: boolean;
 }
 

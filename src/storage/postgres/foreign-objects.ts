@@ -5,7 +5,7 @@ import { postgresMigrations } from './migrate.ts';
 const ofNoExtension = (oid: string): string =>
   `NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = ${oid} AND d.deptype = 'e')`;
 
-/** Type, name and what it does: the body of a function, the function of a trigger. Indexes run nothing of others. */
+/** Type, name and code: the body of a function, the function of a trigger. Omits indexes, which run no foreign code. */
 const objectsQuery = `
   SELECT 'trigger' AS type, t.tgname AS name, p.pronamespace::regnamespace || '.' || p.proname AS body
     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid

@@ -93,7 +93,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   });
 }
 
-/** Quick background reads that cannot be given up; there a delay by a write does not matter. */
+/** Quick background reads, which are never cancelled. They may wait for a write. */
 const unhurried: ReadonlySet<string> = new Set([
   nameOf(listModels),
   nameOf(claimableTexts),

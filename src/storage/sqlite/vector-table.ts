@@ -47,7 +47,7 @@ export const vectorTable: VectorTable = {
     for (const block of [...blocks, undefined]) {
       const end = block === undefined ? Number.MAX_SAFE_INTEGER : numberOf(block, 'first_key');
       const rows = await singleVectors(on, corpus, model, { after: start, end, limit: blockVectors });
-      // The last ones wait until there are enough; a gap is filled with what is left in it.
+      // The newest vectors wait until they fill a block. A gap between two blocks is packed as it is.
       if (rows.length === blockVectors || (rows.length > 0 && block !== undefined)) {
         const { keys, owners, scales, codes } = blockOf(rows);
         const [first, last] = [keys[0] ?? 0, keys.at(-1) ?? 0];

@@ -44,7 +44,7 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
   };
 }
 
-/** Stored vectors after a key, ascending: what an index that knows all before it still has to learn. */
+/** Stored vectors after a key, ascending, for an index that has all earlier ones. */
 export async function vectorsAfter(
   on: Statements,
   { corpus, model, ...range }: VectorsAfter & ModelRequest,

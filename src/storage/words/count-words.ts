@@ -73,7 +73,7 @@ export async function correctQuery(
   return corrected.size === 0 ? query : withLeaves(query, (leaf) => corrected.get(leafKey(leaf)) ?? leaf);
 }
 
-/** Common words are meant, and misspelt, more often than rare ones. Words of deleted documents are in none. */
+/** The more documents have a word, the likelier it was meant. Words that only deleted documents had are omitted. */
 async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
   if (words.length === 0) return [];
   const leaves = words.map((term) => ({ kind: 'term' as const, term }));

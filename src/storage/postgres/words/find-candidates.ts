@@ -16,7 +16,7 @@ export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilte
   };
 }
 
-/** Undefined if the words decide: labels are among them. */
+/** The condition for a filter. Undefined for a filter of labels, which the word query already contains. */
 function passing(key: string, { sql, values, isWide, onKeys, labels }: KeyFilter): Condition | undefined {
   if (labels !== undefined) return undefined;
   if (!isWide) return among(key, { sql, values });
