@@ -93,7 +93,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   });
 }
 
-/** Quick background reads, which are never cancelled. They may wait for a write. */
+/** Quick background reads. Without a signal they use the writer's thread, because they may wait for a write. */
 const unhurried: ReadonlySet<string> = new Set([
   nameOf(listModels),
   nameOf(claimableTexts),

@@ -19,7 +19,7 @@ export const selectionInput = {
   doc_type: docTypeInput.optional(),
   from_id: documentIdInput.optional(),
   to_id: documentIdInput.optional(),
-  force: z.boolean().default(false).describe('Allow changing most documents.'),
+  force: z.boolean().default(false).describe('Proceed even if most documents match.'),
 };
 
 function isSome(items: readonly unknown[]): boolean {
