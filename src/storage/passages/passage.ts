@@ -56,7 +56,7 @@ export interface CompletePassages {
   readonly keys: readonly number[];
   /** If given, the candidates are scored by its words. */
   readonly query: WordQuery | undefined;
-  /** The vectors to score: these keys or, if the database has a vector index, the nearest ones. */
+  /** The vectors to score, by their keys or, if the database has a vector index, by their `allowed` owners. */
   readonly vectors: ScoreRequest | NearestRequest<PassageFilter> | undefined;
   /** Max owners of scored vectors that become candidates. */
   readonly ownersMax: number;
