@@ -8,7 +8,7 @@ import { typicalAnswers } from '../src/cli/typical-answers.ts';
 import { carrelProgram, cleanEnv, makeFolder } from './support/child-program.ts';
 import { pause } from './support/pause.ts';
 
-/** What the answers of the searches that agents use most may cost: ten results of find, five of the others. */
+/** Token limits for the searches that agents use most: ten results of find, five of the others. */
 const tokensMax: Readonly<Record<string, number>> = { find: 1_100, kb_search: 650, hybrid_search_context: 800 };
 
 const vocabulary = new Tiktoken(o200k);

@@ -17,7 +17,7 @@ const pages = globSync('{*.md,{bench,deploy,docs,models,training}/**/*.md}', { c
 const fence = /^( *)```(\w*)\n([\s\S]*?)\n\1```$/gm;
 const withoutBlocks = (text: string): string => text.replaceAll(fence, '');
 
-/** The anchors of a page, as GitHub makes them from its headings. */
+/** The anchors that GitHub derives from a page's headings. */
 function anchorsOf(file: string): Set<string> {
   const headings = [...withoutBlocks(read(file)).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);
   return new Set(
@@ -32,7 +32,7 @@ function anchorsOf(file: string): Set<string> {
   );
 }
 
-test('links between pages lead to a file, and their anchors to a heading', () => {
+test('links between pages point to existing files, and their anchors to headings', () => {
   const broken = pages.flatMap(({ file, text }) =>
     [...withoutBlocks(text).matchAll(/\]\((?!https?:|mailto:)([^)#]*)(?:#([^)]+))?\)/g)].flatMap(
       ([link, path = '', anchor]) => {
@@ -51,27 +51,27 @@ test('docs/README.md lists every page', () => {
   assert.deepEqual(missing, ['README.md']);
 });
 
-/** The words of a shell command, up to its end. Placeholders are words like others. */
+/** The words of a shell command, up to its end. Placeholders count as words. */
 function wordsOf(command: string): string[] {
   const [plain = ''] = command.replaceAll('\\\n', ' ').split(/ [|#>;&]+(?: |$)|\s2>|[;)]/);
   const words = [...plain.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/["']/g, ''));
   return words.filter((word) => word !== '…' && word !== '...');
 }
 
-/** Every call of the program in a line: behind a prompt, variables, `&&` or the name of a wrapper. */
+/** Every call of the program in a line: after a prompt, variables, `&&` or a wrapper. */
 function callsIn(line: string): string[][] {
   const starts = line.matchAll(/(?:^|[\s($])(?:carrel|(?:npx )?node bin\/carrel\.js)(?= |$)/g);
   return [...starts].map(({ index, 0: start }) => wordsOf(line.slice(index + start.length)));
 }
 
-test('every command in a block can be typed as it is', () => {
+test('every command in a block is valid as written', () => {
   const wrong = pages.flatMap(({ file, text }) =>
     [...text.matchAll(fence)].flatMap(([, , language = '', block = '']) => {
       if (!['sh', 'console', 'bash'].includes(language)) return [];
       const lines = block.replaceAll('\\\n', ' ').split('\n');
       const typed = language === 'console' ? lines.filter((line) => line.startsWith('$ ')) : lines;
       const commands = typed.map((line) => line.trim()).filter((line) => !line.startsWith('#'));
-      // In a container the program is the entry point; its name is the image's.
+      // In a container the program is the entry point, and the command names the image.
       const own = commands.filter((line) => !/\bdocker\b/.test(line));
       return own
         .flatMap(callsIn)
@@ -84,10 +84,10 @@ test('every command in a block can be typed as it is', () => {
 test('every command in a sentence exists, with its flags', () => {
   const wrong = pages.flatMap(({ file, text }) =>
     [...withoutBlocks(text).matchAll(/`carrel ([^`]+)`/g)].flatMap(([, line = '']) => {
-      // `a|b` are alternatives, and what is in brackets may be left out.
+      // `a|b` are alternatives, and brackets mark optional parts.
       const plain = line.replaceAll(/\\?\|[^\s\]]+/g, '').replaceAll(/\[[^\]]*\]/g, '');
       const words = wordsOf(plain);
-      // A sentence may leave out the arguments.
+      // A sentence may omit the arguments.
       const faults = faultOf(words).filter((fault) => !/ needs |takes a value|needs a value/.test(fault));
       return faults.map((fault) => `${file}: ${line}: ${fault}`);
     }),
@@ -118,7 +118,7 @@ test('scripts and files that commands name exist', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('variables that pages name are read somewhere', () => {
+test('every variable that pages name is read somewhere', () => {
   const sources = globSync('{src,test,bench,scripts,deploy,training}/**/*.{ts,yaml,py}', { cwd: root });
   const code = [...sources, 'compose.yaml', 'Dockerfile', '.npmrc'].map(read).join('\n');
   const ours =
@@ -140,7 +140,7 @@ test('ARCHITECTURE.md names folders and files that exist', () => {
   assert.deepEqual(missing, []);
 });
 
-test('pages keep to their length', () => {
+test('pages stay within their length limits', () => {
   const words = (file: string): number => read(file).split(/\s+/).filter(Boolean).length;
   assert.ok(words('README.md') <= 900, 'README.md');
   assert.ok(words('ARCHITECTURE.md') <= 1800, 'ARCHITECTURE.md');

@@ -13,8 +13,8 @@ const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 /**
- * What the tool list of a role may cost a model's context, in tokens of o200k, with the schemas of all answers. Raising one is
- * a decision, not an accident. `serve` is everything but Fess, whose tools come with a configuration of their own.
+ * Token limits (o200k) for each role's tool list, including the schemas of all answers. Raise them only by decision. `serve`
+ * has everything but Fess, whose tools need a separate configuration.
  */
 const tokensMax: Readonly<Record<string, number>> = {
   ...{ serve: 10_000, context: 4_800, research: 1_600, kb: 3_600, fess: 2_600, engine: 1 },
@@ -26,7 +26,7 @@ test('the generated pages and the tool snapshot match the code (run `npm run doc
   }
 });
 
-test('the tools of each role cost no more than was decided', async () => {
+test('the tools of each role stay within their token limits', async () => {
   const vocabulary = new Tiktoken(o200k);
   for (const role of Object.values(roles)) {
     const listings = await listTools(role, { withFess: role.name === 'fess' });
@@ -63,7 +63,7 @@ interface Schema {
   anyOf?: Schema[];
 }
 
-/** Metadata is whatever its writer wants; the others are lists of free objects in 002 as well. */
+/** Metadata is free-form; the others are lists of free objects in 002 as well. */
 const freeForm = new Set(['metadata', 'metadata_patch', 'metadata_filters[]', 'images[]', 'entries[]', 'updates[]']);
 
 const takenKeywords = new Set([
@@ -71,7 +71,7 @@ const takenKeywords = new Set([
   ...['additionalProperties', 'minimum', 'maximum', 'minItems', 'maxItems', 'minLength', 'maxLength'],
 ]);
 
-test('contract §8: strict function calling takes the arguments of every tool: one type each, free objects where they must be', () => {
+test('contract §8: strict function calling accepts the arguments of every tool: one type each, free objects only where needed', () => {
   const look = (schema: Schema, path: string, name: string): void => {
     const { type, properties, items, anyOf = [] } = schema;
     const unknown = Object.keys(schema).filter((key) => !takenKeywords.has(key));

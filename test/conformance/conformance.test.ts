@@ -17,7 +17,7 @@ describe('the official conformance suite against our transports ', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'carrel-conformance-tasks-'));
     fixture = await startFixtureServer(folder);
-    // The rebinding scenario wants a server that is addressed as localhost.
+    // The rebinding scenario needs a server addressed as localhost.
     url = fixture.url.replace('127.0.0.1', 'localhost');
   });
   after(async () => {
@@ -28,7 +28,7 @@ describe('the official conformance suite against our transports ', () => {
   it('0.1.16 --suite all: every check of every scenario', async () => {
     const result = await runSuite('0.1.16', url, ['--suite', 'all']);
     assert.deepEqual(problems(result), []);
-    // The two checks of resuming a stream that others pass with warnings are passed here, hence 46 rather than 44.
+    // 46 instead of 44: two checks of resumed streams pass here and are warnings elsewhere.
     assert.deepEqual([result.scenarios.length, result.passed, result.failed], [32, 46, 0]);
   });
 

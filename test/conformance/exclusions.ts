@@ -1,4 +1,4 @@
-/** What of `--requirements 2026-07-28` the suite itself skips, and why. A check that is listed and runs fails the test. */
+/** Checks of `--requirements 2026-07-28` that the suite itself skips, and why. A listed check that runs fails the test. */
 export interface Exclusion {
   scenario: string;
   checks: readonly string[];

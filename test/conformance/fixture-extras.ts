@@ -15,7 +15,7 @@ import {
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const wav = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQIAAAAAAA==';
 
-/** Tools that answer with what the tool model has no words for: other content than text, questions to the client, logs. */
+/** Tools with answers that the tool model doesn't support: content other than text, questions to the client, logs. */
 export const extraTools: Readonly<Record<string, FixtureTool>> = {
   greet: {
     description: 'Greets, at once.',
@@ -200,7 +200,7 @@ export const binaryResource = {
   contents: [{ uri: 'test://static-binary', mimeType: 'image/png', blob: png }],
 };
 
-/** What the handshake era has besides, by method. */
+/** Additional methods of the revisions with a handshake. */
 export const extraMethods: Readonly<Record<string, () => Fields>> = {
   'logging/setLevel': () => ({}),
   'resources/subscribe': () => ({}),
@@ -226,7 +226,7 @@ function elicitation(description: string, properties: Fields): FixtureTool {
   };
 }
 
-/** Tied to the request by `send`, so that it goes out on the stream of this call and not on one that may not be open. */
+/** Uses the request's `send`, so that it goes out on this call's stream; others may not be open. */
 async function elicit({ mcpReq }: FixtureContext, message: string, schema: Fields) {
   const params = { message, requestedSchema: { type: 'object', ...schema } };
   return mcpReq.send({ method: 'elicitation/create', params });

@@ -10,7 +10,7 @@ import {
   text,
 } from './fixture-model.ts';
 
-/** 2026-07-28 asks the client by answering "input required"; the client calls again with what was asked for. */
+/** 2026-07-28 asks the client by answering "input required"; the client then repeats the call with the input. */
 export const inputRequiredTools: Readonly<Record<string, FixtureTool>> = {
   test_input_required_result_elicitation: tool(async ({ mcpReq }) => {
     const name = answered(mcpReq.inputResponses, 'user_name')?.['name'];
@@ -100,7 +100,7 @@ function sampling(prompt: string): Fields {
 
 const roots: Fields = { method: 'roots/list', params: {} };
 
-/** What the user filled in, if the answer has the shape that was asked for. */
+/** The user's input, if it has the requested shape. */
 function answered(responses: Readonly<Record<string, unknown>> | undefined, key: string): Fields | undefined {
   const response = responses?.[key];
   if (typeof response !== 'object' || response === null || !('content' in response)) return undefined;

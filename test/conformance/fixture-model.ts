@@ -3,7 +3,7 @@ import { metaKeys } from '../../src/mcp/protocol-versions.ts';
 export type Fields = Record<string, unknown>;
 export type FixtureRun = (params: Fields, context: FixtureContext) => Promise<Fields>;
 
-/** What fixtures use of the SDK's context. In the revisions with a handshake, our own requests take its place. */
+/** The part of the SDK's context that fixtures use. Revisions with a handshake use our own requests instead. */
 export interface FixtureContext {
   mcpReq: {
     signal: AbortSignal;
@@ -34,7 +34,7 @@ export function text(value: string): Fields {
   return { content: [{ type: 'text', text: value }] };
 }
 
-/** What a client of 2026-07-28 says it can do, in every request. */
+/** The capabilities that a client of 2026-07-28 declares in every request. */
 export function declaredCapabilities({ mcpReq }: FixtureContext): Fields {
   const envelope: Fields = { ...mcpReq.envelope };
   return (envelope[metaKeys.capabilities] ?? {}) as Fields;

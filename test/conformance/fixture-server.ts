@@ -15,7 +15,7 @@ import type { Fields, FixtureContext } from './fixture-model.ts';
 import { taskToolsets } from './fixture-tasks.ts';
 import { fixtureToolset } from './fixture-toolset.ts';
 
-/** The product's HTTP service and funnel with the tools, resources and prompts that the conformance suite asks for. */
+/** The product's HTTP service and funnel with the tools, resources and prompts that the conformance suite requires. */
 export function startFixtureServer(tasksFolder: string): Promise<HttpService> {
   const log = createLogger([]);
   const offer = createOffer({
@@ -54,7 +54,7 @@ function owns(method: string, params: Fields | undefined): boolean {
   return method in fixtures;
 }
 
-/** Puts the fixtures in front of the product's own methods, in the revisions with a handshake. */
+/** Puts the fixtures before the product's own methods, in the revisions with a handshake. */
 function createFixtureMethods(...given: Parameters<typeof createMethods>): Methods {
   const own = createMethods(...given);
   const { resources } = own.capabilities as { resources?: object };
@@ -83,7 +83,7 @@ function contextOf({ signal, notify, send, hangUp }: IncomingRequest): FixtureCo
   };
 }
 
-/** The same in 2026-07-28, where the SDK's server has handlers by method. */
+/** The same for 2026-07-28, where the SDK's server has handlers by method. */
 async function loadFixtureModern(...given: Parameters<typeof loadModern>): Promise<Modern> {
   const own = await loadModern(...given);
   return {
@@ -103,7 +103,7 @@ type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Fiel
 
 function install(server: Server): void {
   server.registerCapabilities({ logging: {} });
-  // The SDK has no public way to the handler that is registered; the fixtures must stand in front of the product's own.
+  // The fixtures must precede the product's handlers, and the SDK has no public access to registered ones.
   const registered = Reflect.get(server, '_requestHandlers') as Map<string, Handler>;
   for (const [method, fixture] of Object.entries(fixtures)) {
     const own = registered.get(method);

@@ -7,7 +7,7 @@ import { pause } from '../support/pause.ts';
 const common = { effect: 'read' as const, task: { begins: 'at once' } as const };
 const nameQuestion = { message: 'What is your name?', fields: { name: { type: 'string', title: 'Name' } } } as const;
 
-/** What the suite's part on tasks asks for, through the product's own funnel, tasks and questions. */
+/** The suite's task scenarios, on the product's own funnel, tasks and questions. */
 export const taskToolsets: readonly Toolset[] = [
   {
     name: 'tasks',

@@ -5,7 +5,7 @@ import { defineTool } from '../../src/tools/tool.ts';
 import type { Toolset } from '../../src/tools/toolset.ts';
 import { pause } from '../support/pause.ts';
 
-/** What the conformance suite asks for and the tool model has words for: these go through the product's own funnel. */
+/** The suite's tools that the tool model supports; they go through the product's own funnel. */
 export const fixtureToolset: Toolset = {
   name: 'conformance',
   failures: { as: 'result' },

@@ -10,10 +10,10 @@ const releases = {
 } as const;
 
 export interface SuiteResult {
-  /** As the suite's last line but some says them. */
+  /** From the suite's summary line. */
   passed: number;
   failed: number;
-  /** Scenario names in the order in which they ran. */
+  /** Scenario names, in execution order. */
   scenarios: string[];
   checks: SuiteCheck[];
 }
@@ -25,7 +25,7 @@ export interface SuiteCheck {
   problem: string;
 }
 
-/** Runs the official suite against a server, as a program of its own, and reads what it found. */
+/** Runs the official suite against a server, in a separate process, and parses its results. */
 export async function runSuite(
   release: keyof typeof releases,
   url: string,
@@ -48,7 +48,7 @@ export async function runSuite(
 
 function run(args: string[]): Promise<string> {
   return new Promise((resolve) => {
-    // It exits with 1 when a check fails; which ones may fail is decided by the caller.
+    // It exits with 1 when a check fails; the caller decides which failures are allowed.
     execFile(process.execPath, args, { maxBuffer: 64 * 1024 * 1024 }, (_error, stdout, stderr) =>
       resolve(stdout + stderr),
     );

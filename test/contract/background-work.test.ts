@@ -65,7 +65,7 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
       ],
     );
 
-    // As the user of a server that lacks a right.
+    // Simulates a user who lacks a privilege.
     await holder.query('CREATE TABLE public.foreign_table (x integer)');
     await holder.query(
       'CREATE ROLE background_tester LOGIN PASSWORD $$tester$$; GRANT USAGE ON SCHEMA carrel TO background_tester',
@@ -98,7 +98,7 @@ describe('background work on PostgreSQL', { skip: serverObstacle() ?? false }, (
     await client.connect();
     await client.query(`CREATE FUNCTION carrel.refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END';
       CREATE TRIGGER refuse BEFORE DELETE ON carrel.shared_parts FOR EACH ROW EXECUTE FUNCTION carrel.refuse()`);
-    // Removes what has expired.
+    // Removes expired parts.
     await two.shared.put({ ...old, id: 'new' }, Buffer.from('x'), 60_000);
     const config = { of: () => ({ backend: 'postgresql' }) };
     const [source] = databaseSources(

@@ -15,7 +15,7 @@ import { contentOf, fillStorage } from '../support/stored-content.ts';
 
 const quiet = { force: false, onProgress: () => {} };
 
-// Issue: "Online backup and verified restore for both." The clauses are those of docs/backup.md.
+// Issue: "Online backup and verified restore for both." The clauses are in docs/backup.md.
 onEachBackend(
   'backup and restore',
   (backend) => {
@@ -213,7 +213,7 @@ onEachBackend(
         }
       }
       await backUp(place, file, { ...quiet, force: true });
-      // With the name of the database at the start, as people name copies of it.
+      // Starts with the database's name, like people's copies of it.
       if (own[0] !== undefined) await backUp(place, `${own[0]}-monday`, quiet);
     });
 

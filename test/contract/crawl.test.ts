@@ -27,7 +27,7 @@ function defaultsOf<Values>(fields: Readonly<Record<string, { default: unknown }
   return { ...defaults, ...changed } as Values;
 }
 
-/** What one process has: an engine, a crawler and its sources. */
+/** One process: an engine, a crawler and its sources. */
 async function startProcess(place: StorageLocation, timeoutMs = 15_000, limits: object = {}) {
   const storage = await openStorage(place, {});
   const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 });
@@ -125,12 +125,12 @@ onEachBackend('crawling', (backend) => {
     const again = [...Map.groupBy(site.asked, (path) => path)]
       .filter(([, { length }]) => length > 1)
       .map(([path]) => path);
-    // What may succeed later, and what leads to a page that cannot be had.
+    // Pages that may succeed later, and links to an unavailable page.
     const retried = ['bad-canonical', 'busy', 'chain/onexxxx', 'slow'].map((path) => `/docs/${path}`);
     assert.deepEqual(again.sort(), retried);
     assert.deepEqual(summary['limits'], ['calendar']);
     const reasons = new Set((summary['reasons'] as { reason: string }[]).map(({ reason }) => reason));
-    // A hundred thousand links take more memory, or more time, than one page may.
+    // A hundred thousand links exceed a page's memory or time limit.
     const known = [
       'fetch_timeout',
       'no_text_in_document',

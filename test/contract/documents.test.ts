@@ -57,7 +57,7 @@ onEachBackend('documents', (backend) => {
   test('reads chunks in parts: from a position, by count or by length', async () => {
     const accepted = await storage.ingestion.accept(request({ content: noteOf('wren parts') }));
     assert.equal(accepted.outcome, 'accepted');
-    // More than are read at a time.
+    // More than one batch.
     const texts = Array.from({ length: 1_203 }, (_, index) => `wren ${String(index).padStart(5, '0')}`);
     const { id: document } = await ingested(texts, 'note');
     const positions = async (part: object) =>
@@ -135,7 +135,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await storage.originals.release([sha256('ocelot one'), sha256('ocelot two')]), 1);
     assert.equal(await readAll(storage, sha256('ocelot two')), 'ocelot two');
 
-    // A document that is gone by then, and content that another has.
+    // A document deleted in the meantime, and content that another document has.
     await storage.documents.remove({ id: before.id });
     await storage.originals.release([sha256('ocelot two')]);
     const later = await addFile('ocelot three', { replaces: before.id });
@@ -146,7 +146,7 @@ onEachBackend('documents', (backend) => {
     await storage.originals.discard(other);
   });
 
-  test('of two files that replace a document, the later one wins in any ingestion order', async () => {
+  test('the later of two files that replace a document wins, in any ingestion order', async () => {
     const before = await addFile('serval one');
     const jobs: number[] = [];
     for (const text of ['lynx', 'caracal']) {
@@ -167,7 +167,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await readAll(storage, sha256('caracal')), 'caracal');
   });
 
-  test('bytes of which a bound left something out are read again once the bound is higher', async () => {
+  test('reads truncated bytes again once the limit is higher', async () => {
     const bounds = { characters: 100, cpu_time: 1_000 };
     const offer = async (now: typeof bounds) => {
       const staged = await storage.originals.stage(bytesOf('a long tapir'), { bytesMax: 1_000 });
@@ -189,7 +189,7 @@ onEachBackend('documents', (backend) => {
     assert.equal(await readAll(storage, sha256('a long tapir')), 'a long tapir');
   });
 
-  test('a document is found by a path of the greatest length, of characters that no database compresses', async () => {
+  test('finds a document by a path of the maximum length, with incompressible characters', async () => {
     const path = Array.from({ length: 1_000 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7_919) % 20_000)));
     const sourcePath = path.join('');
     const { id } = await addFile('a far okapi', { filename: 'okapi.txt', sourcePath });
@@ -271,7 +271,7 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual(later, { outcome: 'known_document', id: document.id, title: 'About twins' });
   });
 
-  test('a deleted document is found no more, and a job brings it back under its id, with tags, path and date', async () => {
+  test('a deleted document is not found; a job restores it under its id, with tags, path and date', async () => {
     const file = await addFile('quoll tracks', {
       tags: ['x', 'y'],
       sourcePath: 'marsupials/quoll.txt',
@@ -332,7 +332,7 @@ onEachBackend('documents', (backend) => {
     }
   });
 
-  test('bytes go with the last that has them, and not before', async () => {
+  test('bytes are removed with the last document that has them', async () => {
     const document = await addFile('shared bytes');
     assert.equal(await storage.originals.release([document.contentHash]), 0);
     assert.equal((await storage.documents.remove({ id: document.id }))?.contentHash, document.contentHash);
@@ -396,7 +396,7 @@ onEachBackend('documents', (backend) => {
   });
 
   test('contract §6: retags documents with few passages first', async () => {
-    // PostgreSQL keeps the plan that a trigger has made for few rows; for all of these at once it takes longer than a statement may.
+    // PostgreSQL keeps a trigger's plan for few rows; with it, retagging all of these at once exceeds the statement timeout.
     const few = await addNote('few plovers', { tags: ['old'] });
     const passages = 1_000;
     await storage.ingestion.accept(request({ tags: ['old'], content: noteOf('many plovers') }));
@@ -435,7 +435,7 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual(await find('emu', ['tag:birds']), [`${note.id}:0`]);
   });
 
-  test('an edit that fails leaves the note as it was', async () => {
+  test('a failed edit leaves the note unchanged', async () => {
     const note = await addNote('first of two');
     const other = await addNote('second of two');
     const duplicate = await storage.documents.editNote({
@@ -489,7 +489,7 @@ onEachBackend('documents', (backend) => {
     assert.deepEqual((await storage.documents.get({ id: finished.documentId }))?.tags, ['half']);
   });
 
-  test('a deleted document takes everything with it but the record of it', async () => {
+  test('deleting a document removes everything but its record', async () => {
     const document = await addNote('ephemeral mayfly', { tags: ['insects'] });
     assert.deepEqual(await storage.documents.remove({ id: document.id }), {
       id: document.id,
@@ -561,7 +561,7 @@ onEachBackend('bulk changes', (backend) => {
     assert.deepEqual([job?.kind, job?.status, job?.details['changed']], ['bulk_tags', 'done', 2]);
   });
 
-  test('tags are set anew, or not at all when one document would have too many', async () => {
+  test('replaces tags, or none if one document would have too many', async () => {
     const selection = { fromId: ids[8], toId: ids[9] };
     const action = { kind: 'set_tags', tags: ['p', 'q'] } as const;
     const changed = await storage.documents.changeMany({ ...bulk, selection, action });
@@ -598,7 +598,7 @@ onEachBackend('bulk changes', (backend) => {
     const own = { anyTags: ['collection:b', 'collection:c'] };
     const moved = { replaces: 'collections', add: ['collection:c'], remove: ['z'] };
     assert.deepEqual(await change(moved, own), [1, ['collection:a', 'y', 'collection:c']]);
-    // A collection that the caller may not know of keeps the document.
+    // A document keeps collections that the caller may not see.
     const others = { kind: 'set_tags', tags: ['w', 'collection:b'] };
     assert.deepEqual(await change(others, own), [1, ['collection:a', 'w', 'collection:b']]);
     assert.deepEqual(await change({ replaces: 'collections', add: ['collection:d'] }), [1, ['w', 'collection:d']]);
@@ -608,13 +608,13 @@ onEachBackend('bulk changes', (backend) => {
   test('releases the bytes of many documents together, and keeps those in use', async () => {
     const staged = await storage.originals.stage(bytesOf('kept'), { bytesMax: 1_000 });
     await storage.ingestion.accept(request({ content: { staged } }));
-    // More than PostgreSQL keeps locks for in one transaction.
+    // More than PostgreSQL's locks per transaction.
     const hashes = Array.from({ length: 15_000 }, (_, index) => sha256(`gone ${index}`));
     assert.equal(await storage.originals.release([...hashes, sha256('kept'), sha256('kept')]), hashes.length);
     assert.equal(await readAll(storage, sha256('kept')), 'kept');
   });
 
-  test('a bulk deletion takes chunks and tags along', async () => {
+  test('a bulk deletion removes chunks and tags', async () => {
     const changed = await storage.documents.changeMany({
       ...bulk,
       selection: { tags: ['odd'] },
@@ -657,7 +657,7 @@ function chunk(text: string): NewChunk {
   return { text, headings: [], metadata: { page: 1 } };
 }
 
-/** Fails when it is written, after its document. */
+/** A chunk whose write fails, after its document was written. */
 function unwritable(text: string): NewChunk {
   const metadata: Record<string, unknown> = {};
   metadata['itself'] = metadata;
@@ -698,7 +698,7 @@ function finishing(...texts: string[]) {
   };
 }
 
-/** Of one, the fields that the other has. */
+/** The fields of `from` that are also in `fields`. */
 function pick(from: object, fields: object): object {
   return Object.fromEntries(Object.entries(from).filter(([name]) => name in fields));
 }

@@ -42,7 +42,7 @@ onEachBackend('context entries', (backend) => {
     ).hits.map(({ id }) => id);
   const image = { data: new Uint8Array([0x89, 0x50, 0, 255]), mimeType: 'image/png', metadata: { alt: 'x' } };
 
-  test('002 search_context: a tag is found however its accents are written, now and in the past, and stays as it was stored', async () => {
+  test('002 search_context: finds a tag with composed or decomposed accents, now and in the past, and keeps it as stored', async () => {
     const [apart, composed] = ['cafe\u0301', 'caf\u00e9'];
     const fresh = [[apart], [composed], [apart, composed], ['cafe']].map((tags) =>
       entry('accents', String(tags), { tags }),
@@ -147,7 +147,7 @@ onEachBackend('context entries', (backend) => {
     assert.deepEqual(await entries.matching({ threadId: 'dup', tags: ['x'] }), []);
   });
 
-  test('upstreams 1.4: after an answer the same words are a new turn, and so are they elsewhere', async () => {
+  test('upstreams 1.4: the same words are a new turn after others, or from another source', async () => {
     const [asked, answered, again] = await store(
       entry('turn', 'ok'),
       entry('turn', 'done', { source: 'agent' }),
@@ -160,7 +160,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal(new Set([x, y, z]).size, 3);
   });
 
-  test('an idempotency key gives the same answer once more, and refuses another body', async () => {
+  test('an idempotency key repeats the same answer, and rejects another body', async () => {
     const request = { entries: [entry('idem', 'once')], idempotency: { key: 'k1', bodyHash: 'h1' } };
     const first = await entries.store(request);
     await store(entry('idem', 'between', { source: 'agent' }));
@@ -306,7 +306,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal(searched.length, 230);
   });
 
-  test('a filter that hundreds of entries pass narrows listings and searches like any other', async () => {
+  test('a filter that matches hundreds of entries works in listings and searches', async () => {
     await entries.store({
       entries: Array.from({ length: 700 }, (_, index) =>
         entry('wide', `wide ${index % 2 === 0 ? 'even' : 'odd'} ${index}`, {

@@ -46,10 +46,10 @@ onEachBackend('upstreams 1.16: the index of metadata', (backend) => {
     }
   });
 
-  test('distinguishes entries with a text from those that only start alike', async () => {
+  test('distinguishes entries with a text from entries that only share its beginning', async () => {
     const { entries: many } = await backend.open();
     await many.indexFields({ fields: ['status', 'other'], mode: 'auto' });
-    // Longer than what is indexed of a text.
+    // Longer than the indexed part of a text.
     const long = 'ß'.repeat(120);
     const texts = [`${long}a`, `${long}A`, `${long}b`];
     await many.store({

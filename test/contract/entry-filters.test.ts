@@ -8,11 +8,11 @@ import { onEachBackend } from '../support/backends.ts';
 import { oracleMatches } from '../support/filter-oracle.ts';
 import { size } from '../support/sizes.ts';
 
-/** Fixed, so that both databases are asked the same and a failure can be seen again. */
+/** Fixed, so that both databases get the same queries and failures are repeatable. */
 const seed = 20_261_115;
-/** More than the 500 from which on conditions take another form. */
+/** More than 500, above which conditions take another form. */
 const documentsCount = size({ quick: 600, full: 1_000 });
-/** Filters mean the same whether the index answers them or the metadata itself, or each a part. */
+/** Filters must mean the same with a full, partial or missing index. */
 const indexes = [
   { filtersCount: size({ quick: 150, full: 500 }), fields: ['*'] },
   { filtersCount: size({ quick: 150, full: 500 }), fields: [] },
@@ -24,7 +24,7 @@ const indexes = [
 
 const words = ['alpha', 'Alpha', 'ALPHA beta', 'a%b', 'a_b', 'axb', 'ß', 'ΣΑΣ', 'σας', 'İ', '5', 'true', 'null', ''];
 const odd = ['"', "'", '\\', '😀', '\u{1F600}x', '~', 'é', 'É', "a' OR 1=1--", 'z'.repeat(150), 'Z'.repeat(151), '[1]'];
-/** Neighbours that are the same double, of both signs, at a change of length and beyond 64 bits. */
+/** Neighbours that are the same double, of both signs, at a change of length and above 64 bits. */
 const long = [
   ...[
     1_234_567_890_123_456_788n,

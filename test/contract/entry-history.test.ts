@@ -14,7 +14,7 @@ const changes = size({ quick: 120, full: 250 });
 const dayMs = 86_400_000;
 const at = (ms: number) => new Date(start + ms).toISOString();
 
-/** An entry as the test itself remembers it. */
+/** An entry in the test's own record. */
 interface Known {
   id: number;
   threadId: string;
@@ -85,7 +85,7 @@ onEachBackend('the past of entries', (backend) => {
     images: images.map(({ data: [byte = 0] }) => byte),
   });
 
-  /** Does what the step says, to the store and to what is remembered. */
+  /** Performs the step on the store and on the record. */
   async function perform(given: Step, state: State, removed: Map<number, Known>): Promise<State> {
     const next = new Map(state);
     if (given.kind === 'store') {
@@ -228,7 +228,7 @@ onEachBackend('the past of entries', (backend) => {
     assert.deepEqual([gaps.unknown, gaps.purged], [1, true]);
   });
 
-  test('threads are counted as they are after every kind of write', async () => {
+  test('thread counts are right after every kind of write', async () => {
     const all = await list({}, true);
     const { threads, total } = await entries.threads({ limit: undefined, offset: 0 });
     const expected = [...Map.groupBy(all, ({ threadId }) => threadId)].map(([threadId, group]) => ({

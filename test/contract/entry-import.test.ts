@@ -23,7 +23,7 @@ interface OriginalEntry {
   createdAt?: string;
 }
 
-/** A database as mcp-context-server 2.2.2 makes it. */
+/** Writes a database like mcp-context-server 2.2.2. */
 function writeOriginal(file: string, entries: readonly OriginalEntry[]): void {
   const database = new (loadSqlite().DatabaseSync)(file);
   database.exec(`
@@ -81,7 +81,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
       { id: 10, createdAt: 'yesterday' },
       { id: 11, metadata: '{"a":1e400}' },
       { id: 12, tags: many.slice(1), metadata: '{}' },
-      // SQLite cannot read it as JSON, and recursion has an end.
+      // Nested too deep for SQLite's JSON parser and for recursion.
       { id: 13, metadata: `{"a":${'['.repeat(1_200)}${']'.repeat(1_200)}}` },
       { id: 14, metadata: `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
     ]);
@@ -140,7 +140,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     assert.deepEqual((await all(second)).get(1), stored);
   });
 
-  test('in an empty store ids and references stay, and new entries follow', async () => {
+  test('keeps ids and references in an empty store; new entries follow', async () => {
     const { entries } = await backend.open();
     const file = join(folder, `ids-${backend.name}.db`);
     writeOriginal(file, [{ id: 5 }, { id: 9, metadata: references(5, 20) }, { id: 20 }]);
@@ -156,7 +156,7 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     assert.equal(next?.id, 21);
   });
 
-  test('elsewhere they are mapped, and references follow the entries, forwards too', async () => {
+  test('maps ids and references, also forward ones, in a store with entries', async () => {
     const { entries } = await backend.open();
     await entries.store({ entries: [entry('a'), entry('b'), entry('c')] });
     await entries.remove({ ids: [3], dryRun: false });
@@ -194,9 +194,9 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     assert.equal(next?.id, 101);
   });
 
-  test('an import that broke off at any place is completed by the next, with nothing twice', async () => {
+  test('an import interrupted anywhere is completed by the next, without duplicates', async () => {
     const file = join(folder, `broken-${backend.name}.db`);
-    // Equals among them: what is said twice within a second is two entries.
+    // With duplicates: the same text twice within a second is two entries.
     const twice = (id: number) => (id % 7 === 0 ? 'again' : `text ${id}`);
     const metadata = (id: number) => references(id + 1, id - 1);
     const entriesHere = Array.from({ length: 250 }, (_, at) => ({

@@ -281,7 +281,7 @@ onEachBackend('import and export of entries', (backend) => {
     );
   });
 
-  test('a file may begin with a byte order mark; long texts get the summary that they came without', async () => {
+  test('accepts a byte order mark; long texts without a summary get one', async () => {
     const { entries: fresh } = await backend.open();
     const line = (name: string, observation: string) =>
       JSON.stringify({ type: 'entity', name, entityType: 'x', observations: [observation] });
@@ -327,7 +327,7 @@ describe('carrel export and carrel import (contract §9)', () => {
     assert.ok(!existsSync(join(folder, 'absent')));
   });
 
-  test('a file has its name only when it is complete', { skip: process.platform !== 'linux' }, async () => {
+  test('a file gets its name only when it is complete', { skip: process.platform !== 'linux' }, async () => {
     const exports = join(folder, 'exports');
     mkdirSync(exports);
     const watcher = watch(exports);

@@ -6,26 +6,26 @@ import { wordQueryOf } from '../../src/toolsets/context/search/word-modes.ts';
 import { type Backend, onEachBackend } from '../support/backends.ts';
 import { size } from '../support/sizes.ts';
 
-/** Fixed, so that both databases are asked the same and a failure can be seen again. */
+/** Fixed, so that both databases get the same queries and failures are repeatable. */
 const seed = 20_261_115;
 const usual: Scale = { documents: 400, longOnes: 0, queries: size({ quick: 100, full: 300 }) };
 const few: Scale = { documents: 60, longOnes: 1, queries: 40 };
 
 interface Scale {
   readonly documents: number;
-  /** Texts with more distinct words than a tsvector of PostgreSQL holds, a megabyte. They are found by the first ones. */
+  /** Texts with more distinct words than PostgreSQL's tsvector holds (1 MB). They are found by their first words. */
   readonly longOnes: number;
-  /** In each mode. */
+  /** Per mode. */
   readonly queries: number;
 }
 
-/** Words without endings that stemming knows; some begin with others. */
+/** Words that stemming doesn't change; some are prefixes of others. */
 const vocabulary = ['dak', 'dakum', 'dakrob', 'bolk', 'bolkam', 'murk', 'murkob', 'tivok', 'tivokam', 'zunk', 'vob'];
 const word = fc.constantFrom(...vocabulary);
 const text = fc.array(word, { minLength: 1, maxLength: 8 });
 const words = fc.array(word, { minLength: 1, maxLength: 3 });
 
-/** A query of mode boolean, as it is written, and what it means for the words of a text. */
+/** A boolean query as text, and as a predicate on a text's words. */
 interface Asked {
   readonly query: string;
   matches(text: readonly string[]): boolean;
@@ -65,14 +65,14 @@ function isSideBySide(found: readonly string[], phrase: readonly string[]): bool
   return found.some((_, from) => phrase.every((each, index) => found[from + index] === each));
 }
 
-/** No two of these words are alike, and no query has one of them. */
+/** Distinct words that no query contains. */
 function manyWords(): string {
   return Array.from({ length: 120_000 }, (_, index) => `q${(index * 7_919 + 60_466_176).toString(36)}xjq`).join(' ');
 }
 
 onEachBackend('modes of the word search', (backend) => {
   describe('in short texts', () => checkModes(backend, usual));
-  describe('in texts of which some have very many words', () => checkModes(backend, few));
+  describe('in texts, some with very many words', () => checkModes(backend, few));
 });
 
 function checkModes(backend: Backend, scale: Scale): void {
@@ -91,7 +91,7 @@ function checkModes(backend: Backend, scale: Scale): void {
         ...{ tags: [], images: [], summary: undefined },
       })),
     });
-    // Repeating the last entry of a thread updates it: both are the same text.
+    // Repeating the last entry of a thread updates it: both have the same text.
     const kept = new Map(outcomes.map(({ id }, index) => [id, sample[index] ?? []]));
     for (const [id, each] of kept) documents.push({ id, words: each });
   });

@@ -6,10 +6,10 @@ import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';
 
-/** More than enough for conditions that are tested on each match, and for more matches than are ranked. */
+/** Enough for conditions that are tested on each match, and for more matches than are ranked. */
 const count = 1200;
 
-onEachBackend('002: words behind a filter', (backend) => {
+onEachBackend('002: word searches with a filter', (backend) => {
   let entries: EntryStore;
   let ids: readonly number[];
   before(async () => {

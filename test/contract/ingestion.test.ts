@@ -8,7 +8,7 @@ import { onEachBackend } from '../support/backends.ts';
 
 const leaseMs = 60_000;
 
-onEachBackend('the queue of ingestion', (backend) => {
+onEachBackend('the ingestion queue', (backend) => {
   let storage: Storage;
   let queue: IngestionStore;
   let count = 0;
@@ -66,7 +66,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.equal((await claim('a'))?.id, large);
   });
 
-  test('jobs are claimed in their order, each once', async () => {
+  test('claims jobs in order, each once', async () => {
     const ids = [await submit(), await submit(), await submit()];
     const claimed = [await claim('a'), await claim('b'), await claim('a'), await claim('b')];
     assert.deepEqual(
@@ -81,7 +81,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     const claimed = await Promise.all(Array.from({ length: 30 }, (_, index) => claim(`owner ${index}`)));
     const got = claimed.flatMap((job) => (job === undefined ? [] : [job.id]));
     assert.equal(new Set(got).size, got.length);
-    // One who meets a job that another is just taking may come back with nothing, and asks again.
+    // A claim may find nothing while another is taking the same job; it is repeated.
     for (let job = await claim('last'); job !== undefined; job = await claim('last')) got.push(job.id);
     assert.deepEqual(
       got.sort((a, b) => a - b),
@@ -106,7 +106,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.deepEqual(await queue.finish(finish(id, 'next')), { outcome: 'lost' }, 'a second end is refused');
   });
 
-  test('jobs of dead holders return after jobs that killed nobody', async () => {
+  test('jobs of dead holders are retried after jobs that crashed nothing', async () => {
     const [first, second] = [await submit(), await submit()];
     await claim('dead');
     assert.deepEqual(await queue.owners(), ['dead']);
@@ -125,7 +125,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.equal((await queue.get({ id }))?.attempts, 1);
   });
 
-  test('a job that killed many is left alone for a while', async () => {
+  test('a job that crashed many holders is postponed', async () => {
     const id = await submit();
     for (let crash = 0; crash < 6; crash += 1) {
       assert.equal((await claim('dying'))?.id, id);
@@ -135,7 +135,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.equal(await statusOf(id), 'queued');
   });
 
-  test('a job that was postponed is not claimed before its time, and keeps the reason', async () => {
+  test('a postponed job is not claimed early, and keeps the reason', async () => {
     const id = await submit();
     await claim('a');
     await queue.postpone({ id, owner: 'a', delayMs: 60_000, message: 'The disk is full.' });
@@ -144,7 +144,7 @@ onEachBackend('the queue of ingestion', (backend) => {
     assert.deepEqual([job?.status, job?.error], ['queued', 'The disk is full.']);
   });
 
-  test('progress is seen by others, and is over with the job', async () => {
+  test('other processes see progress until the job ends', async () => {
     const id = await submit();
     await claim('a');
     await queue.renew({ id, owner: 'a', leaseMs, progress: { phase: 'embedding', done: 3, total: 9 } });

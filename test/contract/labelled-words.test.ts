@@ -24,10 +24,10 @@ import { size } from '../support/sizes.ts';
 
 const documents = size({ quick: 1500, full: 2500 });
 
-/** Matches are counted up to here. */
+/** Upper bound for counting matches. */
 const totalMax = 1000;
 
-/** Labels are lexemes among the words. The index finds the same as a test of each match. */
+/** Labels are stored as lexemes among the words. The index must find the same as testing each match. */
 describe('label filters on word searches on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
   const tokenizer = createTokenizer();
   const dialect = createPostgresDialect({ tokenizer });
@@ -105,7 +105,7 @@ describe('label filters on word searches on PostgreSQL', { skip: serverObstacle(
         (await find('lantern', { labels: [[label]] }, { limit: 1, offset: 0 })).total;
       return [await total('tenth7'), await total('fresh'), await total('fiftieth7')];
     };
-    // Documents were written in their order, from id 1 on.
+    // Documents were written in order, starting at id 1.
     const ids = Array.from({ length: documents / 10 }, (_, at) => 10 * at + 8);
     const retag = (tags: string[]) =>
       storage.documents.changeMany({

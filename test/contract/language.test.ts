@@ -19,7 +19,7 @@ onEachBackend('the language of words', (backend) => {
     }
   }
 
-  test('another language has all texts cut again, and the database keeps it (contract §5, FTS_LANGUAGE)', async () => {
+  test('a new language retokenizes all texts, and the database keeps it (contract §5, FTS_LANGUAGE)', async () => {
     const place = await backend.place();
     const find = async ({ notes, entries, passages }: Storage, word: string): Promise<number[]> => {
       const query = plainQuery(word);

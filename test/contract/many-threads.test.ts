@@ -7,15 +7,15 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { pause } from '../support/pause.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
-/** More than PostgreSQL has room for locks. */
+/** More than PostgreSQL's lock table holds. */
 const tooMany = 20_000;
 
-/** More than there are locks of threads. */
+/** More than the number of thread locks. */
 const many = 501;
 
 const old = { createdAt: '2020-01-01T00:00:00.000Z', updatedAt: '2020-01-01T00:00:00.000Z' };
 
-describe('calls on more threads than PostgreSQL has room for locks', {
+describe('calls on more threads than PostgreSQL has locks', {
   skip: serverObstacle() ?? false,
   timeout: 120_000,
 }, () => {
@@ -39,7 +39,7 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   });
 
-  /** An old entry in each of many threads, as storing leaves them. */
+  /** Writes an old entry in each of many threads, as storing would. */
   const fill = async (threads: number): Promise<void> => {
     await client.query(
       `WITH added AS (
@@ -61,7 +61,7 @@ describe('calls on more threads than PostgreSQL has room for locks', {
     const { threads } = await storage.entries.threads({ limit: 10, offset: 0 });
     return Object.fromEntries(threads.map(({ threadId, entries }) => [threadId, entries]));
   };
-  /** Until so many in this database wait for a lock. */
+  /** Waits until `count` connections to this database wait for a lock. */
   const waiting = async (count: number): Promise<void> => {
     const blocked = `SELECT 1 FROM pg_locks WHERE NOT granted AND pid IN (
       SELECT pid FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()))`;
@@ -69,7 +69,7 @@ describe('calls on more threads than PostgreSQL has room for locks', {
   };
 
   test('002 delete_context_batch, restore_context: works with the maximum number of threads', async () => {
-    // PostgreSQL keeps the plan of a trigger that it has made for few rows.
+    // PostgreSQL keeps a trigger's plan for few rows.
     await storage.entries.store({ entries: [entry('few', 'heron', old)] });
     assert.equal((await removeOld()).count, 1);
     await fill(tooMany);

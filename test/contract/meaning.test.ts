@@ -14,15 +14,15 @@ import { size } from '../support/sizes.ts';
 import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
 
 const dimensions = 64;
-/** The index of PostgreSQL is used from 2,000 vectors on, and compares 8,000 of a filter's without it. */
+/** PostgreSQL uses its index from 2,000 vectors; without it, a filter compares up to 8,000. */
 const count = size({ quick: 12_000, full: 24_000 });
 const batch = count / 12;
 const clusters = 120;
 const queries = size({ quick: 20, full: 40 });
 
 /**
- * Vectors in clusters, as those of texts are. Passage `n` has the label of its parity, and with it that of its cluster; `tenth`
- * is in every cluster, and `subject` on all passages of a tenth of the clusters.
+ * Vectors in clusters, like real texts. Passage `n` is labelled by its parity, and so by its cluster. `tenth` occurs in every
+ * cluster; `subject` is on all passages of a tenth of the clusters.
  */
 const random = randomNumbers(11);
 const centres = Array.from({ length: clusters }, () => randomUnitVector(dimensions, random));
@@ -35,7 +35,7 @@ const sorted = new Map<number, number[]>();
 const isTenth = (number: number) => Math.floor(number / clusters) % 10 === 3;
 const isOfSubject = (number: number) => number % clusters < clusters / 10;
 
-/** Embeds "query n" as the n-th query; passages come with their vectors. */
+/** Embeds "query n" as the n-th query; passages already have vectors. */
 const provider: EmbeddingProvider = {
   name: 'test:clusters',
   dimensions,
@@ -136,7 +136,7 @@ onEachBackend('meaning over passages', (backend) => {
     const fresh = { ...blank, id: 'fresh', labels: [], vectors: { model: provider.name, windows } };
     await passages.replace([{ parent: 'fresh', passages: [fresh] }]);
     assert.deepEqual([await first(meaning), await first(other)], ['fresh', 'fresh']);
-    // What passes a filter is found anew after a write, too.
+    // A filtered search also finds new matches after a write.
     const labelled = { filter: { labels: [['tag:fresh']] } };
     assert.equal((await search(0, labelled)).length, 0);
     await passages.replace([{ parent: 'fresh', passages: [{ ...fresh, labels: ['fresh'] }] }]);
@@ -165,12 +165,12 @@ function passagesFrom(first: number) {
   });
 }
 
-/** The ten nearest that pass, by comparing all. */
+/** The ten nearest matches, by exhaustive comparison. */
 function nearest(query: number, passes: (number: number) => boolean): number[] {
   return byScore(query).filter(passes).slice(0, 10);
 }
 
-/** All vectors, the nearest to this query first. Kept, because each filter of each database asks for it. */
+/** All vectors, nearest to this query first. Cached for the filters and databases that share it. */
 function byScore(query: number): number[] {
   const known = sorted.get(query);
   if (known !== undefined) return known;
@@ -181,7 +181,7 @@ function byScore(query: number): number[] {
   return numbers;
 }
 
-/** Waits until PostgreSQL has built the index that the first search asks for: without it everything is compared. */
+/** Waits until PostgreSQL has built the index that the first search requests: without it everything is compared. */
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
   const query = asked[0] ?? new Float32Array();
   await kb.nearest?.({ model: provider.name, query, limit: 10 });

@@ -75,7 +75,7 @@ onEachBackend('misspelt words', (backend) => {
     ]);
   });
 
-  test('find nothing through a word that only others may see, and do not tell it', async () => {
+  test('do not match or reveal words that only others may see', async () => {
     assert.deepEqual(await found('marmelade', 'secret'), [texts[4]]);
     const hidden = await search(plainQuery('marmelade'), 'office');
     assert.deepEqual([hidden.hits, hidden.corrected], [[], []]);
@@ -89,7 +89,7 @@ onEachBackend('misspelt words', (backend) => {
     assert.deepEqual(await found('invioce'), ['He wrote invioce again.']);
   });
 
-  test('follow what is stored and removed', async () => {
+  test('follow additions and removals', async () => {
     const [id = 0] = await store('later', 'A trombone was bought.');
     assert.deepEqual(await found('trombnoe'), ['A trombone was bought.']);
     await entries.remove({ ids: [id], dryRun: false });

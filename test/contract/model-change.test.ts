@@ -11,13 +11,13 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { type Backend, onEachBackend } from '../support/backends.ts';
 
 interface Gate extends EmbeddingProvider {
-  /** Passages wait until it is opened; queries do not. */
+  /** Releases waiting passages. Queries never wait. */
   open(): void;
   isDown: boolean;
   asked: string[];
 }
 
-/** Vectors that count letters, of a length that tells the models apart. */
+/** Vectors that count letters; their length identifies the model. */
 function gatedProvider(name: string, dimensions: number, isOpen: boolean): Gate {
   const gate = Promise.withResolvers<void>();
   if (isOpen) gate.resolve();
@@ -51,7 +51,7 @@ async function start(context: TestContext, backend: Backend) {
   const opened: { meaning: Meaning<EntryFilter>; provider: Gate }[] = [];
   context.after(async () => {
     for (const { meaning, provider } of opened) {
-      // Closing waits for what is being embedded.
+      // Closing waits for running embeddings.
       provider.open();
       await meaning.close();
     }
@@ -74,7 +74,7 @@ async function store(storage: Storage, text: string): Promise<number> {
 const search = (meaning: Meaning<EntryFilter>, text: string) =>
   meaning.search({ text, limit: 1, signal: new AbortController().signal });
 
-/** A search waits for fresh texts, but not longer than a moment, which a busy machine may need. */
+/** Repeats a search until nothing is pending: its own wait may be too short on a busy machine. */
 async function complete(meaning: Meaning<EntryFilter>, text: string) {
   for (;;) {
     const answer = await search(meaning, text);
@@ -84,7 +84,7 @@ async function complete(meaning: Meaning<EntryFilter>, text: string) {
 
 const models = async (storage: Storage) => (await storage.vectors.context.models()).map(({ model }) => model);
 
-// Vectors are made, searched and dropped at the same time, on connections of their own.
+// Vectors are created, searched and dropped concurrently, on separate connections.
 onEachBackend(
   'a change of the model',
   (backend) => {
@@ -101,7 +101,7 @@ onEachBackend(
       assert.deepEqual([found.matches[0]?.id, found.pending, meaning.model], [first, 0, 'test:old']);
       assert.deepEqual([before.asked, after.asked], [['aaa bbb'], []]);
 
-      // What is written meanwhile gets vectors of both, and is found at once.
+      // A text written during the change gets vectors of both models, and is found at once.
       const second = await store(storage, 'xxx yyy');
       assert.equal((await complete(meaning, 'xxx yyy')).matches[0]?.id, second);
       const [state] = await embeddingState(storage);
@@ -115,7 +115,7 @@ onEachBackend(
       while ((await models(storage)).length > 1) await setTimeout(5);
       assert.equal((await embeddingState(storage))[0]?.change, undefined);
 
-      // A process that still has the old settings is told, and does not start the change anew.
+      // A process with the old settings gets an error, and does not restart the change.
       await assert.rejects(search(earlier, 'aaa bbb'), /Restart this one with the same EMBEDDING_PROVIDER/);
       assert.deepEqual(await models(storage), ['test:new']);
     });
@@ -132,7 +132,7 @@ onEachBackend(
       assert.equal((await complete(meaning, 'aaa bbb')).matches.length, 1);
     });
 
-    test('a former model that does not answer is given up', async (context) => {
+    test('gives up a former model that does not answer', async (context) => {
       const { storage, open } = await start(context, backend);
       await store(storage, 'aaa bbb');
       const before = gatedProvider('test:old', 32, true);
@@ -145,7 +145,7 @@ onEachBackend(
       after.open();
     });
 
-    test('a process whose model another one has dropped drops nothing of the other', async (context) => {
+    test('a process whose model was dropped leaves the other model alone', async (context) => {
       const { storage, open } = await start(context, backend);
       await store(storage, 'aaa bbb');
       const slow = gatedProvider('test:old', 32, false);
@@ -159,7 +159,7 @@ onEachBackend(
           async models(options) {
             const found = await vectors.models(options);
             looks += 1;
-            // The first look is at the start, the second when it takes everything for embedded.
+            // It checks once at the start, and again when everything seems embedded.
             if (looks === 2) looked.resolve();
             return found;
           },
@@ -184,7 +184,7 @@ onEachBackend(
       assert.deepEqual(await models(storage), ['test:new']);
     });
 
-    test('a model that was chosen by a process with newer settings is left alone', async (context) => {
+    test('leaves alone a model chosen by a process with newer settings', async (context) => {
       const { storage, open } = await start(context, backend);
       await store(storage, 'aaa bbb');
       const running = open(gatedProvider('test:old', 32, true));

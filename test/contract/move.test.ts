@@ -17,7 +17,7 @@ import { contentOf, fillStorage } from '../support/stored-content.ts';
 
 const quiet = { force: false, onProgress: () => {} };
 
-// Contract §9: "carrel backup <file> / restore (also into the other database)". The clauses are those of docs/backup.md.
+// Contract §9: "carrel backup <file> / restore (also into the other database)". The clauses are in docs/backup.md.
 onBothBackends('a backup of one database, restored into the other', (sqlite, postgres) => {
   const folder = temporaryFolder();
   let count = 0;
@@ -25,7 +25,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
     count += 1;
     return join(folder, `${count}.tar`);
   };
-  /** Every database has a data folder of its own. */
+  /** Every database has a separate data folder. */
   const placeIn = async (backend: Backend): Promise<BackupLocation> => {
     const storage = await backend.place();
     count += 1;
@@ -93,7 +93,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
         assert.deepEqual(await storage.check(), []);
       });
       await use(middle.storage, async (storage) => {
-        // Numbers of what was removed are not given again.
+        // Ids of removed rows are not reused.
         const [entry] = await storage.entries.store({ entries: [oneEntry] });
         assert.equal(entry?.id, content.nextEntry);
       });
@@ -124,7 +124,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
       await assert.rejects(restore(target, forged, quiet), { code: 'invalid_backup' });
       const data = join(target.originals, '..');
       if (to.name === 'sqlite') {
-        // As a restore leaves it that was killed.
+        // The leftovers of a killed restore.
         mkdirSync(target.originals, { recursive: true });
         writeFileSync(join(target.originals, `${'0'.repeat(64)}.999999999.tmp`), 'half');
       }
@@ -137,7 +137,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
   }
 });
 
-test('rows survive the conversion to lines and back, whatever they contain', async () => {
+test('rows of any content survive the conversion to lines and back', async () => {
   const kinds = ['text', 'number', 'list', 'bytes', 'vector', 'text'] as const;
   const vector = (...numbers: number[]) => Buffer.from(new Float32Array(numbers).buffer);
   const rows: StoredRow[] = [
@@ -169,7 +169,7 @@ const oneEntry = {
   text: 'after the move',
 } as const;
 
-/** Also what was changed and removed: history, numbers that are not used any more, jobs that have ended. */
+/** Adds changed and removed data: history, unused ids, finished jobs. */
 async function fillMore(storage: Storage): Promise<void> {
   await fillStorage(storage, 12);
   await storage.vectors.kb.choose({ model: 'm' });
@@ -206,7 +206,7 @@ async function use<T>(config: StorageLocation, work: (storage: Storage) => Promi
   }
 }
 
-/** The drivers give bytes as arrays of different classes. */
+/** The drivers return bytes in arrays of different classes. */
 function plain(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex');
   if (Array.isArray(value)) return value.map(plain);
@@ -214,7 +214,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, plain(each)]));
 }
 
-/** A hash of the rows of each table, read without any of our code. Blocks of vectors are packed when there are many. */
+/** A hash of each table's rows, read without our code. Blocks of vectors are packed when there are many. */
 async function sqliteTables({ storage, originals }: BackupLocation): Promise<Map<string, string>> {
   assert(storage.backend === 'sqlite');
   const database = new DatabaseSync(storage.path, { readOnly: true });

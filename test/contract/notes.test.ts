@@ -44,7 +44,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await titles({ tags: ["it's", 'a,b', '"q"'] }), ['Ünïcode 大阪 😀']);
   });
 
-  test('a note of the greatest size is saved and found by its last word', async () => {
+  test('a note of the maximum size is saved and found by its last word', async () => {
     const content = `${'word '.repeat(9998)}zyzzyva`.padStart(50_000, '.');
     const saved = await notes.save(note('t'.repeat(200), content));
     assert.equal((await notes.get(saved.id))?.content, content);
@@ -65,7 +65,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await notes.get(saved.id), saved);
   });
 
-  test('004 get_note: an id that names nothing gives nothing', async () => {
+  test('004 get_note: returns nothing for an unknown id', async () => {
     for (const id of ['550e8400-e29b-41d4-a716-446655440000', '', "' OR 1=1 --", '\0']) {
       assert.equal(await notes.get(id), undefined);
     }
@@ -82,7 +82,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await titles({ query: 'python', tags: ['snakes', 'absent'] }), []);
   });
 
-  test('004 list_notes: every given tag must be there', async () => {
+  test('004 list_notes: requires every given tag', async () => {
     assert.deepEqual(await titles({ tags: ['language', 'scripting'] }), ['Python overview']);
     assert.deepEqual((await titles({ tags: ['language'] })).sort(), ['Python overview', 'Rust overview']);
     assert.deepEqual(await titles({ tags: ['lang'] }), []);
@@ -90,7 +90,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await titles({ tags: ['language', 'language', 'scripting'] }), ['Python overview']);
   });
 
-  test('tags are found whether accents are written with their letters or apart from them', async () => {
+  test('finds tags with composed or decomposed accents', async () => {
     const forms = ['th\u00e9', 'the\u0301'];
     for (const [index, tag] of forms.entries()) await notes.save(note(`Forms ${index}`, 'forms', [tag, 'drinks']));
     for (const tags of [...forms.map((tag) => [tag, 'drinks']), forms]) {
@@ -191,7 +191,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await titles({ query: '' }), []);
   });
 
-  test('bounds that the tools state hold in the database too', async () => {
+  test('limits stated by the tools also hold in the database', async () => {
     const tooMuch: NewNote[] = [
       note('', 'x'),
       note('t'.repeat(201), 'x'),
@@ -261,7 +261,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await storage.check(), []);
   });
 
-  test('remove: for thirty days it can be restored, then the next write takes it away', async () => {
+  test('remove: restorable for thirty days, then purged by the next write', async () => {
     const [first, second] = [await notes.save(note('thirty', 'a')), await notes.save(note('thirty', 'b'))];
     await notes.remove({ id: first.id });
     await notes.remove({ id: second.id });
@@ -295,7 +295,7 @@ onEachBackend('notes', (backend) => {
     await assert.rejects(notes.remove(unsaved), missing, 'a failure is not remembered as done');
   });
 
-  test('update: at the same time, each is whole', async () => {
+  test('update: concurrent updates are atomic', async () => {
     const { id } = await notes.save(note('contended', 'start'));
     const numbers = Array.from({ length: 20 }, (_, index) => `contender${index}`);
     await Promise.all(numbers.map((word) => notes.update({ id, changes: { title: word, content: word } })));
@@ -309,7 +309,7 @@ onEachBackend('notes', (backend) => {
     assert.deepEqual(await storage.check(), []);
   });
 
-  test('update: changes of different fields at the same time are both kept', async () => {
+  test('update: keeps concurrent changes of different fields', async () => {
     const saved = await Promise.all(Array.from({ length: 20 }, () => notes.save(note('before', 'before'))));
     const fields = [{ title: 'after' }, { content: 'after' }];
     await Promise.all(saved.flatMap(({ id }) => fields.map((changes) => notes.update({ id, changes }))));
@@ -319,7 +319,7 @@ onEachBackend('notes', (backend) => {
     }
   });
 
-  test('writes at the same time are all kept', async () => {
+  test('keeps all concurrent writes', async () => {
     const saved = await Promise.all(
       Array.from({ length: 50 }, (_, index) => notes.save(note(`parallel ${index}`, 'concurrently', ['parallel']))),
     );

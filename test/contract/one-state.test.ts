@@ -54,7 +54,7 @@ onEachBackend(
   'server',
 );
 
-/** Performs operations of the test's own, which a thread would not know, on a connection beside the storage's. */
+/** Performs the test's own operations, which a thread would not know, on a second connection. */
 function readOn(t: TestContext, place: StorageLocation): Read {
   if (place.backend === 'sqlite') {
     const database = openDatabase({ path: place.path, role: 'reader', busyTimeoutMs: 5000 });

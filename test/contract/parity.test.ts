@@ -44,7 +44,7 @@ describe('T103: both databases', { skip: obstacle ?? false }, () => {
     for (let count = 0; count < queries; count += 1) {
       const { text, request } = makeSearch(random);
       const [left, right] = await Promise.all([sqlite.passages.search(request), postgres.passages.search(request)]);
-      // Rows that were written in the same order have the same keys.
+      // Rows written in the same order have the same keys.
       assert.deepEqual(left, right, `query ${JSON.stringify(text)} ${JSON.stringify(request.filter)}`);
       if (left.total > 0) found += 1;
     }
@@ -82,7 +82,7 @@ const noise = [
   '\ud800',
 ];
 
-/** Fewer than a pool holds, so that every match is scored. */
+/** Fewer than the candidate pool, so that every match is scored. */
 function makeDocuments(random: Random): TestDocument[] {
   return Array.from({ length: 39 }, (_, document) => ({
     parent: `d${document}`,
@@ -120,7 +120,7 @@ function makeSearch(random: Random): { text: string; request: PassageSearch } {
   return { text, request: { query: make(text), filter, limit: 1 + random.below(30), offset: random.below(5) } };
 }
 
-/** Too many short prefixes are refused alike, before any database is asked. */
+/** Queries with too many short prefixes are rejected before any database is asked. */
 function parseOrPlain(text: string): WordQuery {
   try {
     return parseQuery(text);
@@ -131,7 +131,7 @@ function parseOrPlain(text: string): WordQuery {
 
 type Random = ReturnType<typeof createRandom>;
 
-/** The same queries in each run, so that a failure can be met again. */
+/** The same queries in each run, so that failures are repeatable. */
 function createRandom(seed: number) {
   let state = seed;
   const below = (bound: number): number => {

@@ -9,7 +9,7 @@ import { type PassageWriter, passageWriter, type TestPassage } from '../support/
 
 onEachBackend('passages', (backend) => {
   let kb: PassageStore;
-  /** In a database of its own. */
+  /** In a separate database. */
   let other: PassageStore;
   let writer: PassageWriter;
   let otherWriter: PassageWriter;
@@ -89,7 +89,7 @@ onEachBackend('passages', (backend) => {
     assert.deepEqual(await ids(machine, { labels: [["tag:v2' OR 1=1"]] }), []);
   });
 
-  test('labels are found by names that no database can keep as they are', async () => {
+  test('finds labels with names that no database can store unchanged', async () => {
     const [label, parent] = ['half \ud800', 'nul \0'];
     const passages = [passage('odd', '', [], 'peculiar', [label])];
     await otherWriter.replace([{ parent, passages }]);
@@ -98,7 +98,7 @@ onEachBackend('passages', (backend) => {
     assert.deepEqual(otherWriter.idsOf(hits), ['odd']);
   });
 
-  test('a rank can be explained: each term with its share of the score that the search gave', async () => {
+  test('explains a rank: each term with its share of the score', async () => {
     const query = plainQuery('failed machine updates');
     const { hits, scoreMax } = await kb.search({ query, limit: 10, offset: 0 });
     const { documents, scoreMax: again } = await kb.scoreWords({

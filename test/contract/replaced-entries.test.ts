@@ -8,7 +8,7 @@ import { contextSlice } from '../../src/toolsets/context/context-slice.ts';
 import { createContextToolset } from '../../src/toolsets/context/toolset.ts';
 import { onEachBackend } from '../support/backends.ts';
 
-/** Prefers what is older: it finds any report of a change irrelevant. */
+/** Prefers older entries: it scores any report of a change as irrelevant. */
 const reranker = () =>
   createReranker({
     provider: {

@@ -5,7 +5,7 @@ import type { AcceptOutcome } from '../../src/storage/documents/ingestion.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 
-/** Contract §8, §9: what callers with restricted tokens may know of; test/security/scopes has the whole product. */
+/** Contract §8, §9: what callers with restricted tokens may see. test/security/scopes tests the whole product. */
 onEachBackend('reads and writes within tags and threads', (backend) => {
   let storage: Storage;
   const mine = { anyTags: ['collection:mine'] };

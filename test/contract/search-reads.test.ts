@@ -35,7 +35,7 @@ onEachBackend('the reads of a search', (backend) => {
         },
         { storage, meaning, reranker: unrankedReranker() },
       );
-    // Loads the image of the vectors, where there is one.
+    // Loads the vectors into memory, if the backend does so.
     await search({});
     const variants: Partial<DocumentSearch>[] = [{}, { tags: ['even'] }, { mode: 'words' }, { mode: 'meaning' }];
     for (const more of variants) {

@@ -54,7 +54,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       [one, two] = [first, second];
     });
 
-    test('of several processes that add a part one succeeds, and an expired part can be added again', async () => {
+    test('only one of several processes adds a part; an expired part can be added again', async () => {
       const part = { kind: 'k', id: 'a', part: 3 };
       const added = await Promise.all(
         [one, two, one, two, one].map((store, n) => store.add(part, Buffer.from(`by ${n}`), minuteMs)),
@@ -119,7 +119,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       assert.equal(await two.addStream({ ...part, id: 'b' }, [], minuteMs), 0);
     });
 
-    test('an id with a character that no database keeps is the id of nothing', async () => {
+    test('an id with an unstorable character is unknown', async () => {
       const thing = { kind: 'k', id: 'a\0b' };
       assert.equal(await one.read({ ...thing, part: 0 }), undefined);
       assert.deepEqual(await one.list({ kind: 'k', ids: [thing.id] }), []);
@@ -141,7 +141,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       while (!(await two.take(short)).ok) await pause(10);
     });
 
-    test('one key for all, also if they ask for the first time at once', async () => {
+    test('all processes get the same key, even if created concurrently', async () => {
       const keys = await Promise.all([one, two, one, two].map((store) => store.signingKey()));
       assert.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
       assert.equal(keys[0]?.length, 32);
@@ -175,7 +175,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
 
   for (const heard of [true, false]) {
     const how = heard ? '' : ', and by looking where no notices come (PgBouncer in transaction mode)';
-    test(`a task is shown, answered and cancelled by another process than its own${how}`, async () => {
+    test(`another process can show, answer and cancel a task${how}`, async () => {
       const place = await newPlace();
       const stores = [(await opened(place)).shared, (await opened(place)).shared].map((shared) => {
         assert.ok(shared);
@@ -209,7 +209,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     });
   }
 
-  test('an end that the database did not take reaches the others when it does', async () => {
+  test('the end of a task reaches other processes once the database accepts it', async () => {
     const place = await newPlace();
     const [shared, elsewhere] = [(await opened(place)).shared, (await opened(place)).shared];
     assert.ok(shared);
@@ -230,7 +230,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     for (const tasks of [own, other]) await tasks.close();
   });
 
-  test('a process that stops leaves its tasks as broken off, not as running', async () => {
+  test('a stopping process leaves its tasks interrupted, not running', async () => {
     const place = await newPlace();
     const stores = [(await opened(place)).shared, (await opened(place)).shared];
     const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
@@ -313,7 +313,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     assert.equal((await search(one, 'status', 'new')).total, 2);
   });
 
-  test('one process at a time holds a lease, and that of a dead one is taken over', async () => {
+  test("one process at a time holds a lease; a dead holder's lease is taken over", async () => {
     const place = await newPlace();
     const left = (await opened(place)).shared;
     await left?.add({ kind: 'lease', id: 'index', part: 0 }, Buffer.from('a dead one'), 1);

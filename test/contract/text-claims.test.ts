@@ -7,12 +7,12 @@ import { passageWriter } from '../support/passages.ts';
 
 const model = 'claims';
 const leaseMs = 600_000;
-/** A claim with this lease has run out when it is made. */
+/** A lease that is expired from the start. */
 const expired = -1;
 
 onEachBackend('claims on texts that wait for vectors', (backend) => {
   let storage: Storage;
-  /** Owners of ten texts that nobody has claimed, the newest first. */
+  /** Owners of ten unclaimed texts, newest first. */
   let texts: number[] = [];
   before(async () => {
     storage = await backend.open();
@@ -40,7 +40,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     assert.deepEqual(await claim('a', { limit: 4 }), { owners: texts.slice(0, 4), elsewhere: [] });
     assert.deepEqual(await claim('b', { limit: 8 }), { owners: texts.slice(4), elsewhere: texts.slice(0, 4) });
     assert.deepEqual(await claim('c', { limit: 5 }), { owners: [], elsewhere: texts.slice(0, 5) });
-    // All of them wait, whoever has claimed them.
+    // All of them are pending, claimed or not.
     assert.equal((await storage.vectors.context.state({ model })).pending, 10);
     assert.deepEqual(
       await storage.vectors.context.claim({ model: 'never chosen', claimant: 'a', leaseMs, limit: 10 }),
@@ -48,7 +48,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     );
   });
 
-  test('twenty who ask at once never get the same text, and together they get all', async () => {
+  test('twenty concurrent claimants get every text, each once', async () => {
     const holders = new Map<number, string>();
     const ask = async (claimant: string) => {
       for (const owner of await claimed(claimant, { limit: 1 })) {
@@ -56,7 +56,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
         holders.set(owner, claimant);
       }
     };
-    // A claimant that meets another's transaction may get nothing and asks again, as processes do.
+    // A claim that meets another's transaction may return nothing and is repeated, as processes do.
     while (holders.size < 10) {
       await Promise.all(Array.from({ length: 20 }, (_, place) => ask(`claimant ${place}`)));
     }
@@ -88,7 +88,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     const windows = [{ start: 0, end: 1, vector: new Float32Array([1, 0]) }];
     const taken = put.map(({ owner, textHash }) => ({ owner, textHash, windows }));
     assert.equal(await context.put({ model, texts: taken }), 1, 'not the vectors of the old text');
-    // What does not touch the text leaves the claim.
+    // An update of other fields keeps the claim.
     await storage.entries.update({ updates: [{ id: texts[4] ?? 0, tags: ['new'] }], allOrNothing: true });
     assert.deepEqual(await claim('b'), { owners: [changed], elsewhere: texts.slice(3) });
   });

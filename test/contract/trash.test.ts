@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 
-/** The trash of the console: what was deleted and can be restored, and deleting it for good. */
+/** The console's trash: deleted items that can be restored or deleted for good. */
 onEachBackend('trash', (backend) => {
   let storage: Storage;
   let time = Date.parse('2026-01-01T00:00:00.000Z');

@@ -21,7 +21,7 @@ const documents = 60;
 const model = 'test:labels';
 const random = randomNumbers(3);
 
-/** A filter is tested on the row of the vector, so the labels there must be those of the passage at any time. */
+/** Filters are tested on the vector's row, so its labels must always match the passage's. */
 describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
   let server: PostgresServer;
   let database: TestDatabase;
@@ -48,10 +48,10 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
 
   const write = (document: number, labels: readonly string[], count = 10) =>
     passages.replace([{ parent: `d${document}`, passages: passagesOf(document, labels, count) }]);
-  /** Documents are told apart by their title. */
+  /** Documents are identified by their title. */
   const relabel = (document: number, label: string) =>
     client.query('UPDATE carrel.kb_passages SET labels = $2 WHERE title = $1', [`d${document}`, [`tag:${label}`]]);
-  /** Relabelling by hand leaves the words behind. */
+  /** Relabelling by SQL does not update the words. */
   const vectorProblems = async () => (await storage.check()).filter((problem) => problem.includes('kb_vectors'));
   const search = async (label?: string, limit = 600) => {
     const filter = label === undefined ? undefined : { labels: [[`tag:${label}`]] };

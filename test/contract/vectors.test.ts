@@ -47,14 +47,14 @@ onEachBackend('vectors', (backend) => {
     assert.deepEqual([chosen?.owner, others], [second, []]);
     assert.equal(await put(context, 'a', waiting, [window(one, 0, 2), window(two, 2, 5)]), 2);
     assert.equal((await context.state({ model: 'a' })).pending, 0);
-    // A text without vectors is done, too: the model cannot embed it.
+    // A text without vectors is also done: the model cannot embed it.
     const [empty = 0] = await store('third');
     assert.equal(await put(context, 'a', await context.waiting({ model: 'a', limit: 10 }), []), 1);
     assert.deepEqual(await context.waiting({ model: 'a', limit: 10 }), []);
     assert.ok(empty > second);
   });
 
-  test('a vector survives bit by bit, alone and in blocks', async () => {
+  test('a vector is stored bit for bit, alone and in blocks', async () => {
     const { context } = storage.vectors;
     const state = await context.state({ model: 'a' });
     const block = await context.after({ model: 'a', after: 0, limit: 3 });
@@ -99,7 +99,7 @@ onEachBackend('vectors', (backend) => {
     assert.equal(await put(context, 'a', fresh ? [fresh] : [], [window(one)]), 0, 'vectors of a removed text');
     await storage.entries.restore({ ids: [id] });
     assert.equal((await context.waiting({ model: 'a', limit: 10 }))[0]?.owner, id);
-    // What does not touch the text leaves it its vectors.
+    // An update of other fields keeps the vectors.
     await put(context, 'a', await context.waiting({ model: 'a', limit: 10 }), [window(two)]);
     await storage.entries.update({ updates: [{ id, tags: ['new'] }], allOrNothing: true });
     assert.equal((await context.state({ model: 'a' })).pending, 0);
@@ -133,7 +133,7 @@ onEachBackend('vectors', (backend) => {
       (await context.models()).map(({ model }) => model),
       ['a'],
     );
-    // Whoever uses it no more need not be told what went.
+    // Dropping another model does not count as a removal.
     assert.equal((await context.state({ model: 'a' })).lastRemoval, removals);
     assert.equal(await put(context, 'b', waiting, [window(one)]), 0, 'a dropped model takes nothing');
     await context.choose({ model: 'b' });
@@ -149,7 +149,7 @@ onEachBackend('vectors', (backend) => {
     assert.equal((await context.state({ model: 'a' })).pending, 1);
   });
 
-  test('a passage waits for its vectors from when it is written', async () => {
+  test('a passage is pending as soon as it is written', async () => {
     const { kb } = storage.vectors;
     const vectors = { model: 'k', windows: [window(one, 0, 4), window(two, 4, 8)] };
     await passages.replace([
@@ -195,7 +195,7 @@ onEachBackend('vectors', (backend) => {
       waiting.slice(0, 2).map(({ text }) => text),
       ['body of large-1', 'body of large-3'],
     );
-    // Written again, they wait once.
+    // Rewritten passages are pending once.
     await passages.replace([{ parent: 'large', passages: many('large') }]);
     assert.equal((await kb.state({ model: 'second' })).pending, 300);
     assert.equal(idSetOf(await kb.matching({ labels: [['tag:l']] })).list()?.length, 300);
@@ -204,7 +204,7 @@ onEachBackend('vectors', (backend) => {
     assert.deepEqual(idSetOf(await kb.matching({ labels: [['tag:l']] })).list(), [], 'labels go with their passages');
   });
 
-  test('packed vectors are loaded as single ones are, also after some were removed and others came', async () => {
+  test('packed vectors load like single ones, also after removals and additions', async () => {
     const { kb } = storage.vectors;
     const write = (parent: string, count: number) => {
       const fresh = Array.from({ length: count }, (_, place) => {
@@ -230,7 +230,7 @@ onEachBackend('vectors', (backend) => {
   });
 });
 
-/** Every vector of the model by its key, as blocks tell it. */
+/** Every vector of the model by its key, read from the blocks. */
 async function loadAll<Filter>(vectors: VectorStore<Filter>): Promise<string[]> {
   const found: string[] = [];
   for (let after = 0; ; ) {

@@ -29,7 +29,7 @@ onEachBackend('web sources', (backend) => {
     const [listed] = await storage.web.list({ anyTags: ['collection:docs'] });
     assert.deepEqual([listed?.settings.depth, listed?.isActive, listed?.pages], [5, true, 0]);
     assert.equal((await storage.ingestion.get({ id: first.job }))?.kind, 'crawl');
-    // Ingestion leaves runs to crawlers.
+    // Ingestion does not claim crawl runs.
     assert.equal(await storage.ingestion.claim({ owner: 'engine', leaseMs }), undefined);
   });
 

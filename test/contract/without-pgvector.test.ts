@@ -12,7 +12,7 @@ import { createPlainDatabase, type PostgresServer, serverObstacle, startPostgres
 import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vectors.ts';
 
 const dimensions = 48;
-/** More than one thread scans. */
+/** Enough for several scanning threads. */
 const count = 6_000;
 const queries = 20;
 
@@ -23,7 +23,7 @@ const vectors = Array.from({ length: count }, (_, number) => near(number));
 const asked = Array.from({ length: queries }, (_, number) => near(number * 7));
 
 const queryVector = (number: number) => asked[number] ?? new Float32Array(dimensions);
-/** Passages that two processes add later are what a query looks for. */
+/** Passages that two processes add later match a query. */
 const vectorOf = (number: number) => vectors[number] ?? queryVector(Math.floor((number - count) / 2));
 
 const provider: EmbeddingProvider = {
@@ -103,7 +103,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
         for (let round = 0; round < rounds; round += 1) {
           const number = count + 2 * round + writer;
           await each.passages.replace([{ parent: `new ${number}`, passages: [passageOf(number)] }]);
-          // An image that is brought up to date meanwhile must not pass by what is committed late.
+          // A concurrent refresh of the vectors in memory must not miss rows that are committed late.
           await search(each, round % queries, 1);
         }
       }),

@@ -16,7 +16,7 @@ import {
 
 const documents = 12_000;
 
-/** PostgreSQL's own statistics say how common a word is. */
+/** PostgreSQL's own statistics tell how common a word is. */
 describe('counts of words on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
   let server: PostgresServer;
   let database: TestDatabase;

@@ -59,7 +59,7 @@ test('detects the type by content, despite a wrong name and type', async () => {
   }
 });
 
-test('chunks of a PDF know their pages, chunks of a presentation their slides', async () => {
+test('chunks have the page of a PDF or the slide of a presentation', async () => {
   for (const name of ['chromium.pdf', 'impress.pptx', 'pandoc.pptx', 'impress.odp']) {
     const document = await read(fileNamed(name));
     const positions = createPositions(document);
@@ -97,7 +97,7 @@ test('names unreadable members of an archive, and reads the rest', async () => {
   assert.equal(document.members?.length, 5);
 });
 
-test('a mail gives its files, a mail inside of it without its own', async () => {
+test('extracts the attachments of a mail, but not of a mail attached to it', async () => {
   const mail = await read(fileNamed('attachments.eml'));
   assert.deepEqual(
     mail.members?.map(({ name, kind }) => [name, kind]),
@@ -144,7 +144,7 @@ function cutShort(bytes: Uint8Array): Uint8Array[] {
   return Array.from({ length: cuts }, (_, index) => bytes.subarray(0, Math.floor((bytes.length * index) / cuts)));
 }
 
-/** The same bits at every run: a failure can be looked at again. */
+/** Flips the same bits in every run, so that failures are repeatable. */
 function flipped(bytes: Uint8Array): Uint8Array[] {
   let state = bytes.length;
   const random = (below: number) => {

@@ -1,24 +1,24 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** A real document of the corpus, made by the program that its README names. */
+/** A real document of the corpus; the README names the program that made it. */
 export interface CorpusFile {
-  /** Name of its folder: its kind, or for what is refused the code of the error. */
+  /** Its folder: the format, or the error code if it is rejected. */
   folder: string;
   name: string;
   bytes: Uint8Array;
-  /** Lines that its text must hold, in this order. */
+  /** Lines that its text must contain, in this order. */
   expected: string[];
 }
 
 const root = import.meta.dirname;
 
-/** Documents that are read. */
+/** Readable documents. */
 export function corpusFiles(): CorpusFile[] {
   return filesOf('*/*').filter(({ folder }) => folder !== 'refused');
 }
 
-/** Documents that are refused, with the reason as their folder. */
+/** Rejected documents, in a folder named by the error code. */
 export function refusedFiles(): CorpusFile[] {
   return filesOf('refused/*/*');
 }

@@ -24,14 +24,14 @@ const rolesOf = ({ command: [command = '', ...args] = [], ...service }: ComposeS
 describe('deploy/cluster/compose.yaml: two servers, two engines, PgBouncer, and PostgreSQL with a standby', () => {
   testOwnServices(file, given);
 
-  test('servers only answer, engines only work, and every role has somebody', () => {
+  test('servers only answer, engines only work, and every role is assigned', () => {
     const all = Object.fromEntries(ownServices(file).map(([name, service]) => [name, rolesOf(service)]));
     assert.deepEqual(all, { serve: ['search'], 'engine-ingest': ['ingest'], 'engine-embed': ['embed'] });
     assert.deepEqual(new Set(Object.values(all).flat()), new Set(engineRoles));
     assert.deepEqual(services['serve']?.['deploy'], { replicas: '2' });
   });
 
-  test('all of them use one database, through the poolers, with the user that it is made with', () => {
+  test('all use one database through the poolers, with matching credentials', () => {
     const urls = new Set(ownServices(file).map(([name]) => env(name)['POSTGRESQL_CONNECTION_STRING']));
     assert.equal(urls.size, 1);
     const [, user, password, places = '', database] =
@@ -73,7 +73,7 @@ describe('deploy/cluster/compose.yaml: two servers, two engines, PgBouncer, and 
     }
   });
 
-  test('the balancer sends clients to the port of the servers, and checks them by a path and a name that they take', () => {
+  test('the balancer uses the port of the servers, and checks a path and a name that they accept', () => {
     const balancer = readFileSync(join(folder, 'haproxy.cfg'), 'utf8');
     const port = env('serve')['CARREL_PORT'];
     assert.equal(balancer.split(`serve:${port} check`).length, 3);

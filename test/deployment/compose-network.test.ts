@@ -17,7 +17,7 @@ const obstacle =
   networkObstacle() ?? (process.env['DATABASE_URL'] ? 'needs a PostgreSQL of its own' : serverObstacle());
 const keys = { KB_API_KEY: 'engine-key', KB_MCP_API_KEY: 'agent-key', CARREL_AUTH_TOKEN: '' };
 
-// Each service of compose.yaml runs on a host of its own, by the image's entry command, with exactly its environment.
+// Each service of compose.yaml runs on a separate host, by the image's entry command, with exactly its environment.
 test('as root: 003 "Docker Compose deployment": kb reaches the engine over the network by its service name', {
   skip: obstacle === undefined ? false : `not proven: ${obstacle}`,
 }, async (t) => {
@@ -28,7 +28,7 @@ test('as root: 003 "Docker Compose deployment": kb reaches the engine over the n
   const kb = containers.start('kb');
   const [, where] = await watchText(kb.stderr ?? assert.fail()).said(/listening on (\S+)/);
   assert.equal(where, 'http://0.0.0.0:3000/mcp');
-  // As a published port is reached from this machine.
+  // Like a published port, it is reached from this machine.
   const address = `http://${network.addressOf('kb')}:3000`;
   const headers = { host: 'localhost:3000', authorization: `Bearer ${keys.KB_MCP_API_KEY}` };
   const session = await openSession(`${address}/mcp`, '2025-11-25', { headers });
@@ -54,7 +54,7 @@ test('as root: 003 "Docker Compose deployment": kb reaches the engine over the n
     assert.match(JSON.stringify(status), /postgres/);
   });
 
-  await t.test('each side wants its own key', async () => {
+  await t.test('each side requires its own key', async () => {
     const { authorization: _, ...without } = headers;
     assert.equal((await exchange(`${address}/mcp`, { headers: without, body: '{}' })).status, 401);
     const status = `http://${network.addressOf('engine')}:8000/api/v1/status`;
@@ -113,7 +113,7 @@ async function answerForPostgres(t: TestContext, network: ComposeNetwork): Promi
   return password;
 }
 
-/** As `docker compose up` and `docker compose run` start them. */
+/** Starts services like `docker compose up` and `docker compose run`. */
 function createContainers(t: TestContext, network: ComposeNetwork, secrets: Record<string, string>) {
   const { services } = readComposeFile();
   const folder = makeFolder(t);
@@ -137,7 +137,7 @@ function createContainers(t: TestContext, network: ComposeNetwork, secrets: Reco
   return { run, start: (service: string) => run(service, services[service]?.command ?? []) };
 }
 
-/** Asked from the host of the service itself, by the name that others use. */
+/** Checked from the service's own host, by the name that others use. */
 async function healthy(network: ComposeNetwork, service: string, url: string): Promise<void> {
   const script = `const ask = () => fetch('${url}').then((answer) => answer.ok ? process.exit(0) : setTimeout(ask, 100), () => setTimeout(ask, 100)); ask();`;
   assert.equal(await exitCode(network.start(service, [process.execPath, '-e', script], {})), 0);

@@ -5,16 +5,16 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Owner } from '../fakes/loopback-server.ts';
 
-/** Hosts of their own on one bridge, which know one another by name, as the services of a compose file do. */
+/** Separate hosts on one bridge that resolve each other by name, like the services of a compose file. */
 export interface ComposeNetwork {
   addressOf(service: string): string;
-  /** Starts a command on the host of a service; it ends with the test. */
+  /** Starts a command on a service's host; it ends with the test. */
   start(service: string, command: readonly string[], env: Record<string, string>): ChildProcess;
-  /** Answers for a service on this machine, by passing connections on to another port. */
+  /** Serves as a service on this machine, by forwarding connections to another port. */
   forward(service: string, port: number, target: { host: string; port: number }): Promise<void>;
 }
 
-/** Why no such network can be made here, or undefined if it can. */
+/** Why such a network is unavailable here, or undefined. */
 export function networkObstacle(): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can make network namespaces';
   const name = `carrel-probe-${process.pid}`;
@@ -26,7 +26,7 @@ export function networkObstacle(): string | undefined {
   return bridge === undefined ? undefined : `no bridge can be made here (${bridge})`;
 }
 
-/** The services in `remote` get a host each; those in `here` are answered for by this machine. */
+/** Each service in `remote` gets a host; this machine stands in for the services in `here`. */
 export function createComposeNetwork(t: Owner, remote: readonly string[], here: readonly string[]): ComposeNetwork {
   const subnet = `10.233.${process.pid % 250}`;
   const addresses = new Map([
@@ -49,7 +49,7 @@ export function createComposeNetwork(t: Owner, remote: readonly string[], here: 
   must(['link', 'set', bridgeName(), 'up']);
   for (const [index, service] of remote.entries()) {
     const [host, outer, inner] = [hostOf(service), `cv${process.pid}-${index}`, `ci${process.pid}-${index}`];
-    // `ip netns exec` lays these files over those in /etc.
+    // `ip netns exec` mounts these files over the ones in /etc.
     mkdirSync(join('/etc/netns', host), { recursive: true });
     writeFileSync(join('/etc/netns', host, 'hosts'), `127.0.0.1 localhost\n${hosts}`);
     must(['netns', 'add', host]);
@@ -102,7 +102,7 @@ function must(args: readonly string[]): void {
   assert.equal(problem, undefined, `ip ${args.join(' ')}: ${problem}`);
 }
 
-/** What went wrong, or undefined. */
+/** The error, or undefined. */
 function run(args: readonly string[]): string | undefined {
   const result = spawnSync('ip', args, { encoding: 'utf8' });
   if (result.error !== undefined) return result.error.message;

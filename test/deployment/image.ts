@@ -6,14 +6,14 @@ import { readDockerfile } from '../support/compose-file.ts';
 const root = join(import.meta.dirname, '../..');
 
 export interface Image {
-  /** What a container runs for a service's command. */
+  /** The command line of a container for a service's command. */
   entry(command: readonly string[]): string[];
   env: Record<string, string>;
 }
 
 /**
- * Lays out the last stage of the Dockerfile in a folder: what it copies and nothing else, so that whatever the program
- * needs beyond that is missed here as it would be in a container.
+ * Copies the last stage of the Dockerfile into a folder, and nothing else: a missing file fails here as it would in a
+ * container.
  */
 export function layOutImage(folder: string, dataDir: string): Image {
   const { last } = readDockerfile();
@@ -40,7 +40,7 @@ export function layOutImage(folder: string, dataDir: string): Image {
   };
 }
 
-/** As `npm ci --omit=dev` leaves them: the optional dependency and what it needs. */
+/** Like `npm ci --omit=dev`: the optional dependency and what it needs. */
 function linkRuntimePackages(app: string): void {
   const packages = join(app, 'node_modules');
   mkdirSync(packages);

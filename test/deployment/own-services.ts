@@ -5,7 +5,7 @@ import { roles } from '../../src/app/roles.ts';
 import { httpSlice } from '../../src/config/slices.ts';
 import { type ComposeFile, type ComposeService, interpolate } from '../support/compose-file.ts';
 
-/** What a service is started with, once the keys are filled in. */
+/** A service's environment, with the keys filled in. */
 export function environmentOf(
   { environment = {} }: ComposeService,
   given: Readonly<Record<string, string>>,
@@ -18,7 +18,7 @@ export function ownServices({ services }: ComposeFile): [string, ComposeService]
   return Object.entries(services).filter(([, { image }]) => image === 'carrel');
 }
 
-/** That each of them is a role with settings that it has, reachable where it says, and confined. */
+/** Tests that each service is a role with valid settings, reachable at its address, and confined. */
 export function testOwnServices(file: ComposeFile, given: Readonly<Record<string, string>>): void {
   for (const [name, service] of ownServices(file)) {
     const [command = '', ...args] = service.command ?? [];
@@ -58,7 +58,7 @@ export function testOwnServices(file: ComposeFile, given: Readonly<Record<string
   }
 }
 
-/** `--name value`, or `--name` for what has none. */
+/** `--name value`, or `--name` for a flag without a value. */
 export function flagsOf(args: readonly string[]): Record<string, string | true> {
   const flags: Record<string, string | true> = {};
   for (const [index, each] of args.entries()) {

@@ -16,7 +16,7 @@ const root = join(import.meta.dirname, '../..');
 const readJson = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
 const published = readJson('package.json');
 
-/** What the schema of 2025-12-11 demands of the fields that are used; others are refused. */
+/** The requirements of the 2025-12-11 schema for the fields we use; others are rejected. */
 const serverJson = z.strictObject({
   $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
   name: z
@@ -77,7 +77,7 @@ test('contract §9: the unpacked .mcpb starts per its manifest and completes the
   const system = `${process.platform}-${process.arch}`;
   const archive = join(folder, `carrel-${published.version}-${system}.mcpb`);
   const files = unzipSync(readFileSync(archive));
-  // npm wants the content of a package under this name, below.
+  // npm expects a package's content in a folder of this name.
   const unpacked = join(folder, 'package');
   for (const [name, bytes] of Object.entries(files)) {
     mkdirSync(dirname(join(unpacked, name)), { recursive: true });
@@ -85,7 +85,7 @@ test('contract §9: the unpacked .mcpb starts per its manifest and completes the
     if (name.startsWith('bin/')) chmodSync(join(unpacked, name), 0o755);
   }
 
-  await t.test('it has the native runtime of this system and of no other, and nothing that would be downloaded', () => {
+  await t.test('contains only the native runtime for this platform, and nothing to download', () => {
     const binaries = Object.keys(files).filter((name) => /\.(?:node|dll|dylib)$|\.so(?:\.\d+)*$/.test(name));
     assert.ok(binaries.length > 0);
     const place = `node_modules/onnxruntime-node/bin/napi-v6/${process.platform}/${process.arch}/`;
@@ -106,7 +106,7 @@ test('contract §9: the unpacked .mcpb starts per its manifest and completes the
   const { command, args, env } = manifest.server.mcp_config;
   assert.equal(command, 'node');
   const home = join(folder, 'home');
-  // As a desktop app fills them in, here with what it offers at first.
+  // Filled in as by a desktop app, with its initial values.
   const fill = (text: string): string =>
     text.replace(/\$\{([\w.]+)\}/g, (_, name: string) => {
       if (name === '__dirname') return unpacked;
@@ -123,10 +123,10 @@ test('contract §9: the unpacked .mcpb starts per its manifest and completes the
   assert.ok(existsSync(join(home, '.carrel')), 'the data is where the manifest puts it');
 
   await t.test(
-    'the same as an npm package installs into an empty folder without network, and shakes hands',
+    'as an npm package it installs offline into an empty folder, and completes the handshake',
     async (own) => {
       const tarball = join(folder, 'carrel.tgz');
-      // npm takes it uncompressed too; to compress it would take most of the time.
+      // npm accepts it uncompressed; compressing would take most of the time.
       execFileSync('tar', ['-cf', tarball, '-C', folder, 'package']);
       const place = join(folder, 'installed');
       mkdirSync(place);

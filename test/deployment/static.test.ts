@@ -25,7 +25,7 @@ const environment = (service: ComposeService | undefined) => environmentOf(servi
 describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () => {
   testOwnServices({ services, volumes }, given);
 
-  test('kb and serve reach the engine by its service name, with the key that the engine wants', () => {
+  test('kb and serve reach the engine by its service name, with its key', () => {
     const env = environment(services['engine']);
     for (const name of ['kb', 'serve']) {
       const caller = environment(services[name]);
@@ -35,7 +35,7 @@ describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () =>
     assert.equal(env['CARREL_ALLOWED_HOSTS'], 'engine', 'the engine answers under this name');
   });
 
-  test('serve finds the bridge to Fess where it is mounted, and Fess under the name of its service', () => {
+  test('serve finds the mounted Fess configuration, and Fess by its service name', () => {
     const [file = '', place] = services['serve']?.volumes?.[1]?.split(':') ?? [];
     assert.equal(place, environment(services['serve'])['CARREL_FESS_CONFIG']);
     const { fessBaseUrl, knowledgeDomains } = readFessConfig({}, join(root, file));
@@ -68,7 +68,7 @@ describe('compose.yaml, contract §9 and 003 "Docker Compose deployment"', () =>
       assert.ok(uses.length > 0);
       for (const [use, rest] of uses) assert.match(rest ?? '', /^:\?Set \w+ in \.env/, use);
     }
-    // Compose fills in the whole file, also what no profile starts; serve itself refuses to start without one.
+    // Compose fills in the whole file, including inactive profiles; serve itself refuses to start without one.
     assert.match(text, /\$\{CARREL_AUTH_TOKEN:-\}/);
   });
 });
@@ -83,7 +83,7 @@ describe('Dockerfile', () => {
     for (const base of bases) assert.equal(base, `node:${devDependencies.node}-bookworm-slim`);
   });
 
-  test('it runs as a user without rights, has a health check, and keeps data in a volume', () => {
+  test('runs as an unprivileged user, has a health check, and keeps data in a volume', () => {
     assert.deepEqual(last.get('USER'), ['node']);
     assert.match(last.get('HEALTHCHECK')?.[0] ?? '', /127\.0\.0\.1:8737\/health/);
     assert.deepEqual(last.get('VOLUME'), ['/data']);

@@ -71,7 +71,7 @@ test('reports non-files and names that are not UTF-8', { skip: !isLinux }, (t) =
   assert.match(String(lines[1]?.['error']), /name may not be valid UTF-8/);
 });
 
-test('contract §9: carrel add speaks to the engine at KB_ENGINE_URL, and keeps to --include', async (t) => {
+test('contract §9: carrel add uses the engine at KB_ENGINE_URL, and applies --include', async (t) => {
   const { folder, run } = place(t);
   write(folder, { 'a.md': 'alpha', 'b.txt': 'beta', 'docs/c.md': 'gamma' });
   const engine = await startCarrel(t, ['engine'], { env: { ...env, KB_API_KEY: 'key' } });
@@ -84,7 +84,7 @@ test('contract §9: carrel add speaks to the engine at KB_ENGINE_URL, and keeps 
   assert.doesNotMatch(refused.stderr, /wrong/);
 });
 
-test('contract §1: a command that cannot work is one line and an exit code, and nothing is started', (t) => {
+test('contract §1: reports an impossible command in one line with an exit code, and starts nothing', (t) => {
   const { folder, run } = place(t);
   write(folder, { 'a.md': 'alpha' });
   const cases: [number, RegExp, (string | Record<string, string>)[]][] = [

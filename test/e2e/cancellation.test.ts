@@ -135,7 +135,7 @@ describe('cancellation over stdio (contract §2, T043)', () => {
   );
 });
 
-describe('streams that break and are taken up again (2025-11-25)', () => {
+describe('broken streams are resumed (2025-11-25)', () => {
   let program: ListeningProgram;
   before(async () => {
     program = await startListening(echoProgram);

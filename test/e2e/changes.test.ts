@@ -13,7 +13,7 @@ const toolsets = ['--toolsets', 'context,research'];
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
-/** A client up to 2025-11-25, with what it was told. */
+/** A client up to 2025-11-25, with the notifications it received. */
 async function connect(url: string) {
   const told: string[] = [];
   const client = new Client({ name: 'test', version: '1.0.0' }, {});
@@ -55,7 +55,7 @@ describe('clients are notified of the changes they subscribed to, and no others'
     await writer.call('update_context', { context_id: entry['context_id'], text: 'Another thought' });
     await writer.call('save_note', { title: 'Another', content: 'Two' });
     await until(() => [...uris, 'list'].every((each) => reader.told.includes(each)));
-    // Five changes in a moment are few messages.
+    // Five quick changes are merged into fewer messages.
     assert.ok(reader.told.filter((each) => each === uris[0]).length < 5);
     assert.deepEqual([...writer.told, ...other.told], []);
     await reader.client.unsubscribeResource({ uri: String(uris[0]) });
@@ -116,7 +116,7 @@ describe('clients are notified of the changes they subscribed to, and no others'
     const streams = await Promise.all(Array.from({ length: 25 }, () => listen({ resourcesListChanged: true })));
     assert.equal(streams.filter(({ status }) => status === 200).length, 20);
     for (const stream of streams) stream.close();
-    // Those that are gone make room.
+    // Closed subscriptions free their slots.
     for (;;) {
       const again = await listen({ resourcesListChanged: true });
       again.close();

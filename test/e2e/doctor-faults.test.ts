@@ -21,7 +21,7 @@ interface Check {
   remedy?: string;
 }
 
-/** What doctor says of one thing; asynchronous, because the servers that it asks are in this process. */
+/** doctor's line for one check. Asynchronous, because the servers it asks are in this process. */
 async function check(
   t: TestContext,
   name: string,

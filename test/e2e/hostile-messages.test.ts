@@ -6,7 +6,7 @@ import { closed, openSocket, statusOf } from '../support/raw-socket.ts';
 import { type StdioClient, startStdioClient } from '../support/stdio-client.ts';
 
 const mebibyte = 1024 * 1024;
-/** T037: what all bombs together may add to the highest resident memory. */
+/** T037: how much all bombs together may add to the peak resident memory. */
 const growthBytesMax = 150 * mebibyte;
 
 interface Bomb {
@@ -30,7 +30,7 @@ const bombs: readonly Bomb[] = [
   { name: 'strings of backslashes', body: `["${'\\\\'.repeat(1_900_000)}`, code: -32_700 },
 ];
 
-/** A lone continuation byte, a character that is cut off, an overlong slash, half a pair of surrogates, Latin-1. */
+/** A lone continuation byte, a truncated character, an overlong slash, half a surrogate pair, Latin-1. */
 const noText = ['80', 'e282', 'c0af', 'eda080', 'e9'].map((hex) =>
   Buffer.concat([
     Buffer.from('{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"echo","arguments":{"text":"a'),
@@ -154,7 +154,7 @@ describe('rejects a bomb over stdio, and the conversation continues', () => {
       client.write(`${body}\n`);
       const answer = await client.next((message) => client.messages.indexOf(message) >= seen);
       assert.equal(answer.error?.code, code);
-      // A single call is told by its id that there is nothing to wait for.
+      // A single call gets the error under its id, so its client does not wait.
       assert.equal(answer['id'], body.startsWith('{') ? 1 : null);
       assert(client.program.memory().peak - quiet < growthBytesMax);
       const alive = await client.request(`after ${name}`, 'ping');
@@ -173,7 +173,7 @@ describe('rejects a bomb over stdio, and the conversation continues', () => {
   });
 });
 
-/** A whole call of another client. */
+/** A complete call by another client. */
 async function served(session: RawSession): Promise<void> {
   const { status, messages } = await session.call('other', 'echo', { text: 'there' });
   assert.equal(status, 200);

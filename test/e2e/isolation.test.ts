@@ -14,12 +14,12 @@ import { size } from '../support/sizes.ts';
 const clients = 50;
 const callsPerClient = size({ quick: 100, full: 400 });
 
-/** What one client saw that was not its own, in words. */
+/** Descriptions of messages that a client received but did not own. */
 type Strays = string[];
 
 /**
- * T031, T032: clients that all use the ids 0, 1, 2 … and the progress token 7 at the same time, on fast and
- * slow tools. Everything that a client gets must carry its own marker.
+ * T031, T032: all clients use the ids 0, 1, 2 … and the progress token 7 at the same time, on fast and slow tools. Everything
+ * that a client receives must carry its own marker.
  */
 describe('answers and notifications never reach another client (T031, T032)', { timeout: 180_000 }, () => {
   let program: ListeningProgram;
@@ -64,7 +64,7 @@ describe('answers and notifications never reach another client (T031, T032)', { 
 
 type Call = (id: number, name: string, args: object) => Promise<RawAnswer>;
 
-/** Four calls are in flight at a time; which tools they are differs by client, so that slow and fast ones mix. */
+/** Keeps four calls in flight. The order of tools differs by client, so that slow and fast ones mix. */
 async function callAll(client: number, count: number, call: Call): Promise<Strays> {
   const strays: Strays = [];
   let next = 0;

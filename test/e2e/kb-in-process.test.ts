@@ -29,7 +29,7 @@ test('carrel kb without an engine elsewhere has one inside, whose documents surv
     (results as { document_id: number; collection: string }[]).map((hit) => [hit.document_id, hit.collection]),
     [[id, 'documents']],
   );
-  // With an engine of ours in the same process, uploads survive too.
+  // With our engine in the same process, uploads survive as well.
   await later.call('kb_upload_chunk', { upload_id, data: base64('message'), chunk_index: 1 });
   const file = await ingested(later, await later.call('kb_upload_finish', { upload_id }));
   assert.match(JSON.stringify(await later.call('kb_get', { document_id: file })), /half of a message/);
@@ -65,7 +65,7 @@ test('an unavailable engine is a failed source, not an empty one (contract §8)'
   assert.match(kb.message, /unreachable/);
 });
 
-test('a file below an allowed folder is taken by its path, on stdio only', async (t) => {
+test('accepts the path of a file in an allowed folder, on stdio only', async (t) => {
   const dataDir = makeFolder(t);
   const root = join(dataDir, 'papers');
   mkdirSync(root);
@@ -102,7 +102,7 @@ test('a file below an allowed folder is taken by its path, on stdio only', async
   }
 });
 
-test("a file is also taken from the client's own roots; a refusal names the setting and the folders", async (t) => {
+test("also accepts files in the client's roots; a rejection names the setting and the folders", async (t) => {
   const dataDir = makeFolder(t);
   const root = join(dataDir, 'project');
   mkdirSync(root);

@@ -22,7 +22,7 @@ describe('the lifecycle up to 2025-11-25 on stdio (contract §2)', () => {
     };
 
   it(
-    'T001, T002: nothing but ping is carried out before the handshake is complete',
+    'T001, T002: only ping works before the handshake is complete',
     run(async (client) => {
       assert.equal((await client.request(1, 'tools/call', slowCall('early'))).error?.code, -32_600);
       assert.deepEqual((await client.request(2, 'ping')).result, {});
@@ -148,7 +148,7 @@ describe('the lifecycle over HTTP (contract §2)', () => {
   after(() => program.stop());
   const call = (id: number, marker: string) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: slowCall(marker) });
 
-  it('T001, T002: nothing but ping is carried out before the handshake is complete', async () => {
+  it('T001, T002: only ping works before the handshake is complete', async () => {
     const early = await post(program.url, call(1, 'early'));
     assert.equal(early.status, 400);
     assert.deepEqual(early.messages[0]?.error, { code: -32_600, message: 'Server not initialized' });
@@ -175,7 +175,7 @@ describe('the lifecycle over HTTP (contract §2)', () => {
     assert((await session.call(2, 'echo', { text: 'x' })).messages[0]?.result);
   });
 
-  it('T056: a session that was ended, or never was, is not found', async () => {
+  it('T056: an ended or unknown session is not found', async () => {
     const session = await openSession(program.url);
     const gone = await exchange(program.url, { method: 'DELETE', headers: session.headers });
     assert.equal(gone.status, 200);

@@ -10,7 +10,7 @@ interface Wire {
   close(): Promise<unknown>;
 }
 
-/** The same malformed messages on both wires; each is sent as it is, and the answer to it comes back. */
+/** The same malformed messages on both transports, sent unchanged. */
 for (const wire of [stdioWire(), httpWire()]) {
   describe(`malformed messages, over ${wire.name}`, () => {
     let send: (text: string) => Promise<Message | undefined>;

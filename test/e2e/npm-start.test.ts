@@ -9,7 +9,7 @@ import { watchText } from '../support/watch-text.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `npm start` builds anew, and other tests run what is in dist/; so this one builds in a copy of the checkout. */
+/** `npm start` rebuilds dist/, which other tests run, so this test uses a copy of the checkout. */
 function copyCheckout(folder: string): void {
   for (const name of ['package.json', '.npmrc', 'bin', 'src', 'scripts'])
     cpSync(join(root, name), join(folder, name), { recursive: true });
@@ -22,14 +22,14 @@ test('contract §9: npm start serves from a checkout, and SIGTERM to npm ends th
   const npm = spawn('npm', ['start'], {
     cwd: folder,
     env: cleanEnv(join(folder, 'data'), { CARREL_PORT: '0' }),
-    // A group of its own, so that a server that outlives npm ends with the test.
+    // A separate process group, so that a server that outlives npm ends with the test.
     detached: true,
   });
   t.after(() => {
     try {
       process.kill(-(npm.pid ?? 0), 'SIGKILL');
     } catch {
-      // Nothing is left of it.
+      // Nothing is left running.
     }
   });
   const stderr = watchText(npm.stderr);

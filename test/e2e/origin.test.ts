@@ -6,7 +6,7 @@ import { modernRequest, post } from '../support/raw-http.ts';
 
 type Answer = Record<string, unknown>;
 
-/** What a client needs to fence text from outside: every tool says where its text came from. */
+/** Every tool reports the origin of its text, so that clients can isolate untrusted text. */
 describe('the origin of text', () => {
   const endings: (() => unknown)[] = [];
   const owner = { after: (ending: () => unknown) => void endings.push(ending) };
@@ -32,7 +32,7 @@ describe('the origin of text', () => {
     });
   });
 
-  test('a page is web, and stays so as a note, an entry and a document', async () => {
+  test('a web page keeps the origin web as a note, an entry and a document', async () => {
     const fetched = await call('fetch_page', { url: page });
     assert.equal(fetched['origin'], 'web');
     const content = String(fetched['content']);

@@ -99,7 +99,7 @@ test('a full disk is reported with exit code 69; a closed pipe is not an error (
   }
 });
 
-test('a server serves on when the folder that it was started in is removed (contract §1)', async (t) => {
+test('a server continues when its working directory is removed (contract §1)', async (t) => {
   const gone = folder();
   const env = { DB_PATH: relative(gone, join(folder(), 'notes.db')) };
   const server = await startCarrel(t, ['research'], { folder: gone, env });
@@ -109,7 +109,7 @@ test('a server serves on when the folder that it was started in is removed (cont
   assert.match(JSON.stringify(await rpc.result('list_notes', { query: 'lighthouse' })), /kept/);
 });
 
-test('in a folder that was removed a command is one clear line and 2 (contract §1)', () => {
+test('a command in a removed folder prints one clear line and exits with 2 (contract §1)', () => {
   const home = folder();
   const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" list';
   const { status, stderr } = spawnSync('sh', ['-c', script, process.execPath, carrelProgram], {
@@ -173,7 +173,7 @@ test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT exit wi
     const health = await exchange(program.url.replace('/mcp', '/health'), { method: 'GET' });
     assert.equal(health.messages[0]?.['status'], 'ok');
     program.process.kill(signal);
-    // A terminal and npm both pass on the same Ctrl-C.
+    // A terminal and npm both forward the same Ctrl-C.
     setTimeout(() => program.process.kill(signal), 20);
     const [code] = await once(program.process, 'exit');
     assert.equal(code, 0);
@@ -181,7 +181,7 @@ test('in HTTP mode stderr says once where it listens; SIGTERM and SIGINT exit wi
   }
 });
 
-test('a stdio server ends with 0 when its client goes, writes nothing but JSON-RPC, and keeps its data folder private', async () => {
+test('a stdio server exits with 0 when its client leaves, writes nothing but JSON-RPC, and keeps its data folder private', async () => {
   const client = startStdioClient(carrelProgram);
   await client.handshake();
   const listed = await client.request(1, 'tools/list');
@@ -225,7 +225,7 @@ test('--toolsets offers the tools of those toolsets; find alone still asks every
 });
 
 test('on an outdated Node the binary says so in one line and exits with 78', () => {
-  // The check reads process.versions.node; a preload that changes it stands in for an old Node.
+  // The check reads process.versions.node; a preload changes it to simulate an old Node.
   const fake = join(
     folder({ 'old.cjs': "Object.defineProperty(process.versions, 'node', { value: '20.20.2' });" }),
     'old.cjs',

@@ -14,12 +14,12 @@ const refusals: Reply[] = [
   { action: 'decline' },
   { action: 'cancel' },
   { action: 'accept', content: { confirm: false } },
-  // Not what was asked for.
+  // Not the requested type.
   { action: 'accept', content: { confirm: 'true' } },
   { action: 'accept', content: {} },
 ];
 
-/** A real client whose user answers like this, in order. */
+/** A real client whose user gives these replies, in order. */
 async function connect(url: string, revision: string, replies: Reply[], meanwhile = async (): Promise<void> => {}) {
   const asked: string[] = [];
   const client = new Client(
@@ -74,7 +74,7 @@ describe('before much is deleted, the user is asked through the client', { timeo
         assert.equal((error as Fields)['code'], 'not_confirmed');
         assert.equal(engine.documents.size, 4);
       }
-      // Three of four are more than the engine deletes without force: the user's yes is one.
+      // Three of four exceed what the engine deletes without force; the user's yes counts as force.
       assert.equal((await call('kb_bulk_delete', { tags: ['old'] }))['changed'], 3);
       assert.deepEqual(
         [...engine.documents.values()].map(({ title }) => title),
@@ -103,9 +103,9 @@ describe('before much is deleted, the user is asked through the client', { timeo
   }
 
   for (const revision of ['2025-11-25', '2026-07-28']) {
-    // The older revision has the call fail, to be repeated; the newer one has the user asked again within it.
+    // In the older revision the call fails and is repeated; in the newer one the user is asked again within it.
     const asksAgain = revision === '2026-07-28';
-    it(`${revision}: a late yes deletes exactly what was asked about, or nothing`, async () => {
+    it(`${revision}: a late yes deletes exactly the items in the question, or nothing`, async () => {
       engine.documents.clear();
       for (const id of [1, 2]) engine.add({ id, title: `Report ${id}`, tags: ['old'], text: `${revision}${id}` });
       let changes = 1;
@@ -128,13 +128,13 @@ describe('before much is deleted, the user is asked through the client', { timeo
       assert.equal((await call('kb_bulk_delete', { tags: ['old'] }))['changed'], 2);
       const [before, after] = ['2', '3'].map((last) => `Delete 2 documents, such as “Report 1”, “Report ${last}”?`);
       assert.deepEqual(asked, [before, after, after]);
-      // Named one by one, so that none that comes now is among them.
+      // By id, so that a new document cannot be included.
       const { body } = engine.requests.at(-1) ?? {};
       assert.deepEqual((body as Fields)['document_ids'], [1, 3]);
       await close();
     });
 
-    it(`${revision}: so it is with entries`, async () => {
+    it(`${revision}: the same holds for entries`, async () => {
       const thread = `late ${revision}`;
       const other = await connect(server.url, revision, []);
       const store = (text: string) => other.call('store_context', { thread_id: thread, source: 'agent', text });
@@ -182,7 +182,7 @@ describe('before much is deleted, the user is asked through the client', { timeo
     const { requestState: forFour, ...again } = await send({ tags: ['old'] }, { inputResponses, requestState });
     assert.equal(again['resultType'], 'input_required');
     assert.equal(engine.documents.size, 4);
-    // A yes counts once: what was restored meanwhile is asked about anew.
+    // A yes counts once: restored documents need a new one.
     const yesToFour = { inputResponses, requestState: forFour };
     assert.equal((await send({ tags: ['old'] }, yesToFour))['resultType'], 'complete');
     assert.equal(engine.documents.size, 0);
@@ -209,7 +209,7 @@ describe('before much is deleted, the user is asked through the client', { timeo
     engine.documents.clear();
     for (const n of [1, 2, 3]) engine.add({ title: `Report ${n}`, tags: ['old'], text: String(n) });
     const outcomes: unknown[] = [];
-    // One can't ask; one says that it can, but takes no stream on which it could be asked.
+    // One client can't ask; the other claims to, but opens no stream for questions.
     for (const [capabilities, accept] of [
       [{}, jsonHeaders.accept],
       [{ elicitation: { url: {} } }, jsonHeaders.accept],

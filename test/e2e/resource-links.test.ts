@@ -137,7 +137,7 @@ describe('what a client can show of the server and of search results', { timeout
       return resultOf(messages[0])['serverInfo'] as Fields;
     };
     const plain = { name: 'c', version: '1' };
-    // With icons of its own, the SDK answers the handshake.
+    // For a client with icons, the SDK answers the handshake.
     for (const clientInfo of [plain, { ...plain, icons: [{ src: 'https://example.com/c.png' }] }]) {
       assert.deepEqual((await initialize('2025-11-25', clientInfo))['icons'], icons);
       for (const older of ['2025-06-18', '2025-03-26', '2024-11-05']) {

@@ -47,7 +47,7 @@ test('contract §2: every resource that stays is listed once, while others come 
     listed.push(...resources.map(({ uri }) => uri));
     if (nextCursor === undefined) break;
     cursor = nextCursor;
-    // At the front of the list, where the offset of everything else changes.
+    // New entries go to the front of the list and shift every offset.
     await call('store_context_batch', { entries: [entry(`new ${listed.length}`), entry(`newer ${listed.length}`)] });
     await call('save_note', { title: `new ${listed.length}`, content: 'text' });
     const last = resources.at(-1)?.uri ?? '';

@@ -25,7 +25,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
   let one: Carrel;
   let two: Carrel;
   let fess: FakeFess;
-  /** Each request goes to the next process. */
+  /** The balancer's address: each request goes to the next process. */
   let balanced: string;
 
   before(async () => {
@@ -52,7 +52,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
       ...{ EMBEDDING_PROVIDER: 'ollama', EMBEDDING_MODEL: 'letters', OLLAMA_HOST: ollama.origin },
       ...{ ENABLE_RERANKING: 'false', CARREL_FESS_CONFIG: fessConfig, RATE_LIMIT_NOTES: '40' },
     };
-    // Nothing is shared but the database: each has a folder of its own.
+    // They share only the database: each has a separate folder.
     [one, two] = await Promise.all([
       startCarrel(owner, ['serve', '--transport', 'http'], { env }),
       startCarrel(owner, ['serve', '--transport', 'http'], { env }),
@@ -66,7 +66,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   });
 
-  /** Of both, so that each has something of the other's to find. */
+  /** Both directions: the process that writes, and the one that reads. */
   const everywhere = (): readonly [string, string][] => [
     [one.url, two.url],
     [two.url, one.url],
@@ -79,7 +79,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
       const found = async (tool: string, args: Fields): Promise<unknown[]> =>
         ((await call(reader, tool, { query: text, ...args }))['results'] as Fields[]).map((hit) => hit['id']);
       assert.deepEqual(await found('fts_search_context', {}), [id]);
-      // By meaning, as soon as whoever got the text has embedded it.
+      // By meaning, once either process has embedded the text.
       await until(async () => (await found('semantic_search_context', { include_weak: true })).includes(id));
       const hits = (await call(reader, 'find', { query: text }))['results'] as Fields[];
       assert.deepEqual(
@@ -126,7 +126,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     assert.equal(outcomes[0]?.['status'], 'queued');
     assert.deepEqual(outcomes[0], outcomes[1]);
 
-    // All bytes at once, to the address that another process gave out; more than one piece of them.
+    // All bytes at once, to the address from another process; larger than one stored piece.
     const bytes = Buffer.concat([Buffer.from('An egret.'), Buffer.alloc(2_500_000, '\n')]);
     const whole = await call(one.url, 'kb_upload_start', { filename: 'egrets.txt', total_size: bytes.length });
     const address = new URL(String(whole['upload_url']));
@@ -156,7 +156,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     const sockets = fess.openSockets();
     await ask(two.url, 'tasks/cancel', { taskId: stopped }, withTasks);
     assert.equal((await state(one.url, stopped))['status'], 'cancelled');
-    // The request that the other process had sent is given up.
+    // The other process's request to Fess is cancelled.
     await until(async () => fess.openSockets() < sockets);
 
     const { headers, message } = modernRequest('subscriptions/listen', {
@@ -175,7 +175,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     assert.deepEqual([status, (result as Fields)['isError'] ?? false], ['completed', false]);
   });
 
-  it('the result of a call that became a job is given by any of them', async () => {
+  it('any process returns the result of a call that became a job', async () => {
     fess.setFault({ kind: 'hold' });
     const { jobId } = await call(one.url, 'fess_docs_search', { query: 'heron' });
     const look = (url: string) => call(url, 'fess_docs_job_get', { jobId });
@@ -193,7 +193,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     );
   });
 
-  it('2026-07-28: each request to another process; pages follow one another, and a question is asked once', async () => {
+  it('2026-07-28: each request to another process; pages are consecutive, and a question is asked once', async () => {
     const asked: string[] = [];
     const client = new Client(
       { name: 'test', version: '1.0.0' },
@@ -250,15 +250,15 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
         );
       }
       assert.equal(new Set(ids).size, 4);
-      // Subscribed in one, changed in the other; the stream is in either.
+      // Subscribed in one process, changed in the other; the stream is in either.
       const uri = `carrel://context/${ids[0]}`;
       await client.subscribeResource({ uri });
-      // Notices are not kept for a process whose connection for them is lost for a moment, so the change is repeated.
+      // A process that briefly loses its connection misses notifications, so the change is repeated.
       await until(async () => {
         await use('update_context', { context_id: ids[0], text: `Grebe of ${Math.random()} m` });
         return told.includes(uri);
       });
-      // Twice, so that each of them has asked.
+      // Twice: once in each process.
       for (const _ of [1, 2]) await use('store_context', { thread_id: revision, source: 'agent', text: `Again ${_}` });
       if (revision >= '2025-06-18') {
         assert.equal((await use('delete_context_batch', { thread_ids: [revision] }))['deleted_count'], 6);
@@ -317,8 +317,8 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     stream.close();
   });
 
-  it('a limit is one for all of them', async () => {
-    // All at once: one after the other they could take longer than the minute that the limit is for.
+  it('all processes share one rate limit', async () => {
+    // Concurrently: one after the other they could take longer than the limit's minute.
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) => call(n % 2 === 0 ? one.url : two.url, 'get_note', { id: 'none' })),
     );
@@ -342,7 +342,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     await session.send({ jsonrpc: '2.0', id: 1, method: 'resources/subscribe', params: { uri } });
     one.process.kill('SIGKILL');
     await one.exited;
-    // The client comes back to another process, where the session goes on with what it had subscribed to.
+    // The client returns to another process, where the session continues with its subscriptions.
     const stream = await openStream(two.url, session.headers);
     await until(async () => {
       await call(two.url, 'update_context', { context_id, text: `${Math.random()} eggs` });

@@ -24,7 +24,7 @@ import { withTasks } from '../support/modern-calls.ts';
 import { modernRequest } from '../support/raw-http.ts';
 import { type Message, type StdioClient, startStdioClient } from '../support/stdio-client.ts';
 
-/** A toolset that holds a database and no model. */
+/** A toolset with a database and without a model. */
 const args = ['serve', '--toolsets', 'research'];
 const sharing = { CARREL_ALONE: 'false', RATE_LIMIT_NOTES: '100000', RATE_LIMIT_FETCH: '100000' };
 
@@ -33,7 +33,7 @@ interface Desk {
   dataDir: string;
   start(more?: { args?: readonly string[]; env?: Record<string, string>; program?: string }): StdioClient;
   owners(): Announcement[];
-  /** The process that serves, when there is exactly one. */
+  /** The serving process; fails unless there is exactly one. */
   owner(): Announcement;
   log(): string;
 }
@@ -87,7 +87,7 @@ async function titles(client: StdioClient): Promise<string[]> {
   }
 }
 
-/** Not for one that has ended, and that the system's first process has not got round to. */
+/** False for a process that has ended but has not been reaped. */
 function isServing(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -140,7 +140,7 @@ test('a killed owner is replaced: sessions continue, reads are repeated, and no 
   const held = Promise.withResolvers<void>();
   const site = await serveHttp(t, (_request, response) => {
     asked += 1;
-    // The first is never answered: its owner is killed.
+    // The first request is never answered: its owner is killed.
     if (asked === 1) held.resolve();
     else response.end('a page that was asked for twice');
   });
@@ -174,7 +174,7 @@ test('a killed owner is replaced: sessions continue, reads are repeated, and no 
     const { error } = await late;
     assert.equal(error?.data?.['code'], 'interrupted');
     assert.match(String(error?.message), /may or may not have been performed/);
-    // Repeated once, and not more often.
+    // Repeated exactly once.
     assert.match(JSON.stringify((await page).result), /asked for twice/);
   }
   const kept = await titles(reader);
@@ -270,7 +270,7 @@ test('a changed configuration file gets a new process; clients of the old one st
   assert.equal(isServing(pid), false);
 });
 
-test('secrets are nowhere in the folder, and only who knows the secret of the process is served', async (t) => {
+test('the folder contains no secrets, and only clients with the process secret are served', async (t) => {
   const desk = makeDesk(t);
   const client = desk.start({ env: { SERPER_API_KEY: 'canary-key-123456' } });
   await client.handshake();
@@ -335,14 +335,14 @@ test('leftovers of killed processes, and an overlong socket path, block nobody',
   await next.handshake();
   assert.equal(await next.end(), 0);
   assert.deepEqual(readdirSync(run), []);
-  // Nonsense in place of an announcement.
+  // Invalid JSON instead of an announcement.
   writeFileSync(join(run, file), '{"socket":');
   const last = desk.start({ env });
   await last.handshake();
   assert.equal(await last.end(), 0);
 });
 
-test('several that start at once end up with one process; --alone and CARREL_ALONE are not among them', async (t) => {
+test('concurrent starts share one process, except with --alone or CARREL_ALONE', async (t) => {
   const desk = makeDesk(t);
   const clients = [1, 2, 3].map(() => desk.start());
   await Promise.all(clients.map((client) => client.handshake()));
@@ -350,7 +350,7 @@ test('several that start at once end up with one process; --alone and CARREL_ALO
   const apart = [desk.start({ args: [...args, '--alone'] }), desk.start({ env: { CARREL_ALONE: 'yes' } })];
   await Promise.all(apart.map((client) => client.handshake()));
   assert.equal(desk.owner().pid, pid);
-  // The process does not belong to whoever had it started.
+  // The process outlives the client that started it.
   for (const { program } of clients.slice(0, 2)) program.process.kill('SIGKILL');
   assert.deepEqual((await clients[2]?.request(1, 'ping'))?.result, {});
   assert.equal(isRunning(pid), true);

@@ -6,7 +6,7 @@ import { until } from '../support/pause.ts';
 import { exchange, jsonHeaders, modernRequest, openSession } from '../support/raw-http.ts';
 import { openSocket } from '../support/raw-socket.ts';
 
-/** Each holds sockets of a program of its own; both wait for the server's clocks, so they run side by side. */
+/** Each suite has a separate program. Both wait for server timeouts, so they run in parallel. */
 describe('deliberately slow peers', { concurrency: true }, () => {
   const served = async ({ url }: ListeningProgram): Promise<boolean> => {
     try {
@@ -21,7 +21,7 @@ describe('deliberately slow peers', { concurrency: true }, () => {
       socket.once('close', () => resolve());
     });
 
-  it('T038: those who say nothing, half a header or half a body are cut off, and others are served', async () => {
+  it('T038: disconnects peers that send nothing, half a header or half a body, and serves others', async () => {
     const program = await startListening(echoProgram, ['--impatient']);
     const head = 'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
     const starts = ['', 'POST /mcp HTTP/1.1\r\nHost: loc', `${head}Content-Length: 100\r\n\r\n{`];
@@ -38,9 +38,9 @@ describe('deliberately slow peers', { concurrency: true }, () => {
     await program.stop();
   });
 
-  it('T039: those who do not read their answer are cut off', async () => {
+  it('T039: disconnects peers that do not read their answer', async () => {
     const program = await startListening(echoProgram, ['--impatient']);
-    // Counted before the session is opened: its connection may be gone, or not yet, by the time the others are there.
+    // Counted before the session opens: its connection may close at any time.
     const before = program.openFiles();
     const { headers, message } = modernRequest('tools/call', { name: 'large', arguments: { chars: 9_000_000 } });
     const session = await openSession(program.url);
@@ -58,8 +58,8 @@ describe('deliberately slow peers', { concurrency: true }, () => {
       ...Array.from({ length: 5 }, () => ask(headers, body)),
       ...Array.from({ length: 5 }, () => ask({ ...jsonHeaders, ...session.headers }, legacy)),
     ]);
-    // Connections are accepted in their order, so the server has all of them when it answers a later one. A socket that is paused
-    // does not even notice that it was closed: the server's side is what counts.
+    // Connections are accepted in order, so the server has all of them when it answers a later one. A paused socket does not
+    // notice that it was closed, so the server's side is counted.
     assert(await served(program));
     await until(() => program.openFiles() <= before + 2);
     assert(await served(program));
@@ -89,7 +89,7 @@ describe('deliberately slow peers', { concurrency: true }, () => {
     await program.stop();
   });
 
-  it('T046: connections are capped, and others get in again', async () => {
+  it('T046: caps connections, and accepts new ones again later', async () => {
     const program = await startListening(echoProgram);
     const sockets = await Promise.all(Array.from({ length: 2_500 }, () => openSocket(program.url)));
     assert(program.openFiles() < 2_200);

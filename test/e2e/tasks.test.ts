@@ -30,7 +30,7 @@ const script = fileURLToPath(new URL('clients/python/do_tasks.py', import.meta.u
 
 type Fields = Record<string, unknown>;
 
-/** The result of a request, or its error. */
+/** Returns the result of a request, or its error. */
 async function ask(
   url: string,
   method: string,
@@ -87,7 +87,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     assert.deepEqual([failed['status'], (failed['result'] as Fields)['isError']], ['completed', true]);
   });
 
-  it('a quick call, one that waits, and a client without the extension get no task', async () => {
+  it('quick calls, calls that wait, and clients without the extension get no task', async () => {
     const { url } = program;
     const quick = await call(url, 'dig', { marker: 'q', delay_ms: 0 });
     const waited = await call(url, 'dig', { marker: 'w', delay_ms: 100, wait: true });
@@ -177,7 +177,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     assert.deepEqual([status, (error as Fields)['data']], ['failed', { code: 'interrupted' }]);
   });
 
-  it('the official client and its package for tasks do one from start to result, and one from start to cancel', async () => {
+  it('the official client and its task package complete one task and cancel another', async () => {
     const { url } = program;
     const headers = { authorization: `Bearer ${ownToken}` };
     const clientInfo = { name: 'test', version: '1.0.0' };
@@ -188,7 +188,7 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
     const session = createTaskSessionFromClient(client, {
       endpointId: 'echo',
-      // The client's own schemas know no tasks; its package wants to be given a way to send what it writes.
+      // The client's schemas don't include tasks; its package needs a function that sends raw requests.
       async rawDispatch(request) {
         const { method, params } = request as { method: string; params: Fields };
         const answer = await ask(url, method, params);

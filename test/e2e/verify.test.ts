@@ -88,7 +88,7 @@ test('contract §8: verify accepts the uri and hash of every hit of every search
   }
 });
 
-test('contract §8: verify takes 12 to 64 digits of a hash', async (t) => {
+test('contract §8: verify accepts 12 to 64 digits of a hash', async (t) => {
   const { call } = await serve(t);
   const { context_id: id } = await call('store_context', { thread_id: 'home', source: 'user', text: lease });
   const whole = createHash('sha256').update(lease).digest('hex');

@@ -9,7 +9,7 @@ import { makeFolder } from '../support/child-program.ts';
 const folder = makeFolder({ after });
 
 test('the built program runs its model in WebAssembly where onnxruntime-node is not installed', async () => {
-  // No package can be found from here, only what the build has put into dist.
+  // No packages are available here, only the contents of dist.
   for (const part of ['bin', 'dist', 'package.json']) cpSync(part, join(folder, part), { recursive: true });
   symlinkSync(resolve('models'), join(folder, 'models'));
   const { stdout } = await promisify(execFile)(

@@ -29,7 +29,7 @@ test('issue "Watch a folder": new, changed, renamed and removed files, each chec
   const { document_id: id } = replaced;
   assert.equal(replaced.former_id, id, 'an edited file keeps its document');
   await step('replaced', () => {
-    // As editors save: beside, then renamed into place.
+    // As editors save: to a new file that is renamed.
     writeFileSync(file('.new.md.swp'), 'third text');
     renameSync(file('.new.md.swp'), file('sub/deeper/new.md'));
   });
@@ -44,7 +44,7 @@ test('issue "Watch a folder": new, changed, renamed and removed files, each chec
   assert.equal(await watching.exited, 0, watching.stderrText());
 });
 
-test('issue "Watch a folder": a burst of changes ends in step, and of files with the same content one has the document', async (t) => {
+test('issue "Watch a folder": a burst of changes ends in sync; one of several equal files has the document', async (t) => {
   const { folder, file, watch, inStep, documents } = await place(t);
   const watching = watch();
   await inStep(watching);
@@ -66,7 +66,7 @@ test('issue "Watch a folder": a burst of changes ends in step, and of files with
 
 test('issue "Watch a folder": finds changes made while nobody watched at the next start', async (t) => {
   const { file, watch, inStep } = await place(t);
-  // Any blank may be in a name: macOS writes one of these into those of screenshots.
+  // A name may contain any space character: macOS uses this one in the names of screenshots.
   const same = file('same  2.43\u202fPM.txt ');
   const changed = file('changed\u00a0name.txt');
   for (const path of [same, changed, file('removed.txt')]) writeFileSync(path, path);
@@ -152,7 +152,7 @@ async function place(t: TestContext) {
     engine,
     documents,
     watch,
-    /** Waits until it says so, and holds it against the engine; a later change may have been noticed in between. */
+    /** Waits until it reports being in sync, and compares with the engine; a later change may have been noticed in between. */
     async inStep(watching: ReturnType<typeof startAdd>) {
       for (;;) {
         const event = await watching.inStep();
@@ -165,7 +165,7 @@ async function place(t: TestContext) {
   };
 }
 
-/** The same paths in the order of the other. */
+/** The same hashes in the key order of the other. */
 function sorted(hashes: Record<string, string>, order: Record<string, string>): Record<string, string> {
   const rest = Object.keys(hashes).filter((path) => !Object.hasOwn(order, path));
   return Object.fromEntries([...Object.keys(order), ...rest].map((path) => [path, hashes[path] ?? '']));

@@ -33,7 +33,7 @@ test('contract §9: a killed crawl resumes, and sources are listed, refreshed, p
   const site = await startTrapSite(t, { pages });
   const { start, run } = place(t);
   const url = `${site.origin}/docs/p/1.html`;
-  // The first half is answered at once, the rest when the first process is dead.
+  // The first half is answered at once, the rest after the first process is dead.
   const dead = Promise.withResolvers<void>();
   const halfway = site.after(pages / 2);
   void halfway.then(() => site.hold(dead.promise));
@@ -67,7 +67,7 @@ test('contract §9: a killed crawl resumes, and sources are listed, refreshed, p
   assert.match((await run('add', url, '--refresh', 'sometimes')).stderr, /refresh must be daily/);
 });
 
-test('contract §8: agents add a page with kb_add, list sources and hear of their runs', async (t) => {
+test('contract §8: agents add a page with kb_add, list sources and are notified of their runs', async (t) => {
   const site = await startTrapSite(t, { pages });
   const { dataDir, env } = place(t);
   Object.assign(process.env, env);

@@ -14,7 +14,7 @@ export interface LoopbackServer {
   server: Server | TcpServer;
 }
 
-/** An HTTP server on 127.0.0.1 that goes away with the test. */
+/** An HTTP server on 127.0.0.1 that stops with the test. */
 export async function serveHttp(t: Owner, listener: RequestListener): Promise<LoopbackServer> {
   // Keeps idle connections open: on a busy machine a client might reuse one that is just being closed.
   const server = createServer({ keepAliveTimeout: 0 }, listener);

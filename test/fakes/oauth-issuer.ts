@@ -6,7 +6,7 @@ type PrivateKey = Parameters<SignJWT['sign']>[0];
 
 export interface OAuthIssuer {
   readonly url: string;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   readonly asked: string[];
   /** Creates a new key of this kind and publishes it, unless told otherwise. */
   addKey(algorithm: string, published?: boolean): Promise<{ kid: string; publicJwk: object }>;

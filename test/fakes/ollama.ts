@@ -1,17 +1,17 @@
 import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts';
 
 export interface FakeOllama extends LoopbackServer {
-  /** `down`: refuses. `slow`: never answers. */
+  /** `down`: refuses requests. `slow`: never answers. */
   mode: 'up' | 'down' | 'slow';
-  /** How often each text came, also if it was not answered. */
+  /** How often each text was received, answered or not. */
   readonly given: Map<string, number>;
-  /** Resolves with the first text. */
+  /** Resolves with the first request. */
   readonly asked: Promise<void>;
-  /** Answers wait for it. */
+  /** Delays answers until it resolves. */
   gate: Promise<void>;
 }
 
-/** `POST /api/embed`, by default with vectors of 32 dimensions that count letters: the same text is nearest to itself. */
+/** `POST /api/embed`. By default its 32-dimensional vectors count letters, so a text is nearest to itself. */
 export async function startOllama(t: Owner, embed: (text: string) => number[] = letters): Promise<FakeOllama> {
   const asked = Promise.withResolvers<void>();
   const fake: FakeOllama = Object.assign(

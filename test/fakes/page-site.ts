@@ -1,7 +1,7 @@
 import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts';
 
 export interface PageSite extends LoopbackServer {
-  /** Paths in the order in which they were asked for. */
+  /** Requested paths, in order. */
   asked: string[];
   /** The last client's User-Agent. */
   userAgent(): string | undefined;
@@ -21,7 +21,7 @@ export const article = `<!DOCTYPE html><html lang="en"><head><title>How a crane 
 <p>See <a href="/wheels">wheels</a> and <code>lift(stone)</code>. ${paragraph}</p></article></main>
 <footer>Copyright 2026 Example Ltd</footer></body></html>`;
 
-/** A hundred numbered paragraphs: more than one answer holds. */
+/** A hundred numbered paragraphs: too many for one answer. */
 export const longText = Array.from({ length: 100 }, (_, index) => `Paragraph ${index + 1}. ${paragraph}`).join('\n\n');
 
 /** Text with markup and instructions in it. */

@@ -4,25 +4,25 @@ import { gzipSync } from 'node:zlib';
 import { type LoopbackServer, type Owner, serveHttp } from './loopback-server.ts';
 
 export interface TrapSite extends LoopbackServer {
-  /** Paths with queries, in the order in which they were asked for. */
+  /** Requested paths with queries, in order. */
   asked: string[];
-  /** The most requests at the same time. */
+  /** The peak number of concurrent requests. */
   mostAtOnce(): number;
   userAgents: Set<string>;
-  /** Gives `/docs/p/<n>.html` another text. */
+  /** Changes the text of `/docs/p/<n>.html`. */
   change(page: number): void;
   /** Makes `/docs/p/<n>.html` answer 404. */
   remove(page: number): void;
-  /** Resolves when this many requests have come. */
+  /** Resolves after this many requests. */
   after(requests: number): Promise<void>;
-  /** Holds answers back until the promise resolves. */
+  /** Delays answers until the promise resolves. */
   hold(until: Promise<void>): void;
 }
 
 const words =
   'crane stone wheel rope tower harbour ladder lantern barrel anchor window bridge garden copper timber'.split(' ');
 
-/** Sentences that no other page has. */
+/** Sentences that are unique to a page. */
 export function textOf(name: string): string {
   const digits = createHash('sha512').update(name).digest();
   const sentences = Array.from({ length: 8 }, (_, line) => {
@@ -41,7 +41,7 @@ function page(title: string, body: string, head = ''): string {
 
 const link = (href: string): string => `<a href="${href}">${href}</a>`;
 
-/** A site with `pages` ordinary pages, one with `links` links, below /docs/ and every trap that a crawler can fall into. */
+/** A site with `pages` ordinary pages, one page with `links` links below /docs/, and every crawler trap. */
 export async function startTrapSite(
   t: Owner,
   { pages, links = 10 }: { pages: number; links?: number },

@@ -69,7 +69,7 @@ export async function driveHttp(run: FuzzRun): Promise<FuzzOutcome> {
   }
 }
 
-/** Every exchange ends with a status of ours; a request that was understood carries its id back. */
+/** Every exchange must end with one of our statuses; an understood request must return its id. */
 function faultOf({ status, messages }: RawAnswer, { ids }: Generated): string | undefined {
   if (status >= 500) return `status ${status}`;
   if (status !== 200) return status === 202 && ids.length > 0 ? 'a request was taken for a notification' : undefined;

@@ -61,7 +61,7 @@ export async function driveStdio(run: FuzzRun): Promise<FuzzOutcome> {
   }
 }
 
-/** Takes what has come since the last look off the list. */
+/** Checks off the answers received since the last call. */
 function settle(messages: readonly unknown[], cursor: { at: number }, missing: Map<string, number>): void {
   for (; cursor.at < messages.length; cursor.at += 1) {
     const come = messages[cursor.at];

@@ -6,11 +6,11 @@ import type { ToolShape } from './generate.ts';
 
 export interface FuzzRun {
   readonly seed: number;
-  /** The number of the first message in the series. */
+  /** The index of the first message in the series. */
   readonly first: number;
   readonly messages: number;
   readonly revision: string;
-  /** How long one may wait for an answer. */
+  /** Timeout for an answer. */
   readonly answerMs: number;
 }
 
@@ -21,14 +21,14 @@ export interface FuzzFault {
 
 export interface FuzzOutcome {
   readonly faults: readonly FuzzFault[];
-  /** How long the serving thread was kept from its loop, each time that it was long; in ms. */
+  /** Long stalls of the serving thread's event loop, in ms. */
   readonly stalls: readonly number[];
   readonly memory: { readonly now: number; readonly peak: number };
 }
 
 export const revisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2026-07-28'] as const;
 
-/** Nothing leaves the machine, and no limit answers in a tool's place. */
+/** Nothing leaves the machine, and no rate limit answers instead of a tool. */
 export function environment(run: Pick<FuzzRun, 'seed'>): {
   env: Record<string, string>;
   stallFile: string;

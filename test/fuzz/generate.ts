@@ -15,21 +15,21 @@ export interface Target {
 
 export interface Generated {
   readonly bytes: Buffer;
-  /** The ids that must be answered, one answer for each time they are listed. */
+  /** The ids that must be answered, once for each occurrence. */
   readonly ids: readonly (string | number)[];
-  /** What the message itself names, for the headers of 2026-07-28. */
+  /** The method and name in the message, for the headers of 2026-07-28. */
   readonly method: string;
   readonly name: string | undefined;
 }
 
-/** Of one message (`CARREL_MESSAGE_BYTES_MAX`). */
+/** Max bytes per message (`CARREL_MESSAGE_BYTES_MAX`). */
 const bytesMax = 4 * 1024 * 1024;
 
 const depthMax = 128;
 
 const revisionKey = 'io.modelcontextprotocol/protocolVersion';
 
-/** Methods that leave a stream open are left out: nothing answers them. */
+/** Without methods that leave a stream open: they get no answer. */
 const methods = [
   ...[
     'ping',
@@ -54,14 +54,14 @@ const methods = [
 
 const notifications = ['notifications/initialized', 'notifications/progress', 'notifications/roots/list_changed', 'x'];
 
-/** Message `index` of the series of a seed. */
+/** Message `index` of a seed's series. */
 export function generate(seed: number, index: number, target: Target): Generated {
   const random = createRandom(seed, index);
   const batches = target.revision === '2025-03-26' || target.revision === '2024-11-05';
   if (batches && random.chance(0.03)) return generateBatch(index, target, random);
   const message = generateMessage(index, target, random);
   const text = mangle(JSON.stringify(message), random);
-  // What is no UTF-8, or too long to be kept until its end, is refused whatever it seems to say.
+  // Invalid UTF-8 and overlong messages are rejected before they are parsed.
   const isRead = isUtf8(text) && text.length <= bytesMax;
   return { ...described(isRead ? text.toString('utf8') : ''), bytes: text };
 }
@@ -69,14 +69,14 @@ export function generate(seed: number, index: number, target: Target): Generated
 function generateBatch(index: number, target: Target, random: Random): Generated {
   const count = 1 + random.below(8);
   const messages = Array.from({ length: count }, (_, at) => generateMessage(`${index}-${at}`, target, random));
-  // The handshake can't be repeated, and is refused in a batch; duplicates of an id are answered one by one.
+  // The handshake can't be repeated, and is rejected in a batch; duplicate ids are answered separately.
   const bytes = Buffer.from(JSON.stringify(messages));
-  // One that is nested too deep is refused as a whole, before its messages are told apart.
+  // A batch that is nested too deep is rejected as a whole.
   const ids = depthOf(messages) > depthMax ? [] : messages.flatMap((message) => described(JSON.stringify(message)).ids);
   return { bytes, ids, method: '', name: undefined };
 }
 
-/** Of arrays and objects in one another. */
+/** The nesting depth of arrays and objects. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Object.values(value).reduce((deepest: number, part) => Math.max(deepest, depthOf(part)), 0);
@@ -123,10 +123,10 @@ function otherParams(random: Random): Schema {
   return Object.fromEntries(names.filter(() => random.chance(0.4)).map((name) => [name, hostileValue(random)]));
 }
 
-/** Changes one place, anywhere in the value. */
+/** Changes one random position in the value. */
 function mutate(value: object, random: Random): void {
   const name = random.pick([...Object.keys(value), hostileString(random)]);
-  // Only what is its own: `__proto__` would lead to what all objects here share.
+  // Own properties only: `__proto__` would reach the shared prototype.
   const inner: unknown = Object.getOwnPropertyDescriptor(value, name)?.value;
   if (typeof inner === 'object' && inner !== null && random.chance(0.6)) mutate(inner, random);
   else if (random.chance(0.15)) Reflect.deleteProperty(value, name);
@@ -144,7 +144,7 @@ function addRevision(message: Schema, revision: string): void {
   message['params'] = { ...Object(message['params']), _meta: meta };
 }
 
-/** Rarely the text itself: cut, doubled keys, broken numbers, bytes that are no UTF-8. */
+/** Rarely mangles the text itself: truncation, duplicate keys, broken numbers, invalid UTF-8. */
 function mangle(text: string, random: Random): Buffer {
   if (random.chance(0.96)) return Buffer.from(text);
   const kind = random.below(6);
@@ -160,7 +160,7 @@ function mangle(text: string, random: Random): Buffer {
   return Buffer.from(bytes.map((byte) => (byte === 10 ? 32 : byte)));
 }
 
-/** What has to be answered, read without the program's own code. */
+/** Determines the expected answers, without the program's own code. */
 function described(text: string): Omit<Generated, 'bytes'> {
   const nothing = { ids: [], method: '', name: undefined };
   let message: Schema;

@@ -98,7 +98,7 @@ const scalars = [
   { a: null },
 ];
 
-/** A value that no tool asks for. */
+/** A value that no tool expects. */
 export function hostileValue(random: Random): unknown {
   const kind = random.below(10);
   if (kind < 4) return hostileString(random);

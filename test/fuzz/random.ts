@@ -1,13 +1,13 @@
-/** Numbers that are the same for the same seed, on every machine. */
+/** Deterministic random numbers: the same for the same seed, on every machine. */
 export interface Random {
-  /** From 0 up to, but not including, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
   below(limit: number): number;
   chance(share: number): boolean;
   pick<T>(items: readonly T[]): T;
 }
 
-/** mulberry32 on the seed and a number in its series, so that one message of a run can be made alone. */
+/** mulberry32 on the seed and an index, so that each message of a run can be generated separately. */
 export function createRandom(seed: number, series: number): Random {
   let state = (Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(series + 1, 0xc2b2ae35)) >>> 0;
   const next = (): number => {

@@ -1,7 +1,7 @@
 /**
  * Sends generated messages to the built program: `node test/fuzz/run.ts [--messages 1000000] [--seed 1] [--block 20000]`.
- * Every block is a fresh program, on stdio and HTTP and in every revision in turn. Prints a line for each block, and how to
- * repeat one that found something; ends with 1 if any did.
+ * Every block uses a fresh program; blocks alternate between stdio and HTTP and between revisions. Prints a line per block,
+ * with the command that repeats a failed one. Exits with 1 if any failed.
  */
 import { parseArgs } from 'node:util';
 import { driveHttp } from './drive-http.ts';

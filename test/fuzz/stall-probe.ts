@@ -1,6 +1,6 @@
 /**
- * Loaded into the program with `--import`: notes how long the serving thread was kept from its loop by its own work. Time
- * that the machine gave to others does not count. Appends a line `<when> <ms>` to the file that CARREL_STALL_FILE names.
+ * Loaded into the program with `--import`: records how long the serving thread's own work blocked its event loop. Time spent
+ * on other processes does not count. Appends a line `<when> <ms>` to the file in CARREL_STALL_FILE.
  */
 import { appendFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -15,7 +15,7 @@ if (file !== undefined && isMainThread && process.argv[1]?.endsWith('carrel.js')
     const { user, system } = process.threadCpuUsage(before);
     before = process.threadCpuUsage();
     const ms = (user + system) / 1000;
-    // One turn of the timer and one of the loop lie between: both may hold many short tasks.
+    // Between two ticks lie one timer phase and one turn of the loop: both may hold many short tasks.
     if (ms > notedMs) appendFileSync(file, `${Date.now()} ${Math.round(ms)}\n`);
   }, everyMs);
   timer.unref();

@@ -17,7 +17,7 @@ const words = [
   'alpha beta gamma',
 ];
 
-/** A value that a schema allows, as far as a simple reading of it goes. */
+/** A value that a schema allows, by a simple reading of it. */
 export function validValue(schema: unknown, random: Random, depth = 0): unknown {
   const { type, properties, items, anyOf, oneOf, const: fixed, enum: choices } = Object(schema) as Schema;
   if (fixed !== undefined) return fixed;

@@ -16,7 +16,7 @@ import { passageWriter } from '../support/passages.ts';
 import { rewriteBackup } from '../support/rewrite-backup.ts';
 import { size } from '../support/sizes.ts';
 
-/** Many at a release: `CARREL_RESTORE_KILLS=100 node test/reliability/backup-faults.test.ts`. */
+/** For a release: `CARREL_RESTORE_KILLS=100 node test/reliability/backup-faults.test.ts`. */
 const kills = size({ quick: 3, full: 5, variable: 'CARREL_RESTORE_KILLS' });
 const quiet = { force: false, onProgress: () => {} };
 const forced = { ...quiet, force: true };
@@ -38,7 +38,7 @@ onEachBackend(
       let [kept, replaced] = [0, 0];
       for (let count = 0; count < kills; count += 1) {
         await restore(placeOf(target, folder), former, forced);
-        // Spread over the whole of its run: any moment may be the last.
+        // Spread over the whole run: it may be killed at any moment.
         await runRestore(file, target, folder, (wholeMs * (count + Math.random())) / kills);
         const words = await countWords(target);
         assert.ok(['500 0', '0 4000'].includes(words), words);
@@ -139,7 +139,7 @@ describe('faults around a SQLite file', () => {
     assert.deepEqual(readdirSync(data), ['documents']);
     const target = place('files');
     const restored = join(folder, 'restored', 'documents');
-    // As a restore leaves it that was killed.
+    // The leftovers of a killed restore.
     mkdirSync(restored, { recursive: true });
     writeFileSync(join(restored, `${hash}.999999999.tmp`), 'half');
     await restore({ storage: target, originals: restored }, withFiles, quiet);
@@ -183,7 +183,7 @@ async function fill(config: StorageLocation, word: string, count: number): Promi
   );
 }
 
-/** How many passages have the old and the new word, and that the index agrees. */
+/** Counts passages with the old and the new word, and checks the index against them. */
 async function countWords(config: StorageLocation): Promise<string> {
   return use(config, async (storage) => {
     assert.deepEqual(await storage.check(), []);

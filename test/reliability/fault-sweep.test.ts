@@ -8,7 +8,7 @@ import { faultObstacle, prepareFaults } from '../../bench/soak/fault-control.ts'
 import { temporaryFolder } from '../support/backends.ts';
 import { size } from '../support/sizes.ts';
 
-/** G2: a slice of what `npm run soak` does. 5,000 points and more before a release. */
+/** G2: a sample of `npm run soak`. At least 5,000 points before a release. */
 const points = size({ quick: 150, full: 300, variable: 'CARREL_FAULT_POINTS' });
 
 test(`T144: ${points} failing system calls in the write path, one each: acknowledged writes exist, and others say why`, {

@@ -11,7 +11,7 @@ import { openSession, type RawAnswer, type RawSession } from '../support/raw-htt
 const sessionCount = 500;
 const running = 32;
 const waiting = running * 8;
-/** Of the whole process, at its highest. What it does with no session at all takes a third of this. */
+/** Peak memory of the whole process. Without sessions it takes a third of this. */
 const memoryBytesMax = 350 * 1024 * 1024;
 
 test(`${sessionCount} sessions with slow calls: exact accounting, bounded memory, nothing left after cancelling`, async (t) => {

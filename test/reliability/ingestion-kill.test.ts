@@ -10,8 +10,8 @@ import { engineClient, formOf } from '../support/engine-client.ts';
 import { size } from '../support/sizes.ts';
 
 /**
- * The long mode has 200 kills among 2,000 files: `CARREL_INGEST_KILLS=200 node test/reliability/ingestion-kill.test.ts`, without
- * the bound of ten minutes that `scripts/test.ts` sets for a file.
+ * The long mode has 200 kills among 2,000 files: `CARREL_INGEST_KILLS=200 node test/reliability/ingestion-kill.test.ts`. This
+ * avoids the ten-minute limit per file of `scripts/test.ts`.
  */
 const kills = size({ quick: 6, full: 10, variable: 'CARREL_INGEST_KILLS' });
 const files = kills * 10;
@@ -29,13 +29,13 @@ test(`contract §6: ${kills} times kill -9 during the ingestion of ${files} file
     const answers = Math.floor(Math.random() * batch.length);
     const reached = Promise.withResolvers<void>();
     const sending = sendAll(engine, batch, accepted, (count) => count >= answers && reached.resolve());
-    // A random moment is the point: of an upload, of its transaction, of any phase of any job. It is counted in answers,
-    // so that a busy machine gets as far as an idle one, and then in time, so that it is not always an answer.
+    // The kill comes at a random moment of an upload, a transaction or a job. It first counts answers, so that a busy machine
+    // gets as far as an idle one, and then waits a random time, so that it doesn't always follow an answer.
     await Promise.race([answers === 0 ? undefined : reached.promise, sending]);
     await delay(Math.random() ** 3 * 3_000);
     engine.process.kill('SIGKILL');
     await engine.exited;
-    // What was not acknowledged is sent again, as a client would.
+    // Unacknowledged files are sent again, as a client would.
     waiting.push(...(await sending));
   }
 
@@ -48,7 +48,7 @@ test(`contract §6: ${kills} times kill -9 during the ingestion of ${files} file
   checkFiles(dataDir);
 });
 
-/** The ones that got no answer. */
+/** Returns the files without an answer. */
 async function sendAll(
   engine: Carrel,
   batch: readonly number[],
@@ -63,7 +63,7 @@ async function sendAll(
     for (let index = queue.shift(); index !== undefined; index = queue.shift()) {
       try {
         const { status, json } = await client.submit(formOf({}, `file-${index}.txt`, contentOf(index)));
-        // Accepted before, by an answer that was cut off.
+        // 409: accepted before, but its answer was lost.
         assert.ok(status === 202 || status === 409, JSON.stringify(json));
         accepted.add(index);
         answered += 1;
@@ -87,14 +87,14 @@ async function drained(engine: Carrel): Promise<void> {
   }
 }
 
-/** Several chunks, so that a document could be stored by half. */
+/** Several chunks, so that a half-stored document would be detected. */
 function contentOf(index: number): string {
   const paragraph = (part: number) =>
     `Paragraph ${part} of file ${index}. ${`Words of file${index}x${part}. `.repeat(40)}`;
   return Array.from({ length: 3 }, (_, part) => paragraph(part)).join('\n\n');
 }
 
-/** Reads the database and the folder themselves; the program's own word for it would prove nothing. */
+/** Reads the database and the folder directly, without trusting the program. */
 function checkFiles(dataDir: string): void {
   const database = new DatabaseSync(join(dataDir, 'carrel.db'));
   const value = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];

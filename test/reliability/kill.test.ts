@@ -9,17 +9,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/backends.ts';
 import { size } from '../support/sizes.ts';
 
-/** At a release `CARREL_KILLS=1000 node test/reliability/kill.test.ts`, which has no time limit. */
+/** For a release: `CARREL_KILLS=1000 node test/reliability/kill.test.ts`, which has no time limit. */
 const kills = size({ quick: 12, full: 24, variable: 'CARREL_KILLS' });
 const writersAtOnce = 4;
 const writer = join(import.meta.dirname, '../support/mixed-writer.ts');
 
-/** What was acknowledged, by kind. */
+/** Acknowledged writes, by kind. */
 interface Acknowledged {
   readonly note: Set<string>;
   readonly entry: Set<string>;
   readonly document: Set<string>;
-  /** Begun to be removed: there or not. */
+  /** Removals that were started: the row may exist or not. */
   readonly removing: Set<string>;
   readonly removed: Set<string>;
 }
@@ -38,7 +38,7 @@ test(`T142: ${kills} times kill -9 among ${writersAtOnce} processes on one file 
     await Promise.all(children.map(({ ready }) => ready));
     await Promise.all(
       children.map(async ({ child, ended }) => {
-        // A random moment is the point: any state of a write may be the last.
+        // A random moment: a write may be interrupted in any state.
         await delay(Math.random() * 200);
         child.kill('SIGKILL');
         await ended;
@@ -60,7 +60,7 @@ function startWriter(path: string, acknowledged: Acknowledged) {
   lines.on('line', (line) => {
     if (line === 'ready') return resolve();
     const [kind = '', id = '', end] = line.split(' ');
-    // The last line may have been cut by the kill.
+    // The kill may have truncated the last line.
     if (end !== '.') return;
     assert.ok(isKind(kind), `unexpected line ${line}`);
     acknowledged[kind].add(id);
@@ -72,7 +72,7 @@ function startWriter(path: string, acknowledged: Acknowledged) {
   }
 }
 
-/** Reads the file with a connection of its own; the program's own word for it would prove nothing. */
+/** Reads the file on a separate connection, without trusting the program. */
 function checkFile(path: string, acknowledged: Acknowledged): void {
   const database = new DatabaseSync(path);
   const value = (sql: string): unknown => Object.values(database.prepare(sql).get() ?? {})[0];
@@ -91,7 +91,7 @@ function checkFile(path: string, acknowledged: Acknowledged): void {
     ['kb_passage', 'kb_passages'],
     ['context_entry', 'context_entries'],
   ]) {
-    // Rank 1: the index is compared with the terms that it was made from.
+    // Rank 1: compares the index with the terms it was built from.
     database.exec(`INSERT INTO ${name}_words (${name}_words, rank) VALUES ('integrity-check', 1)`);
     const rows = value(`SELECT count(*) FROM ${owner}`);
     assert.equal(value(`SELECT count(*) FROM ${name}_terms JOIN ${owner} USING (key)`), rows, name);
@@ -115,7 +115,7 @@ function checkFile(path: string, acknowledged: Acknowledged): void {
     );
   }
 
-  // A text has its vector or is on the list of those that wait.
+  // A text either has its vector or is pending.
   for (const [corpus, owner] of [
     ['context', 'context_entries'],
     ['kb', 'kb_passages'],

@@ -13,7 +13,7 @@ import { makeFolder, runCarrel } from '../support/child-program.ts';
 const root = temporaryFolder();
 let folders = 0;
 
-/** A folder with a database that has one note, and the storage that wrote it. */
+/** A folder with a database that has one note, and its open storage. */
 async function opened(): Promise<{ folder: string; path: string; storage: Storage }> {
   folders += 1;
   const folder = join(root, String(folders));
@@ -61,7 +61,7 @@ describe('a database that goes away while it is open', () => {
     });
   }
 
-  test('put back, it is written to again', async () => {
+  test('accepts writes again when put back', async () => {
     const { path, storage } = await opened();
     renameSync(path, `${path}.old`);
     await fails(save(storage, 'refused'), 'storage_lost');
@@ -75,7 +75,7 @@ describe('a database that goes away while it is open', () => {
     const { path, storage } = await opened();
     rmSync(`${path}-wal`);
     await fails(save(storage, 'refused'), 'storage_lost');
-    // As after a kill: a copy of the file alone, while the storage still has it open.
+    // As after a kill: copies the file alone, while the storage has it open.
     cpSync(path, `${path}.copy`);
     const copy = new DatabaseSync(`${path}.copy`);
     assert.deepEqual(
@@ -99,7 +99,7 @@ describe('a database that goes away while it is open', () => {
     await later.close();
   });
 
-  test('writes to a database behind a symbolic link', async () => {
+  test('writes to a database through a symbolic link', async () => {
     const { folder, path, storage } = await opened();
     await storage.close();
     const link = join(folder, 'link.db');
@@ -182,7 +182,7 @@ describe('a start that does not find its database', () => {
     assert.deepEqual(beside.sort(), ['real.db', 'real.db-shm', 'real.db-wal', 'second']);
     assert.deepEqual(readdirSync(folder), ['carrel.db']);
     await storage.close();
-    // Its disk is gone, and its documents are there.
+    // The database's disk is gone, but its documents exist.
     rmSync(elsewhere, { recursive: true });
     mkdirSync(elsewhere);
     mkdirSync(join(folder, 'documents'));

@@ -21,7 +21,7 @@ import {
   startOwnPostgres,
 } from '../support/postgres.ts';
 
-/** Whether somebody has waited for a lock for longer than a search may take here. */
+/** Whether a connection has waited for a lock for longer than the search timeout. */
 const longWaiting =
   "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND age(now(), waitstart) > '400ms'";
 
@@ -67,7 +67,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
-  test('a step of a migration that fails leaves the step before it', async () => {
+  test('a failed migration step keeps the steps before it', async () => {
     const other = await createTestDatabase(server);
     const connections = createConnections({ url: other.url });
     const first = 'CREATE TABLE carrel.one (x integer)';
@@ -117,7 +117,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('a wrong password is a matter of configuration, and is not repeated in the message', async () => {
+  test('a wrong password is a configuration error, and is not in the message', async () => {
     const wrong = new URL(url);
     wrong.password = 'sEcReT-word';
     const error = await fails(createPostgresStorage({ url: wrong.href }), 'invalid_config');
@@ -272,7 +272,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('statements that a connection keeps outlive a changed table and a pooler that hands out another connection', async () => {
+  test('prepared statements survive a changed table and a pooler that switches connections', async () => {
     const other = await createTestDatabase(server);
     const connections = createConnections({ url: other.url, connectionsMax: 1 });
     await connections.write((statements) => statements.query('CREATE TABLE kept (x integer)'));
@@ -300,7 +300,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await other.drop();
   });
 
-  test('an aborted call frees its caller at once', async () => {
+  test('an aborted call returns at once', async () => {
     const connections = createConnections({ url });
     const controller = new AbortController();
     const given = connections.read((statements) => statements.query('SELECT pg_sleep(3)'), {
@@ -311,7 +311,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     await connections.close();
   });
 
-  test('transactions that meet are done again until both are through', async () => {
+  test('retries conflicting transactions until both succeed', async () => {
     await run(url, 'CREATE TABLE carrel.counter AS SELECT 0 AS value');
     const connections = createConnections({ url });
     const increase = () =>
@@ -355,12 +355,12 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
     const storage = await createPostgresStorage({ url });
     const name = new URL(url).pathname.slice(1);
     await run(server.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-    // What is open is from before.
+    // Open connections still have the old setting.
     await run(server.url, endConnections(name));
     await fails(save(storage), 'storage_read_only');
     const { total } = await storage.notes.list({ limit: 1, offset: 0 });
     await run(server.url, `ALTER DATABASE ${name} RESET ALL`);
-    // Connections keep what held when they were opened; only those that are older than a moment are given up.
+    // Connections keep the setting from when they were opened; only older ones are closed.
     while (!(await save(storage).catch((error) => assert.equal(error.code, 'storage_read_only')))) await delay(50);
     assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, total + 1);
     await storage.close();
@@ -502,7 +502,7 @@ const entry: NewEntry = {
 };
 const note = { title: 'title', content: 'some words', tags: [], sourceUrls: [] };
 
-/** As soon as one is free: those that were closed are given back a moment later. */
+/** Retries until a connection is free: the server releases closed ones with a delay. */
 async function connected(url: string): Promise<Client> {
   for (;;) {
     const client = new Client({ connectionString: url });

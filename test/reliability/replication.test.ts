@@ -32,7 +32,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     createPostgresStorage({ url: servers.urlOn(servers.primary), readUrl: readUrl ?? servers.urlOn(servers.standby) });
   const titles = async ({ notes }: Storage, query: string): Promise<string[]> =>
     (await notes.list({ query, limit: 100, offset: 0 })).notes.map(({ title }) => title);
-  /** Until the replica answers. */
+  /** Waits until the replica answers. */
   const untilUsed = async (storage: Storage): Promise<void> => {
     const before = storage.replica?.counts().replica;
     while (storage.replica?.counts().replica === before) {
@@ -65,7 +65,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     const { id } = await one.notes.save({ ...note, title: 'bittern' });
     assert.deepEqual(await titles(two, 'bittern'), ['bittern']);
     assert.ok(((await two.replica?.look())?.behindBytes ?? 0) > 0);
-    // The test can fail: the replica itself does not have it.
+    // Shows that the test can fail: the replica itself lacks the row.
     assert.deepEqual(await runOn(urlOn(standby), "SELECT 1 FROM carrel.notes WHERE title = 'bittern'"), []);
     await runOn(standby.url, 'SELECT pg_wal_replay_resume()');
     await untilUsed(two);
@@ -78,11 +78,11 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     const { primary, standby } = servers;
     const storage = await open();
     await untilUsed(storage);
-    // What is acknowledged from here on has reached the standby.
+    // Writes acknowledged after this have reached the standby.
     await servers.waitForStandby(true);
     await runOn(standby.url, 'SELECT pg_wal_replay_pause()');
     const { id } = await storage.notes.save({ ...note, title: 'grebe' });
-    // The primary answers, and the replica is passed over for a while.
+    // The primary answers, and the replica is skipped for a while.
     assert.deepEqual(await titles(storage, 'grebe'), ['grebe']);
     await primary.kill();
     const search = titles(storage, 'grebe');
@@ -108,7 +108,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await standby.start({ max_standby_streaming_delay: 0 });
     await untilUsed(storage);
 
-    // A lock on the primary ends what holds the table on the replica.
+    // A lock on the primary cancels queries on that table on the replica.
     const connections = createConnections({ url: urlOn(primary) });
     const replica = createReplica(urlOn(standby), { url: urlOn(primary) }, connections.read);
     const holding = Promise.withResolvers<void>();
@@ -145,13 +145,13 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await standby.kill();
     const unconfirmed = { code: 'unavailable', message: /did not confirm/ };
     await assert.rejects(hasty.notes.save(note), unconfirmed);
-    // Once it is held for longer than usual, no others are, and searches go on.
+    // Once one write has waited longer than usual, others fail fast, and searches continue.
     const long = `${waiting} AND state_change < clock_timestamp() - interval '1 second'`;
     while ((await runOn(primary.url, long)).length === 0) await pause(50);
     await assert.rejects(hasty.notes.save(note), { code: 'unavailable', message: /standby .* Nothing was saved/ });
     await hasty.notes.list({ limit: 1, offset: 0 });
     assert.equal((await runOn(primary.url, waiting)).length, 1);
-    // The server calls it a success when somebody ends its waiting.
+    // The server reports success when its wait is cancelled.
     let isSaving = true;
     const saving = assert.rejects(patient.notes.save(note), unconfirmed).finally(() => {
       isSaving = false;
@@ -162,7 +162,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     await standby.start();
     await servers.waitForStandby(true);
     await patient.notes.save(note);
-    // As they were told: the first of each may be there, and is.
+    // The first write of each may have been saved, as its error said, and was.
     assert.equal((await patient.notes.list({ limit: 1, offset: 0 })).total, total + 3);
     while (!(await hasty.notes.save(note).catch(() => undefined))) await pause(20);
     for (const storage of [patient, hasty]) await storage.close();
@@ -177,7 +177,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
       const storage = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: url, DATABASE_READ_URL: urlOn(standby) };
       return startEngine(t, { env: { ...storage, EMBEDDING_PROVIDER: 'ollama', OLLAMA_HOST: model.origin } });
     };
-    // One knows both servers, the other an address that moves.
+    // One engine knows both servers, the other an address that moves.
     const engines = await Promise.all([start(bothUrl), start(movingUrl)]);
     const load = startLoad(engines);
     await load.reach(10);
@@ -188,8 +188,8 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     assert.match(metrics, /^carrel_source_up\{.*source="replica".*\} 1$/m);
     assert.match(metrics, /^carrel_replica_lag_bytes(?:\{.*\})? \d+$/m);
     await primary.kill();
-    // Before anybody takes over neither server takes writes. Searches are answered unless the primary had flushed more than it
-    // had sent: then nobody knows what the replica lacks.
+    // Before the promotion, neither server accepts writes. Searches are answered unless the primary had flushed more than it had
+    // sent: then it is unknown what the replica lacks.
     await load.refusal();
     const none = await createPostgresStorage({ url: bothUrl }).catch((error: unknown) => error);
     assert.ok(isCarrelError(none) && none.code === 'unavailable', String(none));
@@ -212,9 +212,9 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
     };
     const [last = ''] = [...load.acknowledged.keys()].slice(-1);
     for (const engine of engines) {
-      // Jobs that nobody was told of are done, too, and all get their vectors.
+      // Jobs whose answers were lost are also done, and all get their vectors.
       while (isBusy(await engine.get('/status'))) await pause(50);
-      // The vectors of this model are the same for "note 1 of lane 2" and "note 2 of lane 1".
+      // This model has the same vectors for "note 1 of lane 2" and "note 2 of lane 1".
       const { results } = await engine.search({ query: last, vec_only: true, include_weak: true, top: 20 });
       assert.ok(results.some(({ text }) => text === last));
     }
@@ -222,7 +222,7 @@ describe('PostgreSQL with a standby that follows it', { skip: replicationObstacl
       runOn(urlOn(standby), `SELECT ${columns} FROM carrel.${table} GROUP BY ${columns} HAVING count(*) > 1`);
     assert.deepEqual(await twice('kb_passages', 'body'), []);
     assert.deepEqual(await twice('kb_vectors', 'owner, model'), []);
-    // Each is told again of what the other does.
+    // Each engine receives the other's notifications again.
     const listening = "SELECT 1 FROM pg_stat_activity WHERE application_name = 'carrel notices'";
     while ((await runOn(standby.url, listening)).length < engines.length) await pause(50);
   });
@@ -241,12 +241,12 @@ function doctor(t: TestContext, url: string, readUrl: string): string {
 interface Load {
   readonly acknowledged: ReadonlyMap<string, { readonly engine: EngineClient; readonly job: number }>;
   reach(count: number): Promise<void>;
-  /** The next call that is told that the database is away. */
+  /** Waits for the next call that reports the database as unavailable. */
   refusal(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Notes and searches at each engine, one after the other; whatever is not answered well must say why. */
+/** Adds notes and searches at each engine, one after the other; every failure must give a reason. */
 function startLoad(engines: readonly EngineClient[]): Load {
   const acknowledged = new Map<string, { engine: EngineClient; job: number }>();
   let refused = 0;

@@ -32,7 +32,7 @@ describe('the check of acknowledged writes', () => {
   for (const [name, { of, left = [kept], says }] of Object.entries(wrong)) {
     it(`detects ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));
   }
-  it('lets calls at the same time see either', () => {
+  it('accepts either value for concurrent calls', () => {
     const during = [{ ...told('write', 80, 3), endMs: 100 }, told('read', 85, 2), told('read', 86, 3)];
     assert.deepEqual(faultsIn([...history, ...during], [{ ...kept, version: 3 }]), []);
   });
@@ -40,7 +40,7 @@ describe('the check of acknowledged writes', () => {
 
 const obstacle = serverObstacle();
 
-/** From ten on, one process is killed: an upload that it held is waited for half a minute. Longer before a release. */
+/** At ten or more, one process is killed, and its upload is awaited for half a minute. Set higher before a release. */
 const seconds = Number(process.env['CARREL_SCALE_SECONDS'] ?? 1);
 
 describe('two processes on one PostgreSQL behind a plain load balancer (contract §3)', {

@@ -10,7 +10,7 @@ import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostg
 import { runOn } from '../support/replication.ts';
 import { size } from '../support/sizes.ts';
 
-/** Notes of one chunk each, so that each is one text to embed; several times what a process claims at a time. */
+/** Notes with one chunk, so each is one text to embed; several times what a process claims at once. */
 const notes = size({ quick: 80, full: 120 });
 const claimedAtOnce = 32;
 
@@ -58,7 +58,7 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
     const place = await open(t);
     await fill(t, place);
     const models = [await startOllama(t), await startOllama(t)] as const;
-    // Neither gets an answer before both have something to do.
+    // Neither gets an answer before both have work.
     const gate = Promise.all(models.map(({ asked }) => asked)).then(() => {});
     for (const model of models) model.gate = gate;
     const [one, two] = await Promise.all([start(t, place, models[0]), start(t, place, models[1])]);
@@ -95,7 +95,7 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
   });
 }
 
-/** An engine without a model leaves everything to those that have one. */
+/** Adds notes through an engine without a model, which leaves embedding to the others. */
 async function fill(t: TestContext, { dataDir, env }: Place): Promise<void> {
   const engine = await startEngine(t, { ...(dataDir === undefined ? {} : { dataDir }), env });
   const jobs: number[] = [];
@@ -112,7 +112,7 @@ async function start(t: TestContext, { dataDir, env }: Place, model: FakeOllama)
   return { engine, model };
 }
 
-/** Until so many texts have no vectors. */
+/** Waits until `count` texts have no vectors. */
 async function until(engine: EngineClient, count: number): Promise<void> {
   while (Number((await engine.get('/status'))['unembedded']) > count) await pause(20);
 }

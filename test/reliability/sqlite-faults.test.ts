@@ -90,13 +90,13 @@ describe('a SQLite file that misbehaves', () => {
     assert.equal(error.message.includes('not a database at all'), false);
   });
 
-  test('damage inside a file is an error of the call that meets it, and the check finds it', async () => {
+  test('damage inside a file fails the call that reads it, and the check finds it', async () => {
     const path = join(folder, 'damaged.db');
     const storage = await createSqliteStorage({ path });
     for (let index = 0; index < 200; index += 1) await save(storage, 'words '.repeat(200));
     await storage.close();
     const bytes = readFileSync(path);
-    // The schema lies at the front and stays readable.
+    // The schema is at the start of the file and stays readable.
     bytes.fill(0xa5, Math.floor(bytes.length / 2));
     writeFileSync(path, bytes);
     const damaged = await createSqliteStorage({ path });
@@ -109,7 +109,7 @@ describe('a SQLite file that misbehaves', () => {
     await damaged.close();
   });
 
-  test('a folder in the place of the file is a matter of configuration, and keeps its mode', async () => {
+  test('a folder instead of the file is a configuration error, and keeps its mode', async () => {
     const path = join(folder, 'a-folder');
     mkdirSync(path, { mode: 0o755 });
     const error = await fails(createSqliteStorage({ path }), 'invalid_config');
@@ -128,7 +128,7 @@ describe('a SQLite file that misbehaves', () => {
     for (const path of [foreign, text]) assert.equal(statSync(path).mode & 0o777, 0o644);
   });
 
-  test('a step of a migration that fails leaves the step before it', async () => {
+  test('a failed migration step keeps the steps before it', async () => {
     const path = join(folder, 'steps.db');
     const { openDatabase } = await import('../../src/storage/sqlite/database.ts');
     const { migrate, schemaVersion } = await import('../../src/storage/sqlite/migrate.ts');
@@ -150,7 +150,7 @@ describe('a SQLite file that misbehaves', () => {
     for (const storage of storages) await storage.close();
   });
 
-  test('a lock that another process keeps is storage_busy after the bound, and goes away with it', async () => {
+  test('a lock of another process causes storage_busy after the timeout, and ends with the process', async () => {
     const path = join(folder, 'locked.db');
     const storage = await createSqliteStorage({ path, busyTimeoutMs: 20 });
     const other = new DatabaseSync(path);
@@ -256,7 +256,7 @@ describe('as root: a disk that misbehaves', { skip: cannotMount() }, () => {
     await fails(storeLarge(storage), 'storage_full');
     await storage.entries.remove({ ids: ids.slice(10, 300), dryRun: false });
     await storage.close();
-    // The room outlives the process that kept it, and lets another start where others took all that a log needs.
+    // The reserved space outlives its process, and lets another start when nothing is left for a log.
     fillDisk(join(disk, 'more ballast'));
     storage = await createSqliteStorage({ path });
     for (const id of ids.slice(300, 310)) await storage.entries.remove({ ids: [id], dryRun: false });
@@ -297,7 +297,7 @@ test('T145: a file that may not grow rejects writes, keeps reading, and recovers
   skip: cannotLimit(),
 }, async () => {
   const path = join(temporaryFolder(), 'limited.db');
-  // The soft limit of the process, which can be lifted from outside.
+  // A soft limit, which can be raised from outside.
   const child = spawn('prlimit', ['--fsize=3000000:unlimited', process.execPath, limitedWriter, path], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
@@ -328,7 +328,7 @@ test('contract §1: reports why a database cannot be opened: files in use, or an
   const path = join(temporaryFolder(), 'notes.db');
   await (await createSqliteStorage({ path })).close();
   chmodSync(dirname(path), 0o755);
-  // Only root can be another user; anybody else may lock himself out.
+  // Only root can become another user; other users remove their own permission.
   const asAnother = process.getuid?.() === 0 ? 'process.setuid(65534);' : `chmodSync(${JSON.stringify(path)}, 0);`;
   const script = `
     import { chmodSync, closeSync, openSync } from 'node:fs';
@@ -409,14 +409,14 @@ function entry(text: string) {
   return { threadId: 't', source: 'user', text, metadata: {}, summary: undefined, tags: [], images: [] } as const;
 }
 
-/** More than the room that is kept for removing. */
+/** Stores more than the space reserved for deletions. */
 async function storeLarge(storage: Storage): Promise<unknown> {
   const data = randomBytes(40_000_000);
   const images = [{ data, mimeType: 'image/png', metadata: {} }];
   return storage.entries.store({ entries: [{ ...entry('a large one'), images }] });
 }
 
-/** Takes every byte that is left. */
+/** Fills all free space. */
 function fillDisk(path: string): void {
   const file = openSync(path, 'w');
   for (let size = 1024 * 1024; size >= 1024; ) {
@@ -442,7 +442,7 @@ function cannotMount(): string | false {
   }
 }
 
-/** util-linux has it on every Linux; it runs the program in its own process, so the id is that of the program. */
+/** Part of util-linux on every Linux. It execs the program, so the process id is the program's. */
 function cannotLimit(): string | false {
   return existsSync('/usr/bin/prlimit') ? false : 'this machine has no prlimit';
 }

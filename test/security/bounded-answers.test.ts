@@ -6,10 +6,10 @@ import { openSession, type RawSession } from '../support/raw-http.ts';
 /** The contract's default of ANSWER_MAX_BYTES. */
 const answerBytesMax = 4 * 1024 * 1024;
 const entryCount = 30;
-/** Of the whole program, with the reranker. Unbounded, these calls took more than twice as much. */
+/** Limit for the whole program with the reranker. Unbounded answers took more than twice as much. */
 const memoryMax = 640 * 1024 * 1024;
 
-/** Contract §8: no answer is longer than ANSWER_MAX_BYTES, and what was left out is told with how to get it. */
+/** Contract §8: no answer exceeds ANSWER_MAX_BYTES, and each says how to get the rest. */
 describe('answers from entries of a megabyte', () => {
   let program: ListeningProgram;
   let session: RawSession;
@@ -95,7 +95,7 @@ describe('answers from entries of a megabyte', () => {
     const lines = Array.from({ length: 60 }, (_, line) => `${line} ${'needle '.repeat(1900)}`).join('\n');
     const { context_id: id } = await call('store_context', { thread_id: 'long', source: 'user', text: lines });
     const args = { pattern: 'needle', thread_id: 'long', max_matches: 1000, context_lines: 4 };
-    // On a busy machine a text may take longer than it is given.
+    // On a busy machine a text may exceed its time limit.
     const grep = async (more: object): ReturnType<typeof call> => {
       const answer = await call('grep_context', { ...args, ...more });
       return answer['timed_out_context_ids'] === undefined ? answer : grep(more);

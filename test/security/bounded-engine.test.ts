@@ -6,7 +6,7 @@ import { type EngineClient, type Json, startEngine } from '../support/engine-cli
 const answerBytesMax = 65_536;
 const notesCount = 6;
 
-/** Security bar: no answer of the engine is longer than ANSWER_MAX_BYTES, and what was left out is told with how to get it. */
+/** Security bar: no answer of the engine exceeds ANSWER_MAX_BYTES, and each says how to get the rest. */
 describe('answers of the engine within a bound', () => {
   let engine: EngineClient;
   let longId: number;

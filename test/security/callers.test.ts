@@ -8,7 +8,7 @@ import { createSignIns } from '../../src/console/sign-in.ts';
 import { callerKey, callerOf } from '../../src/mcp/http/visitor.ts';
 import { startOAuthIssuer } from '../fakes/oauth-issuer.ts';
 
-// Who is who: quotas, sessions, uploads and tasks go by an identity that no two callers have in common.
+// Quotas, sessions, uploads and tasks belong to an identity that no two callers share.
 
 test('OAuth tokens count as one caller only for the same issuer, kind and subject', async (t) => {
   const audience = 'https://carrel.example/mcp';

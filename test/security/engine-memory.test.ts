@@ -7,7 +7,7 @@ const memoryMax = 512 * 1024 * 1024;
 /** The default of ANSWER_MAX_BYTES. */
 const answerBytesMax = 4 * 1024 * 1024;
 
-/** Security bar G7: the parent stays within 512 MB whatever the files are. These two took more than twice as much. */
+/** Security bar G7: the parent stays below 512 MB for any files. These two took more than twice as much. */
 test('files of millions of headings and keys do not fill the memory of the engine', async (t) => {
   const args = ['engine', '--port', '0'];
   const program = await startListening(carrelProgram, args, { ENABLE_RERANKING: 'true' });
@@ -38,7 +38,7 @@ test('files of millions of headings and keys do not fill the memory of the engin
       await pause(200);
     }
   }
-  // Many at once, which nobody reads to the end.
+  // Many concurrent answers that are not read to the end.
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => fetch(`${program.url}/documents/${documents[index % 2]}`)),
   );

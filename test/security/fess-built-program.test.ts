@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { openWorld, type World, wholeFile } from '../acceptance/fess/bridge.ts';
 import { size } from '../support/sizes.ts';
 
-// 000 §7.1 through the built program: whatever a caller puts into any argument, cursor or URI, no document of another
-// label comes back. Every document says `test`, so what escapes finds something; `secret` words are of other labels only.
+// 000 §7.1 through the built program: no argument, cursor or URI returns a document of another label. Every document contains
+// `test`, so an escaping query finds something; `secret` words occur only in other labels.
 
 const attacks = [
   'test OR',
@@ -80,7 +80,7 @@ for (const version of ['15.4', '15.8'] as const) {
       }
     });
 
-    test('generated queries do not either', async () => {
+    test('generated queries reveal no document of another label', async () => {
       const part = fc.constantFrom(
         'test',
         'hr',

@@ -13,9 +13,8 @@ import { searchIndex } from '../fakes/fess/search-index.ts';
 import { type FakeFess, startFakeFess } from '../fakes/fess/start-fake-fess.ts';
 import { size } from '../support/sizes.ts';
 
-// 000 §7.1: each bridge operates exclusively on its own knowledge domain. Fess glues the label onto the query text, so
-// this has to hold for every text. The documents of the other labels hold all words of the generator, so that whatever
-// escapes finds them.
+// 000 §7.1: each bridge operates exclusively on its own knowledge domain. Fess appends the label to the query text, so this
+// must hold for every text. Documents of other labels contain all of the generator's words, so an escaping query finds them.
 
 const label = 'finance';
 const seed = 20_261_115;
@@ -147,7 +146,7 @@ test(`${queries} hostile queries: Fess parses the label as a required clause, at
     }),
     { numRuns: queries, seed },
   );
-  // The rest has no word in it and is refused. A guard that refuses everything would isolate as well.
+  // The rest contain no word and are rejected. A guard that rejects everything would also isolate.
   assert.ok(sent > queries / 2, `only ${sent} queries were sent at all`);
 });
 
@@ -192,7 +191,7 @@ for (const version of ['15.4', '15.8'] as const) {
         assert.ok(
           isCarrelError(error) && ['invalid_arguments', 'fess_error', 'resource_not_found'].includes(error.code),
         );
-        // The tripwire is for servers that are not as we know them; with this one the guard itself has to suffice.
+        // The tripwire is for unknown servers; on this one the guard alone must suffice.
         assert.notEqual(error.data['fault'], 'label_not_applied');
         return null;
       }
@@ -229,7 +228,7 @@ for (const version of ['15.4', '15.8'] as const) {
       );
     });
 
-    // As a real 15.5 and 15.7 do: the engine lists the terms of documents that don't match, whoever may read them.
+    // Like a real 15.5 and 15.7: the engine lists terms of documents that don't match, readable or not.
     test('values of other domains stay inside, even if the server lists them', async (t) => {
       const leaky = await startFakeFess({ version, documents, listsEmptyBuckets: true });
       t.after(() => leaky.close());
@@ -305,7 +304,7 @@ function foreignLabels(params: URLSearchParams): string[] {
   }
 }
 
-/** A 400 is safe as well. */
+/** A 400 is also safe. */
 function secondAttemptIsSafe(params: URLSearchParams): boolean {
   try {
     return requiresLabel(parseQuery(withoutHead(assembleQuery(params, true))));

@@ -10,8 +10,8 @@ import { startFakeFess } from '../fakes/fess/start-fake-fess.ts';
 import { carrelProgram } from '../support/child-program.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 
-// 000 §7.1 on the server that makes it hardest: `query.orsearch.min.hit.count` takes the label for optional wherever little
-// is found, and a domain of more than 10,000 documents hides that from totals, which end there.
+// 000 §7.1 on the hardest server: `query.orsearch.min.hit.count` makes the label optional when little is found. A domain with
+// more than 10,000 documents hides that, because totals stop there.
 
 const small = generateCorpus({ labels: ['hr', 'policy'], documentsPerLabel: 3 });
 const foreign = small.documents.map((document) => ({ ...document, content: `${document.content} zebrafish` }));
@@ -83,7 +83,7 @@ for (const { version, size } of [
       assert.deepEqual(gone, [], 'Fess was never asked for the copy of one of them');
     });
 
-    test('documents of the domain are', async () => {
+    test('finds documents of the domain', async () => {
       for (const { docId } of [ours[0], fish, ours.at(-1)] as FakeDocument[]) {
         const read = await world.peer.request('resources/read', { uri: `fess://finance/doc/${docId}` });
         const text = (read.result as { contents: { text: string }[] }).contents[0]?.text ?? '';
@@ -92,10 +92,10 @@ for (const { version, size } of [
       }
     });
 
-    test('the list of resources and completions have no others', async () => {
+    test('resource lists and completions contain only documents of the domain', async () => {
       let cursor: string | undefined;
       let listed = 0;
-      // The last pages are where a window ends; the first ones show as much.
+      // Three pages show as much as the last ones.
       for (let page = 0; page < 3 && (page === 0 || cursor !== undefined); page += 1) {
         const answer = await world.peer.request('resources/list', cursor === undefined ? {} : { cursor });
         assertOurs(answer);
@@ -115,7 +115,7 @@ for (const { version, size } of [
       }
     });
 
-    test('find has no others either', async (t) => {
+    test('find returns only documents of the domain', async (t) => {
       const client = startStdioClient(carrelProgram, ['serve', '--toolsets', 'fess,find'], {
         HOME: world.home,
         CARREL_HOME: join(world.home, 'data'),
@@ -137,7 +137,7 @@ for (const { version, size } of [
   });
 }
 
-// As seen on a real server with `query.orsearch.min.hit.count=1`: a query that finds nothing answered with the whole domain.
+// Seen on a real server with `query.orsearch.min.hit.count=1`: a query without matches returned the whole domain.
 for (const version of ['15.4', '15.8'] as const) {
   test(`Fess ${version}: a query that matches nothing answers nothing, on a fresh bridge and in strict mode`, async (t) => {
     const fess = await startFakeFess({

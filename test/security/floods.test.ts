@@ -8,8 +8,8 @@ import { openSession } from '../support/raw-http.ts';
 import { runPiped } from '../support/terminal.ts';
 
 /*
- * Turns are given by caller, not by arrival. What counts is how many answers of the one who floods leave before that of the
- * other: before, all of them did.
+ * Requests are scheduled by caller, not by arrival. The test counts how many answers of the flooding caller leave before the
+ * other's; without fair scheduling all of them do.
  */
 
 const env = { EMBEDDING_PROVIDER: 'none', RERANKING: 'off' };
@@ -28,7 +28,7 @@ test('a token that floods with long reads does not hold up another', async (t) =
   const ids: number[] = [entry.context_id];
   await session.call(2, 'get_context_by_ids', { context_ids: ids });
 
-  // A process of its own: here, its answers would hold up those that are measured.
+  // In a separate process: here, its answers would delay the measured ones.
   const script = `
     import { openSession } from ${JSON.stringify(new URL('../support/raw-http.ts', import.meta.url).href)};
     const session = await openSession(${JSON.stringify(url)}, '2025-11-25', { headers: { authorization: 'Bearer ${busy}' } });

@@ -6,11 +6,11 @@ import { test } from 'node:test';
 import { openStorage } from '../../src/storage/open-storage.ts';
 import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
 
-// The schema of a SQLite file is a program of whoever made the file.
+// The schema of a SQLite file is code written by whoever made the file.
 
-/** A query without end. */
+/** An infinite query. */
 const endless = 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT';
-/** Ends a command that reads such a view, which then fails the test. */
+/** Stops a command that reads such a view, which then fails the test. */
 const timeout = 60_000;
 
 function run(dataDir: string, ...args: string[]) {

@@ -7,7 +7,7 @@ import { hashFile, readOnce } from '../../src/cli/add/add-files.ts';
 import { findFiles } from '../../src/cli/add/find-files.ts';
 import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
 
-// Somebody runs Carrel in a folder that somebody else has prepared, such as a repository that was just cloned.
+// Someone runs Carrel in a folder that someone else prepared, such as a freshly cloned repository.
 
 const hostileEnv = {
   HOST: '0.0.0.0',
@@ -76,7 +76,7 @@ test('add reads no pipe and no device as .gitignore', { skip: process.platform =
   for (const name of ['pipe', 'device', 'plain']) {
     for (const file of ['a.md', 'b.log']) writeFileSync(join(folder, name, file), 'text');
   }
-  // In a process that can be ended: a fault here would wait for ever.
+  // In a process that can be killed: a fault here would wait forever.
   const script = `import { findFiles } from ${JSON.stringify(join(import.meta.dirname, '../../src/cli/add/find-files.ts'))};
     console.log(findFiles([${JSON.stringify(folder)}], { include: [], exclude: [] }).files.map(({ path }) => path).join());`;
   const args = ['--input-type=module', '-e', script];
@@ -103,7 +103,7 @@ test('add reads nothing outside a folder, when a part of it becomes a link betwe
     },
     { code: 'upload_conflict' },
   );
-  // As if it had been a link while the folder was listed, too.
+  // As if it had also been a link while the folder was listed.
   const [target] = findFiles([join(outside, 'a.md')], selection).files;
   assert.ok(target);
   assert.equal(await hashFile({ ...target, path: inside.path }), undefined);

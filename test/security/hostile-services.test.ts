@@ -9,19 +9,19 @@ import { createHttpReranking } from '../../src/search/rerank/http-reranking.ts';
 import { createFessClient, jsonObject } from '../../src/toolsets/fess/fess-api/fess-client.ts';
 import { type Owner, serveHttp } from '../fakes/loopback-server.ts';
 
-// A service that the operator configured may be broken, or somebody else's by now.
+// A service that the operator configured may be broken or compromised.
 
 const MiB = 1024 * 1024;
 
 interface Hostile {
   origin: string;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   asked: string[];
-  /** Bytes that left for the answers. */
+  /** Bytes sent as answers. */
   sent(): number;
 }
 
-/** Answers each request with the text, over and over until it has so many bytes. */
+/** Answers each request with the text, repeated up to this many bytes. */
 async function serve(
   t: Owner,
   answerTo: (url: URL) => { text: string; bytes?: number; status?: number; retryAfter?: string },
@@ -54,7 +54,7 @@ function engineAt({ origin }: Hostile) {
 
 const refused = { code: 'engine_error' };
 
-test('endless pages of an engine end, by count or when they stall', async (t) => {
+test('stops reading endless pages of an engine, by count or when they stall', async (t) => {
   const document = { id: 1, title: 't', tags: [] };
   let count = 0;
   const endless = await serve(t, ({ pathname }) => {
@@ -86,7 +86,7 @@ test("rejects an engine's answer that is too long, too deep or too full before p
   }
 });
 
-test('so is one of Fess', async (t) => {
+test('rejects such an answer from Fess', async (t) => {
   const server = await serve(t, () => ({ text: '[],'.repeat(20 * 1024), bytes: 5 * MiB }));
   const client = createFessClient({
     baseUrl: server.origin,
@@ -112,7 +112,7 @@ test("bounds a reranking or embedding server's answer by the request", async (t)
   assert.ok(server.sent() < 20 * MiB, `${server.sent()} bytes were read`);
 });
 
-test('a search waits for no pause that a server asks for', async (t) => {
+test('a search does not wait for a pause that a server requests', async (t) => {
   const server = await serve(t, () => ({ text: '{}', status: 429, retryAfter: '3600' }));
   const reranking = createHttpReranking({ ...calls, url: server.origin, model: 'm', apiKey: undefined });
   await assert.rejects(reranking.score('q', ['a passage']), { code: 'unavailable' });

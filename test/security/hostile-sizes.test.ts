@@ -5,7 +5,7 @@ import { carrelProgram, startListening } from '../support/child-program.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 import { openSession } from '../support/raw-http.ts';
 
-/** Characters of three bytes that no compression makes shorter: an index of PostgreSQL holds 2,704 bytes of them. */
+/** Incompressible three-byte characters: a PostgreSQL index entry holds 2,704 bytes of them. */
 function long(characters: number): string {
   const random = createRandom(1, characters);
   return Array.from({ length: characters }, () => String.fromCharCode(0x4e00 + random.below(20_000))).join('');
@@ -19,7 +19,7 @@ const most = Number.MAX_SAFE_INTEGER;
 
 const file = { filename: 'a.txt', total_size: 1 };
 
-/** Every argument that is stored, and what an answer calls it. */
+/** Every stored argument, and its name in answers. */
 function storing(text: string): readonly (readonly [tool: string, args: object, name: string])[] {
   return [
     ['store_context', { ...entry, thread_id: text }, 'thread_id'],
@@ -46,7 +46,7 @@ function storing(text: string): readonly (readonly [tool: string, args: object, 
   ];
 }
 
-/** Where no control character may be either. */
+/** Arguments that also reject control characters. */
 function naming(text: string): readonly (readonly [tool: string, args: object, name: string])[] {
   return [
     ['kb_addnote', { text: 'b heron', collection: text }, 'collection'],
@@ -63,7 +63,7 @@ function naming(text: string): readonly (readonly [tool: string, args: object, n
 
 const refused = [...storing(nul), ...storing(half), ...naming('a\u0001b')];
 
-/** What is as long as it may be, one longer, or has what a database cannot keep. */
+/** Values of the maximum length, one longer, or with characters that a database can't store. */
 const calls: readonly (readonly [tool: string, args: object])[] = [
   ['store_context', { ...entry, thread_id: long(512), tags: [long(256), long(255)] }],
   ['store_context', { ...entry, thread_id: long(513) }],
@@ -111,7 +111,7 @@ const calls: readonly (readonly [tool: string, args: object])[] = [
 
 const obstacle = serverObstacle();
 
-/** Seed 004, security: hostile values get a clear answer, and the same one on both databases. */
+/** Seed 004, security: hostile values get a clear answer, the same on both databases. */
 test('values that an index or a text of a database cannot hold', { skip: obstacle ?? false }, async (t) => {
   const server = await startRealPostgres();
   assert.ok(typeof server !== 'string', String(server));
@@ -152,7 +152,7 @@ test('values that an index or a text of a database cannot hold', { skip: obstacl
   }
 });
 
-/** An error as it is; of a result, what it has, and how much was found, except for what is ingested meanwhile. */
+/** An error unchanged, or the names of a result's fields; with the length of lists if `counts`. */
 function outline({ error, result }: { error?: unknown; result?: Record<string, unknown> }, counts: boolean): string {
   if (error !== undefined || result?.['isError'] === true) return JSON.stringify(error ?? result?.['content']);
   const content = Object(result?.['structuredContent']) as Record<string, unknown>;

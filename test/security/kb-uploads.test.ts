@@ -28,13 +28,13 @@ async function begin({ agent }: Fixture, size: number) {
   return { id: String(started['upload_id']), url: String(started['upload_url']) };
 }
 
-test('an address for bytes is guarded by Host and Origin, and its secret is in no log', async (t) => {
+test('an upload address is guarded by Host and Origin, and its secret is never logged', async (t) => {
   const fixture = await start(t, { LOG_LEVEL: 'debug' });
   const { url, id } = await begin(fixture, 3);
   const put = (headers: Record<string, string>) => exchange(url, { method: 'PUT', body: 'abc', headers });
   assert.equal((await put({ host: 'evil.example' })).status, 403);
   assert.equal((await put({ origin: 'http://evil.example' })).status, 403);
-  // Stored as it comes, a compressed body would be another file.
+  // Stored unchanged, a compressed body would be another file.
   const compressed = await put({ 'content-encoding': 'gzip' });
   assert.deepEqual([compressed.status, compressed.headers['accept-encoding']], [415, 'identity']);
   assert.equal((await put({})).status, 201);
@@ -82,7 +82,7 @@ test('a client that disconnects midway leaves nothing, and can return', async (t
   assert.equal(fixture.fake.requests.at(-1)?.file?.bytes.toString(), 'y'.repeat(1000));
 });
 
-test('paths that only look like an address for bytes lead nowhere', async (t) => {
+test('paths that only look like an upload address are not found', async (t) => {
   const fixture = await start(t);
   const { url, id } = await begin(fixture, 3);
   const secret = url.split('/').at(-1) ?? '';
@@ -100,7 +100,7 @@ test('paths that only look like an address for bytes lead nowhere', async (t) =>
   assert.equal((await exchange(`${origin}/kb/upload`, { method: 'PUT', body: 'abc' })).status, 401);
 });
 
-test('one client cannot take the room of the others', async (t) => {
+test('one client cannot use up the space of others', async (t) => {
   const fixture = await start(t, { KB_UPLOADS_PER_CLIENT: '3', KB_UPLOAD_BYTES_PER_CLIENT: '5000' });
   await begin(fixture, 2000);
   await begin(fixture, 2000);

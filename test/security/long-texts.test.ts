@@ -7,7 +7,7 @@ import { openSession } from '../support/raw-http.ts';
 
 const stallMsMax = 250;
 
-/** Security bar: nothing holds up the thread that serves. Texts without spaces take longest to look through for words. */
+/** Security bar: nothing blocks the serving thread. Texts without spaces take longest to search for words. */
 test('searches through long entries are judged and shown off the serving thread', async (t) => {
   const { env, stallFile, clear } = environment({ seed: 1 });
   const program = await startListening(carrelProgram, ['serve', '--transport', 'http', '--port', '0'], env);

@@ -27,7 +27,7 @@ test('a server on another port can neither use nor replace a session of the cons
   await new Promise<void>((done) => void neighbour.listen(0, '127.0.0.1', done));
   t.after(() => neighbour.close());
   const elsewhere = `http://127.0.0.1:${(neighbour.address() as AddressInfo).port}/`;
-  // The neighbour has a session of its own, too.
+  // The neighbour also has a separate session.
   const own = await fetch(`${origin}/sign-in`, {
     method: 'POST',
     body: new URLSearchParams({ token }),

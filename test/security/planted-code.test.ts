@@ -15,7 +15,7 @@ import { test } from 'node:test';
 import { version } from '../../src/base/package-info.ts';
 import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';
 
-// Compiled code runs as it is. A data folder may come from anywhere: a backup, an archive, another user.
+// Cached code is run without checks, and a data folder may come from anywhere: a backup, an archive, another user.
 
 const handshake = [
   {
@@ -37,7 +37,7 @@ function serve(dataDir: string, env: Record<string, string> = {}): void {
   assert.match(stdout, /"id":2/);
 }
 
-/** Long before it was written, so that reading it changes that (`relatime`). */
+/** Sets the access time before the write time, so that a read changes it (`relatime`). */
 function forgetReads(path: string): void {
   utimesSync(path, new Date('2001-01-01'), new Date('2020-01-01'));
 }
@@ -46,7 +46,7 @@ function wasRead(path: string): boolean {
   return statSync(path).atime.getFullYear() !== 2001;
 }
 
-test('code that somebody has put below the cache of a data folder is not run, nor even read', (t) => {
+test('code planted in the cache of a data folder is neither run nor read', (t) => {
   const dataDir = makeFolder(t);
   const cache = join(dataDir, 'cache');
   const folders = [cache, join(cache, `code-${version}`), join(cache, `${process.version}-${process.arch}`)];
@@ -83,7 +83,7 @@ test('compiled code is kept only in a cache folder that nobody else can write to
   assert.equal(readdirSync(own).length, 1);
 });
 
-test('nothing is made where the user has no folder for caches, or names one relative to the current folder', (t) => {
+test('creates nothing if the user has no cache folder, or a relative one', (t) => {
   const home = makeFolder(t);
   serve(home, { XDG_CACHE_HOME: 'relative' });
   assert.equal(existsSync('relative'), false);

@@ -7,7 +7,7 @@ import { startResearch } from '../acceptance/research/research-fixture.ts';
 
 const { rpc, carrel, providers, site } = await startResearch();
 
-/** What a person does not see and a model would read; joiners inside emoji are none of these. */
+/** Characters that people don't see but models read, except joiners inside emoji. */
 const invisible =
   /[\u0000-\u0008\u000b\u000e-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
@@ -202,6 +202,6 @@ test('T085: a page designed to hang its reader ends in an answer while others ar
     answer.result !== undefined || answer.error?.data.code === 'fetch_failed',
     JSON.stringify(answer).slice(0, 300),
   );
-  // A loop that is held up would serve none of them before the bomb is answered.
+  // A blocked loop would serve none of them before the bomb is answered.
   assert.ok(served > 10, `only ${served} other requests were served`);
 });

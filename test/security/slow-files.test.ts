@@ -5,8 +5,7 @@ import { pause } from '../support/pause.ts';
 import { doublingForms } from './parsers/bombs.ts';
 
 /*
- * Security bar, "Fairness": files that use up all the time they may do not hold up the others. Two of these would take
- * twenty minutes.
+ * Security bar, "Fairness": files that use up their time limit do not hold up others. Two of these would take twenty minutes.
  */
 test('poisoned PDFs do not hold up small files', async (t) => {
   const engine = await startEngine(t, { env: { KB_EXTRACT_CPU_MS: '3600000', KB_WORKERS: '1' } });
@@ -20,7 +19,7 @@ test('poisoned PDFs do not hold up small files', async (t) => {
   while (!(await statuses()).includes('processing')) await pause(50);
 
   await assertTakenIn(engine, 'heron');
-  // With nothing else small to read, the other one gets its try, and makes room again.
+  // With no small file left, the other poisoned one is tried, and then yields again.
   const other = `/jobs/${poisoned[1]}`;
   while (!String((await engine.get(other))['error']).includes('waits for its turn')) await pause(200);
   await assertTakenIn(engine, 'bittern');

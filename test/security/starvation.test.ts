@@ -6,8 +6,8 @@ import { exchange, openSession, type RawSession } from '../support/raw-http.ts';
 import { openSocket } from '../support/raw-socket.ts';
 
 /*
- * Security bar T018, T161, "Fairness": whatever one client opens, others are served. All share one address and have no
- * token, which is the hardest case: nothing but their conduct tells them apart.
+ * Security bar T018, T161, "Fairness": no client's connections keep others from being served. All share one address and have
+ * no token, which is the hardest case: only their behaviour distinguishes them.
  */
 
 async function assertServed({ url }: ListeningProgram): Promise<void> {

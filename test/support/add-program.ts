@@ -13,7 +13,7 @@ export interface AddProgram {
   stderrText(): string;
   /** Every event so far. */
   readonly events: readonly AddEvent[];
-  /** The next matching event, after the one that was returned last. */
+  /** The next matching event after the last one returned. */
   next(fits: (event: AddEvent) => boolean): Promise<AddEvent>;
   inStep(): Promise<AddEvent>;
 }
@@ -62,7 +62,7 @@ export function startAdd(t: Owner, args: readonly string[], dataDir: string, env
   return { process: child, exited, stderrText, events, next, inStep: () => next(({ event }) => event === 'in_step') };
 }
 
-/** By path, the SHA-256 of each file of a folder. */
+/** The SHA-256 of each file in a folder, by path. */
 export function hashesOf(folder: string): Record<string, string> {
   const hashes: Record<string, string> = {};
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
@@ -73,7 +73,7 @@ export function hashesOf(folder: string): Record<string, string> {
   return hashes;
 }
 
-/** By source path, the hash of each document of a collection that an engine has. */
+/** The hash of each document in a collection, by source path. */
 export async function documentsOf(api: string, collection: string): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
   for (let offset = 0; ; offset += 100) {

@@ -22,7 +22,7 @@ export interface Backend {
   place(): Promise<StorageLocation>;
 }
 
-/** Runs the suite once on each backend; `server` for what PGlite cannot do (COPY, several connections, a crash). */
+/** Runs the suite once on each backend. `server` excludes PGlite, which lacks COPY, parallel connections and crashes. */
 export function onEachBackend(name: string, suite: (backend: Backend) => void, needs: 'any' | 'server' = 'any'): void {
   describe(`${name} on SQLite`, () => suite(sqliteBackend()));
   const obstacle = needs === 'server' ? serverObstacle() : postgresObstacle();
@@ -31,7 +31,7 @@ export function onEachBackend(name: string, suite: (backend: Backend) => void, n
   });
 }
 
-/** Runs the suite once with both, where there is a PostgreSQL server. */
+/** Runs the suite once with both backends, if there is a PostgreSQL server. */
 export function onBothBackends(name: string, suite: (sqlite: Backend, postgres: Backend) => void): void {
   const obstacle = serverObstacle();
   describe(name, { skip: obstacle ?? false }, () => {
@@ -39,7 +39,7 @@ export function onBothBackends(name: string, suite: (sqlite: Backend, postgres: 
   });
 }
 
-/** A folder that is removed when the suite has ended. */
+/** A folder that is removed when the suite ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-test-'));
   after(() => rmSync(folder, { recursive: true, maxRetries: 5, retryDelay: 100, force: true }));

@@ -13,7 +13,7 @@ export interface RpcAnswer {
   error?: RpcError;
 }
 
-/** JSON-RPC as 004's curl calls send it: a content type and nothing else. No Accept, no session, no initialize. */
+/** JSON-RPC as 004's curl calls send it: only a content type. No Accept, no session, no initialize. */
 export function createBareRpc(url: string) {
   const post = async (body: string): Promise<{ status: number; answer: RpcAnswer }> => {
     const response = await fetch(url, {

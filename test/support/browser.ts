@@ -16,7 +16,7 @@ const quiet = [
 export interface Visitor {
   context: BrowserContext;
   page: Page;
-  /** Errors of scripts, violations of the policy, and requests to other servers. Must stay empty. */
+  /** Script errors, policy violations and requests to other servers. Must stay empty. */
   problems: string[];
 }
 
@@ -24,7 +24,7 @@ export interface Visitor {
 let running: Promise<Browser> | undefined;
 after(async () => (await running)?.close());
 
-/** A visitor with cookies and storage of their own at the origin of a server, which they never leave. */
+/** A visitor with separate cookies and storage who never leaves the server's origin. */
 export async function openBrowser(
   t: Pick<TestContext, 'after'>,
   origin: string,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Where tests keep what they have fetched once: `CARREL_TEST_CACHE`, or a folder below the user's cache. Root's is not below a
- * home, because PostgreSQL refuses to run as root and runs as another user.
+ * The folder for downloads that tests reuse: `CARREL_TEST_CACHE`, or one in the user's cache. For root it is outside the home
+ * folder, because PostgreSQL refuses to run as root and runs as another user.
  */
 export function cacheFolder(name: string): string {
   const userCache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
@@ -13,7 +13,7 @@ export function cacheFolder(name: string): string {
   return join(process.env['CARREL_TEST_CACHE'] || usual, name);
 }
 
-/** Why the last attempt failed. Without a network, every test file would wait for it again. */
+/** Why the last attempt failed. Without it, every test file would wait for a missing network again. */
 export function recentObstacle(root: string): string | undefined {
   const age = Date.now() - (statSync(obstacleFile(root), { throwIfNoEntry: false })?.mtimeMs ?? 0);
   return age < 5 * 60_000 ? readFileSync(obstacleFile(root), 'utf8') : undefined;
@@ -29,8 +29,8 @@ function obstacleFile(root: string): string {
 }
 
 /**
- * Test files run in processes of their own, and several may find that nothing is installed yet. A lock of SQLite's goes with
- * the process that holds it, however that ends.
+ * Test files run in separate processes, and several may start the same installation. An SQLite lock ends with the process
+ * that holds it, even after a crash.
  */
 export function locked<T>(file: string, work: () => T): T {
   const lock = new DatabaseSync(file, { timeout: 10 * 60_000 });

@@ -12,12 +12,12 @@ export interface ChildProgram {
   readonly process: ChildProcessWithoutNullStreams;
   stderrText: TextWatch['text'];
   said: TextWatch['said'];
-  /** Resident memory in bytes: now, and at its highest so far. */
+  /** Resident memory in bytes: current and peak. */
   memory(): { now: number; peak: number };
   openFiles(): number;
-  /** The exit code, once it has ended. */
+  /** The exit code, once it has exited. */
   readonly exited: Promise<number | null>;
-  /** Ends it and returns its exit code. */
+  /** Stops it and returns its exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -30,7 +30,7 @@ export const echoProgram = join(root, 'test/support/echo-program.ts');
 export const carrelProgram = join(root, 'bin/carrel.js');
 
 export interface Place {
-  /** The folder that it is started in. */
+  /** Its working directory. */
   folder: string;
   dataDir: string;
 }
@@ -42,7 +42,7 @@ mkdirSync(compiledCode, { recursive: true, mode: 0o700 });
 
 const running = new Set<ChildProcessWithoutNullStreams>();
 
-// A test that fails may leave its program behind, which would keep the whole file from ending. Benchmarks are no tests.
+// A failing test may leave its program running, which would keep the file from ending. Benchmarks stop theirs themselves.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
     for (const child of running) child.kill('SIGKILL');
@@ -51,7 +51,7 @@ if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
 
 const listening = /^carrel: listening on (\S+)$/m;
 
-/** Starts a program of this repository; nothing of the caller's configuration reaches it. */
+/** Starts a program of this repository, without the caller's configuration. */
 export function startProgram(
   file: string,
   args: readonly string[] = [],
@@ -91,7 +91,7 @@ export function startProgram(
   };
 }
 
-/** Starts it in HTTP mode and waits until it says where it listens (contract §1). */
+/** Starts it in HTTP mode and waits until it prints its address (contract §1). */
 export async function startListening(
   file: string,
   args: readonly string[] = [],
@@ -114,7 +114,7 @@ export interface CarrelOptions extends Partial<Place> {
   env?: Record<string, string>;
 }
 
-/** Starts the built program with HTTP, on any free port unless PORT is given; it ends with its owner. */
+/** Starts the built program with HTTP, on a free port unless PORT is set; it ends with its owner. */
 export async function startCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}): Promise<Carrel> {
   const place = makePlace(t, options);
   const allArgs = options.env?.['PORT'] ? args : [...args, '--port', '0'];
@@ -123,7 +123,7 @@ export async function startCarrel(t: Owner, args: readonly string[], options: Ca
   return { ...program, ...place, url, origin: new URL(url).origin };
 }
 
-/** Runs the program until it ends by itself. */
+/** Runs the program until it exits. */
 export async function runCarrel(t: Owner, args: readonly string[], options: CarrelOptions = {}) {
   const place = makePlace(t, options);
   const { exited, stderrText } = startOwned(t, args, options.env, place);
@@ -137,20 +137,20 @@ export function makeFolder(t: Owner): string {
   return folder;
 }
 
-/** Loading the models takes 1.5 s of CPU time, so a program has none unless its test asks for them. */
+/** Loading the models takes 1.5 s of CPU time, so only tests that ask for them get them. */
 const withoutModels = { EMBEDDING_PROVIDER: 'none', ENABLE_RERANKING: 'false' };
 
-/** For tests of search by meaning: the models in the package, as without any setting. */
+/** For tests of semantic search: the bundled models, as by default. */
 export const withModels = { EMBEDDING_PROVIDER: 'local', ENABLE_RERANKING: 'true' };
 
-/** The environment of a program that must not see the machine's own settings. */
+/** An environment without the machine's own settings. */
 export function cleanEnv(dataDir: string, env: Record<string, string> = {}): Record<string, string> {
   // A test's signals must reach the serving process; sharing is tested separately.
   const own = { HOME: dataDir, CARREL_HOME: dataDir, CARREL_ALONE: 'true', XDG_CACHE_HOME: compiledCode };
   return { PATH: process.env['PATH'] ?? '', ...own, ...withoutModels, ...env };
 }
 
-/** For programs in TypeScript, which Node would compile anew at each start. */
+/** For TypeScript programs, which Node would otherwise compile at each start. */
 export const compiledSources = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/carrel-test') };
 
 function makePlace(t: Owner, { folder = makeFolder(t), dataDir = join(makeFolder(t), 'data') }: CarrelOptions): Place {

@@ -26,8 +26,8 @@ export interface ComposeFile {
 type Node = string | string[] | { [key: string]: Node } | undefined;
 
 /**
- * Reads a compose file, which uses an unambiguous subset of YAML: maps indented by two, lists in brackets,
- * texts in double quotes or of plain letters. Anything else is an error.
+ * Reads a compose file in an unambiguous subset of YAML: maps indented by two, lists in brackets, strings in double quotes
+ * or of plain letters. Throws on anything else.
  */
 export function readComposeFile(file = 'compose.yaml'): ComposeFile {
   const lines = readFileSync(join(root, file), 'utf8')
@@ -35,7 +35,7 @@ export function readComposeFile(file = 'compose.yaml'): ComposeFile {
     .filter((line) => line.trim() !== '' && !line.trim().startsWith('#'));
   const parsed = readMap(lines, 0);
   assert.equal(lines.length, 0, `not understood: ${lines[0]}`);
-  // The shape is checked by whoever uses it.
+  // Callers check the shape.
   return parsed as { [key: string]: Node } & ComposeFile;
 }
 

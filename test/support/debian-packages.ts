@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
 
-/** Whether this machine can fetch and unpack Debian's packages. No rights are needed for that. */
+/** Whether this machine can fetch and unpack Debian packages. Needs no privileges. */
 export function hasDebianPackages(): boolean {
   return process.platform === 'linux' && existsSync(keyring) && existsSync('/usr/bin/apt-get');
 }
@@ -18,8 +18,8 @@ export interface Wanted {
 }
 
 /**
- * Fetches packages with what they depend on, and unpacks those that are kept into a folder. apt gets lists, cache and state
- * of its own in `work`, so nothing of the system is changed.
+ * Fetches packages with their dependencies and unpacks the selected ones into a folder. apt keeps its lists, cache and state
+ * in `work`, so the system stays unchanged.
  */
 export function unpackPackages(
   { sources, packages, usesInstalled = false }: Wanted,
@@ -48,7 +48,7 @@ export function unpackPackages(
     'Acquire::Languages': 'none',
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} "${value}";`);
-  // Containers' images clean the system's own cache after each update, which only root may.
+  // Container images clear the system's cache after each update, which only root may do.
   const config = file('apt.conf', ['#clear APT::Update;', ...lines, ''].join('\n'));
   const apt = (...args: string[]) => run('apt-get', ['-c', config, ...args], join(work, 'packages'));
 

@@ -1,6 +1,6 @@
 /**
- * A small program on the product's real transports, run as a child process by tests. It reports on stderr what its tools
- * see: `started <marker>`, `aborted <marker>`, `finished <marker>`.
+ * A small program on the product's real transports, run as a child process by tests. Its tools log to stderr:
+ * `started <marker>`, `aborted <marker>`, `finished <marker>`.
  *
  *   node test/support/echo-program.ts [--transport http] [--revisions every|fess|cody] [--token <token> [--other-token <token>]] [--bare] [--tasks <folder>] [--impatient]
  */
@@ -22,7 +22,7 @@ const { values } = parseArgs({
     token: { type: 'string' },
     'other-token': { type: 'string' },
     bare: { type: 'boolean', default: false },
-    // Cuts slow peers off early.
+    // Disconnects slow peers early.
     impatient: { type: 'boolean', default: false },
     tasks: { type: 'string' },
   },

@@ -131,7 +131,7 @@ export const slowToolset: Toolset = {
 
 export const failingToolset: Toolset = { name: 'failing', failures: { as: 'result' }, tools: failing('result') };
 
-/** The same failures in both styles: one of ours with facts, and one that nobody expected. */
+/** The same failures in both styles: an expected one with details, and an unexpected one. */
 function failing(style: string) {
   const common = { effect: 'read' as const, input: z.object({}), output: z.object({}) };
   return [

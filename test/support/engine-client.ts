@@ -17,12 +17,12 @@ export interface EngineClient {
   call(method: string, path: string, body?: unknown): Promise<ApiAnswer>;
   get(path: string): Promise<Json>;
   submit(form: FormData): Promise<ApiAnswer>;
-  /** The id of its job. */
+  /** Returns the job's id. */
   addFile(name: string, content: string | Uint8Array, fields?: Record<string, string>): Promise<number>;
   addNote(text: string, fields?: Record<string, string>): Promise<number>;
-  /** The job, once it has ended. */
+  /** The job, once it has finished. */
   ended(job: number): Promise<Json>;
-  /** The id of the document that a job has made. */
+  /** The id of the document that a job created. */
   document(job: number): Promise<number>;
   search(body: Json): Promise<{ results: Json[]; total_matches: number; returned: number } & Json>;
 }

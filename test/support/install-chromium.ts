@@ -12,8 +12,8 @@ const systemPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin
 const inside = 'usr/lib/chromium/chromium';
 
 /**
- * The machine's Chromium, or one from Debian's packages in a folder of our own (about 120 MB of network the first time,
- * no rights needed). Returns the reason, as text, if there is none.
+ * The machine's Chromium, or one unpacked from Debian's packages (a download of about 120 MB the first time, no privileges
+ * needed). Returns the reason as a string if neither is available.
  */
 export function findChromium(): ChromiumProgram | string {
   const system = systemPaths.find((path) => existsSync(path));
@@ -35,7 +35,7 @@ export function findChromium(): ChromiumProgram | string {
   }
 }
 
-/** Some libraries lie in folders of their own. */
+/** Some libraries are in subfolders. */
 function libraryFolders(folder: string): string {
   const inner = existsSync(folder)
     ? readdirSync(folder, { withFileTypes: true }).filter((each) => each.isDirectory())

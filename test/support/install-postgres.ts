@@ -4,9 +4,9 @@ import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-
 import { aptProblem, hasDebianPackages, unpackPackages } from './debian-packages.ts';
 
 /**
- * PostgreSQL 17 with pgvector, and PgBouncer, from Debian's packages, fetched by apt and unpacked into a folder of our own that
- * later runs use again (`CARREL_POSTGRES_ROOT`). Nothing of the system is changed, so no rights are needed. Takes about ten
- * seconds, 60 MB of network and 150 MB of disk the first time. Returns the reason, as text, if it cannot be done.
+ * Unpacks PostgreSQL 17 with pgvector, and PgBouncer, from Debian's packages into a folder that later runs reuse
+ * (`CARREL_POSTGRES_ROOT`). The system stays unchanged, and no privileges are needed. The first time takes about ten seconds,
+ * a 60 MB download and 150 MB of disk. Returns the reason as a string if it fails.
  */
 export function installPostgres(root: string): string | undefined {
   if (isInstalled(root)) return undefined;
@@ -70,18 +70,18 @@ const platforms: Partial<Record<string, Platform>> = {
   arm64: { libraries: 'usr/lib/aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
 };
 
-/** A folder is renamed to this when everything is in it. */
+/** The folder gets its final name only when it is complete. */
 function isInstalled(root: string): boolean {
   return existsSync(join(root, binaries, 'postgres.bin'));
 }
 
-/** The server, and the libraries that it loads; not what Debian's scripts need, nor what compiles expressions. */
+/** The server and its libraries, without what Debian's scripts need and without LLVM. */
 const needed = /^(postgresql-17|pgbouncer|lib|zlib1g|tzdata)/;
 const heavy = /^(libllvm|libz3|libperl|libc-l10n|lib.*-perl$)/;
 
 /**
- * The packages may be of a later Debian than the machine: its programs run with the C library that they were built for.
- * `initdb` starts `postgres` by the path it was started by itself, so both are wrapped in their own place.
+ * The packages may come from a later Debian than the machine, so programs run with the C library they were built for.
+ * `initdb` starts `postgres` from its own folder, so the wrappers replace both programs.
  */
 function wrap(program: string, name: string, platform: Platform): void {
   renameSync(program, `${program}.bin`);

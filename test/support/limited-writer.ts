@@ -1,6 +1,6 @@
 /**
- * Writes documents until that fails, prints the code of the error and what a search finds then; after a line on stdin,
- * writes once more and prints what a check of the file finds: `limited-writer.ts <file>`.
+ * Writes documents until a write fails, then prints the error code and a search result. After a line on stdin, writes once
+ * more and prints the result of an integrity check: `limited-writer.ts <file>`.
  */
 import { once } from 'node:events';
 import { isCarrelError } from '../../src/base/errors.ts';

@@ -1,6 +1,6 @@
 /**
  * Writes notes, documents, context entries and their vectors until it is killed: `mixed-writer.ts <file>`.
- * Prints a line for each write that was acknowledged, and one before each removal begins:
+ * Prints a line for each acknowledged write, and one before each removal:
  *
  *     note <id> . | document <id> . | entry <id> . | removing <id> . | removed <id> .
  */
@@ -45,7 +45,7 @@ async function embedTexts(): Promise<void> {
   }
 }
 
-/** Every third document is removed again. */
+/** Removes every third document again. */
 async function saveDocument(body: string, count: number): Promise<void> {
   const id = await ingestText(storage, body, 2);
   if (id === undefined) return;

@@ -7,10 +7,10 @@ const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
 /** Capabilities of a client that supports tasks. */
 export const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
-/** Requests of 2026-07-28, each for itself: any process may get any of them. */
+/** Stateless requests of 2026-07-28: any process may get any of them. */
 export function modernCalls(token: string) {
   const authorization = { authorization: `Bearer ${token}` };
-  /** The result of a request, or its error. */
+  /** Returns the result of a request, or its error. */
   const ask = async (url: string, method: string, params: Fields, capabilities: object = {}): Promise<Fields> => {
     const { headers, message } = modernRequest(method, { ...params, _meta: { [capabilitiesKey]: capabilities } });
     const answer = await exchange(url, { headers: { ...headers, ...authorization }, body: JSON.stringify(message) });

@@ -13,7 +13,7 @@ interface Listed {
   outputSchema?: object | undefined;
 }
 
-/** Every field of an answer must be named in the tool's output schema, which must not forbid others. */
+/** Checks that the tool's output schema names every field of an answer and allows others. */
 export function checkNamed(tools: readonly Listed[], name: string, answer: unknown): void {
   const listed = tools.find((tool) => tool.name === name);
   assert.ok(listed?.outputSchema, `${name} has no output schema`);
@@ -24,7 +24,7 @@ export function checkNamed(tools: readonly Listed[], name: string, answer: unkno
   );
 }
 
-/** A list of fields that ends in `those of <tool>` stands for the fields of that tool, too. */
+/** A list of fields that ends in `those of <tool>` includes the fields of that tool. */
 function withReferred(schema: Schema, tools: readonly Listed[]): Schema {
   const [, name] = /those of (\w+)$/.exec(schema.description ?? '') ?? [];
   const referred: Schema | undefined = tools.find((tool) => tool.name === name)?.outputSchema;
@@ -32,7 +32,7 @@ function withReferred(schema: Schema, tools: readonly Listed[]): Schema {
   return referred === undefined ? schema : { ...schema, description: `${schema.description} ${referred.description}` };
 }
 
-/** Where a schema describes nothing of a value, it allows anything. */
+/** A schema without a description of a value allows anything. */
 function unnamed(schema: Schema, value: unknown, path = ''): string[] {
   assert.notEqual(schema.additionalProperties, false, `${path} is closed`);
   if (schema.anyOf !== undefined) {

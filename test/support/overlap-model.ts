@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { bundledModelFolder } from '../../src/search/models/bundled-model.ts';
 
 /**
- * Writes a folder with a real ONNX cross-encoder that needs no training: its logit is the number of word pieces that question
- * and passage share, less 2 ([SEP] is in both).
+ * Writes a real ONNX cross-encoder that needs no training. Its logit is the number of word pieces that question and passage
+ * share, minus 2 ([SEP] is in both).
  */
 export function writeOverlapModel(folder: string): string {
   mkdirSync(folder, { recursive: true });
@@ -73,7 +73,7 @@ function value(name: string, type: number): Buffer {
   return Buffer.concat([field(1, name), field(2, field(1, Buffer.concat([field(1, type), field(2, shape)])))]);
 }
 
-/** A field of a protocol buffer: a number, or something with a length. */
+/** A protocol buffer field: a number, or length-delimited content. */
 function field(number: number, content: number | string | Buffer): Buffer {
   if (typeof content === 'number') return Buffer.from([...varint(number * 8), ...varint(content)]);
   const bytes = Buffer.from(content);

@@ -4,7 +4,7 @@ import type { Passage } from '../../src/storage/passages/passage.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import type { WindowVector } from '../../src/storage/vectors/vector.ts';
 
-/** A passage as a test names it. A label is a tag of its document, and found as `tag:LABEL`. */
+/** A test's passage. A label is a tag of its document, matched as `tag:LABEL`. */
 export interface TestPassage extends Omit<Passage, 'position'> {
   readonly vectors?: { readonly model: string; readonly windows: readonly WindowVector[] } | undefined;
 }
@@ -15,10 +15,10 @@ export interface TestDocument {
 }
 
 export interface PassageWriter {
-  /** Puts each document's passages in the place of those it had. */
+  /** Replaces each document's passages. */
   replace(documents: readonly TestDocument[]): Promise<void>;
   remove(parents: readonly string[]): Promise<void>;
-  /** The names that a test gave to what was found. */
+  /** The test's names for these hits. */
   idsOf(hits: readonly { readonly parent: string; readonly position: number }[]): string[];
 }
 
@@ -45,7 +45,7 @@ async function claimNew(
     const job = await ingestion.claim({ owner: claimant, leaseMs });
     assert.ok(job, 'the job was claimed by another process');
     if (job.id === id) {
-      // Jobs that a test has left in the queue stay there.
+      // Jobs that a test left in the queue stay there.
       if (passed.length > 0) await ingestion.giveBack({ owners: passed, crashed: false });
       return { id, owner: claimant };
     }
@@ -54,8 +54,8 @@ async function claimNew(
 }
 
 /**
- * Writes passages as the engine does: as chunks of ingested documents, with vectors that follow. Passages of one document share
- * title and tags, so those that differ become documents of their own.
+ * Writes passages as the engine does: as chunks of ingested documents, with vectors added later. Passages of a document share
+ * title and tags, so passages with others become separate documents.
  */
 export function passageWriter(storage: Storage): PassageWriter {
   const documents = new Map<string, number[]>();
@@ -119,8 +119,8 @@ export function passageWriter(storage: Storage): PassageWriter {
 }
 
 /**
- * Adds a text, and makes a document of the oldest job that waits, which may be another process's. Returns the document's id;
- * undefined if others have claimed all jobs.
+ * Adds a text, then turns the oldest queued job into a document; that job may belong to another process. Returns the
+ * document's id, or undefined if others have claimed all jobs.
  */
 export async function ingestText(storage: Storage, text: string, chunkCount = 1): Promise<number | undefined> {
   const hash = randomBytes(32).toString('hex');

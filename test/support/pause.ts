@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits this long, or until the signal aborts; an abort is thrown. */
+/** Waits this long. Throws if the signal aborts. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await sleep(ms, undefined, signal ? { signal } : {});
 }
 
-/** Looks until there is something. */
+/** Polls until there is a result. */
 export async function until<Result>(
   look: () => Promise<Result | undefined | false> | Result | undefined | false,
 ): Promise<Result> {

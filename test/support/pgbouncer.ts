@@ -7,14 +7,14 @@ import { installPostgres, pgbouncer, postgresRoot } from './install-postgres.ts'
 import { end, freePort, nobody, starter } from './postgres-process.ts';
 import { watchText } from './watch-text.ts';
 
-/** Why there is no PgBouncer, for suites that need one. */
+/** Why PgBouncer is unavailable, for suites that need it. */
 export function pgbouncerObstacle(): string | undefined {
   return installPostgres(postgresRoot());
 }
 
 /**
- * PgBouncer in transaction mode: between statements outside a transaction, and between transactions, a client has no
- * connection. With `max_prepared_statements = 0` it knows nothing of prepared statements, like those before 1.21.
+ * PgBouncer in transaction mode: a client holds a connection only during a statement or a transaction. With
+ * `max_prepared_statements = 0` it doesn't support prepared statements, like versions before 1.21.
  */
 export async function startPgbouncer(
   t: Owner,

@@ -4,14 +4,14 @@ import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import type { PostgresServer } from './postgres.ts';
 
 /**
- * PostgreSQL as WebAssembly in this process, for machines without a server. It has one connection, which its
- * socket shares among clients in turn, and nothing can interrupt a statement: no tests of locks, timeouts or crashes.
+ * PostgreSQL as WebAssembly in this process, for machines without a server. Its socket's clients take turns on a single
+ * connection, and no statement can be interrupted: unsuitable for tests of locks, timeouts or crashes.
  */
 export function createPglite(): PostgresServer {
   let image: Promise<Blob> | undefined;
   const running = new Set<() => Promise<void>>();
   return {
-    // Each database is an instance of its own, so there is none beside them.
+    // Each database is a separate instance, so there is no common URL.
     url: '',
     restart: undefined,
     async createDatabase() {
@@ -33,10 +33,10 @@ export function createPglite(): PostgresServer {
   };
 }
 
-/** Eight storages in one test, each with a pool of ten. */
+/** Enough for eight storages in one test, each with a pool of ten. */
 const clientsMax = 100;
 
-/** Making a cluster takes seconds, opening a copy of one does not. */
+/** Creating a cluster takes seconds, so each database opens a copy of this one. */
 async function emptyImage(): Promise<Blob> {
   const template = await PGlite.create({ extensions: { vector } });
   const image = await template.dumpDataDir('none');

@@ -8,15 +8,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { binaries } from './install-postgres.ts';
 
-/** A server of our own on loopback, with its data in a folder that goes with it. */
+/** A server on loopback whose data folder is removed with it. */
 export interface PostgresProcess {
   readonly url: string;
   readonly port: number;
-  /** Until it answers. */
+  /** Starts it and waits until it answers. */
   start(settings?: Readonly<Record<string, string | number>>): Promise<void>;
-  /** At once, as a crash would. What is on its disk stays. */
+  /** Stops it at once, as a crash would. Its data stays. */
   kill(): Promise<void>;
-  /** A second server that follows this one, under the name `standby`. It is not started. */
+  /** Creates a second server, `standby`, that follows this one. It is not started yet. */
   createStandby(): Promise<PostgresProcess>;
   remove(): Promise<void>;
 }
@@ -68,18 +68,18 @@ async function processAt(place: Place): Promise<PostgresProcess> {
     },
     async kill() {
       if (server) await end(server, 'SIGKILL');
-      // A killed postmaster leaves this behind; its children end by themselves.
+      // A killed postmaster leaves this file; its children exit on their own.
       rmSync(join(data, 'postmaster.pid'), { force: true });
     },
     createStandby: () => copyOf(place, url),
     async remove() {
-      // At once: its data go with it.
+      // At once: its data is removed anyway.
       if (server) await end(server, 'SIGQUIT');
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 
-  /** Until it answers. It refuses to start while children of one that was killed are still there, and is started again. */
+  /** Waits until it answers. Retries while children of a killed server keep it from starting. */
   async function launch(): Promise<ChildProcess> {
     const deadline = Date.now() + 60_000;
     for (let child = spawned(); ; ) {
@@ -88,7 +88,7 @@ async function processAt(place: Place): Promise<PostgresProcess> {
       try {
         await client.connect();
         await client.end();
-        // It does not keep a test alive that forgets to stop it; it ends with its parent.
+        // Doesn't keep a test alive that forgets to stop it; it ends with its parent.
         child.unref();
         return child;
       } catch (error) {
@@ -109,7 +109,7 @@ async function processAt(place: Place): Promise<PostgresProcess> {
   }
 }
 
-/** What pg_basebackup does: copies the folder of a server that runs, between two calls that make the copy usable. */
+/** Like pg_basebackup: copies a running server's folder between two calls that make the copy consistent. */
 async function copyOf(original: Place, url: string): Promise<PostgresProcess> {
   const { root, password } = original;
   const copy = makePlace(root, password);
@@ -148,7 +148,7 @@ function run([command = '', ...args]: readonly string[]): void {
   execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** PostgreSQL refuses to run as root. The signal ends the server when the process that started it is gone. */
+/** PostgreSQL refuses to run as root. The signal stops the server when its parent process ends. */
 export function starter(): [string, ...string[]] {
   const user = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'];
   return ['setpriv', ...(process.getuid?.() === 0 ? user : []), '--pdeathsig=INT'];

@@ -4,13 +4,13 @@ import { installPostgres, postgresRoot } from './install-postgres.ts';
 import { createPostgresProcess } from './postgres-process.ts';
 
 export interface PostgresServer {
-  /** A database in which anything may be created and dropped. */
+  /** A database in which tests may create and drop anything. */
   readonly url: string;
-  /** Kills and restarts the server, as a crash would. Only if the server is ours. */
+  /** Kills and restarts the server, as a crash would. Undefined if tests didn't start the server. */
   readonly restart: (() => Promise<void>) | undefined;
-  /** A database of our schema to copy, so that not every test migrates its own. */
+  /** A database with our schema to copy, so that tests need no migration. */
   readonly template?: string;
-  /** If a database is created in another way than by a statement. */
+  /** Set if a database is not created by a statement. */
   readonly createDatabase?: () => Promise<TestDatabase>;
   stop(): Promise<void>;
 }
@@ -21,8 +21,8 @@ export interface TestDatabase {
 }
 
 /**
- * PostgreSQL with pgvector: the one that DATABASE_URL names, else one of our own, else PGlite. `CARREL_TEST_POSTGRES=pglite`
- * asks for the last one even if the others are available.
+ * PostgreSQL with pgvector: the server in DATABASE_URL, else one started for the tests, else PGlite.
+ * `CARREL_TEST_POSTGRES=pglite` forces PGlite.
  */
 export async function startPostgres(): Promise<PostgresServer | string> {
   if (serverObstacle() === undefined) return startRealPostgres();
@@ -30,13 +30,13 @@ export async function startPostgres(): Promise<PostgresServer | string> {
   return createPglite();
 }
 
-/** Names the server that `scripts/test.ts` starts for all files of a run. */
+/** The address of the server that `scripts/test.ts` starts for all files of a run. */
 export const sharedUrlVariable = 'CARREL_TEST_SHARED_POSTGRES';
 export const sharedTemplate = 'carrel_template';
 
 /**
- * The server named by DATABASE_URL, else the one shared by all files of a run, else our own. Returns the reason, as
- * text, if there is none.
+ * The server in DATABASE_URL, else the one shared by all files of a run, else a new one. Returns the reason as a string if
+ * there are none.
  */
 export async function startRealPostgres(): Promise<PostgresServer | string> {
   const url = process.env[sharedUrlVariable];
@@ -45,8 +45,8 @@ export async function startRealPostgres(): Promise<PostgresServer | string> {
 }
 
 /**
- * For tests that stop or kill their server: one of our own, from Debian's packages in a folder that later runs use again
- * (`CARREL_POSTGRES_ROOT`, or one in the cache). With DATABASE_URL it is the named one, which cannot be restarted.
+ * For tests that stop or kill their server: a new one from Debian's packages, in a folder that later runs reuse
+ * (`CARREL_POSTGRES_ROOT`, or one in the cache). With DATABASE_URL it is that server, which cannot be restarted.
  */
 export async function startOwnPostgres(): Promise<PostgresServer | string> {
   const url = process.env['DATABASE_URL'];
@@ -62,14 +62,14 @@ export function postgresName(): string {
   return obstacle === undefined ? 'PostgreSQL' : `PGlite (${obstacle})`;
 }
 
-/** Why there is no server, for suites that need one: several connections at once, time limits, a crash. */
+/** Why no server is available, for suites that need parallel connections, timeouts or crashes. */
 export function serverObstacle(): string | undefined {
   if (process.env['CARREL_TEST_POSTGRES'] === 'pglite') return 'CARREL_TEST_POSTGRES=pglite';
   if (process.env['DATABASE_URL']) return undefined;
   return installPostgres(postgresRoot());
 }
 
-/** Why there is no PostgreSQL for the suites. */
+/** Why PostgreSQL is unavailable. */
 export function postgresObstacle(): string | undefined {
   if (serverObstacle() === undefined) return undefined;
   try {
@@ -80,13 +80,13 @@ export function postgresObstacle(): string | undefined {
   }
 }
 
-/** A database without content on the server, and its removal. On the server of a run it has our schema already. */
+/** Creates an empty database. On the shared server it already has our schema. */
 export async function createTestDatabase(server: PostgresServer): Promise<TestDatabase> {
   if (server.createDatabase !== undefined) return server.createDatabase();
   return copyDatabase(server, server.template ?? 'template0');
 }
 
-/** A database without tables, for tests that migrate it. */
+/** Creates a database without tables, for tests of migrations. */
 export async function createEmptyDatabase(server: PostgresServer): Promise<TestDatabase> {
   return copyDatabase(server, 'template0');
 }
@@ -102,7 +102,7 @@ async function copyDatabase(server: PostgresServer, template: string): Promise<T
   };
 }
 
-/** On a separate connection, outside a transaction. */
+/** Runs a statement on a separate connection, outside a transaction. */
 export async function runStatement(url: string, sql: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -114,8 +114,8 @@ export async function runStatement(url: string, sql: string): Promise<void> {
 }
 
 /**
- * A database without pgvector, whose user has a schema for Carrel and may not install extensions. Undefined if the
- * server is not ours and does not let us create users.
+ * A database without pgvector. Its user owns a schema for Carrel and may not install extensions. Undefined if the server
+ * doesn't let us create users.
  */
 export async function createPlainDatabase(server: PostgresServer): Promise<TestDatabase | undefined> {
   const { url, drop } = await createEmptyDatabase(server);

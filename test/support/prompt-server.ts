@@ -8,7 +8,7 @@ import { everyRevision } from '../../src/mcp/protocol-versions.ts';
 import { serveOverStdio } from '../../src/mcp/serve.ts';
 import type { Prompt } from '../../src/tools/prompt.ts';
 
-/** A server on a pair of streams that offers one prompt and nothing else. */
+/** Serves one prompt and nothing else over a pair of streams. */
 export function servePrompt(prompt: Prompt) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const offer = createOffer({
@@ -27,12 +27,12 @@ export function servePrompt(prompt: Prompt) {
     write: (messages: readonly object[]) =>
       void input.write(messages.map((each) => `${JSON.stringify(each)}\n`).join('')),
     line: async () => JSON.parse((await lines.next()).value ?? ''),
-    /** The client has closed its end, and all of its requests are answered. */
+    /** Closes the client's end and waits until all requests are answered. */
     async end() {
       input.end();
       await closed;
     },
-    /** What is left to read when it has ended. */
+    /** The remaining output, once the server has ended. */
     async rest() {
       output.end();
       let rest = '';

@@ -3,26 +3,25 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { cacheFolder, locked, recentObstacle, rememberObstacle } from './cached-install.ts';
 
-/** Exact, so that what a run shows does not depend on its day. LangChain's adapters need an older official client. */
+/** Exact versions, so that runs are repeatable. LangChain's adapters need an older official client. */
 const environments = {
   clients: ['fastmcp==4.1.2', 'mcp==2.3.0', 'prometheus_client==0.26.0', 'opentelemetry-proto==1.45.2'],
   langchain: ['langchain==1.4.7', 'langchain-mcp-adapters==0.3.2'],
 };
 
 /**
- * A Python that has FastMCP's client and the official one, Prometheus's own parser and OpenTelemetry's own messages, or one that
- * has LangChain, in an environment of its own that later runs use again (`CARREL_PYTHON_ROOT` names the folder of the first);
- * `obstacle` says why there is none. Only a machine without Python or without a way to the package registry has none: any other
- * failure is thrown. Each takes half a minute and 150 MB of disk the first time.
+ * A Python environment with FastMCP's client, the official client, Prometheus's parser and OpenTelemetry's messages, or one
+ * with LangChain. Later runs reuse it (`CARREL_PYTHON_ROOT` sets the folder of the first). `obstacle` says why it is missing:
+ * no Python, or no package registry. Any other failure throws. Each takes half a minute and 150 MB the first time.
  */
 export function pythonWith(name: keyof typeof environments): { python: string } | { obstacle: string } {
   const packages = environments[name];
   const named = name === 'clients' ? process.env['CARREL_PYTHON_ROOT'] : undefined;
   const root = named || cacheFolder(`python-${packages.join('-')}`);
-  // Not in the environment itself, which may be moved nowhere: it is complete when this is there.
+  // Marks a complete environment. It can't be renamed when complete, because environments can't be moved.
   const done = join(root, 'complete');
   const python = join(root, 'bin/python');
-  // Another user may have made it with a Python that this one cannot reach.
+  // Another user may have created it with a Python that this user can't access.
   const isUsable = () => existsSync(done) && existsSync(python);
   if (isUsable()) return { python };
   mkdirSync(dirname(root), { recursive: true });
@@ -51,7 +50,7 @@ function install(root: string, packages: readonly string[]): string | undefined 
   throw new Error(`pip cannot install ${packages.join(', ')}: ${stderr.slice(-2000)}`);
 }
 
-/** As pip says it, of a name that cannot be resolved, a connection that is refused, one that is not answered. */
+/** pip's messages for an unresolvable name, a refused connection and a timeout. */
 const unreachable = /Failed to establish a new connection|ConnectTimeout|Read timed out|Connection refused|ProxyError/;
 
 function findPython(): string | undefined {

@@ -17,7 +17,7 @@ export interface RawRequest {
   signal?: AbortSignal;
 }
 
-/** One HTTP exchange as it is on the wire; nothing is added but Content-Length. */
+/** One HTTP exchange exactly as given; only Content-Length is added. */
 export function exchange(url: string, { method = 'POST', headers = {}, body, agent, signal }: RawRequest = {}) {
   return new Promise<RawAnswer>((resolve, reject) => {
     const outgoing = httpRequest(
@@ -55,7 +55,7 @@ export interface RawSession {
   call(id: string | number, name: string, args?: object, meta?: object): Promise<RawAnswer>;
 }
 
-/** Performs the handshake of the revisions that have sessions. */
+/** Performs the handshake of the revisions with sessions. */
 export async function openSession(url: string, revision = '2025-11-25', given: RawRequest = {}): Promise<RawSession> {
   const own = (given.headers ?? {}) as Record<string, string>;
   const initialize = { jsonrpc: '2.0', id: 'handshake', method: 'initialize', params: initializeParams(revision) };
@@ -81,12 +81,12 @@ export interface RawStream {
   headers: IncomingHttpHeaders;
   text: string;
   messages(): Message[];
-  /** Settles when the server ends it. */
+  /** Resolves when the server ends it. */
   ended: Promise<void>;
   close(): void;
 }
 
-/** Opens an event stream and records it: of a session with GET, of one request with POST and a body. */
+/** Opens and records an event stream: a session's with GET, or a request's with POST and a body. */
 export function openStream(url: string, headers: Record<string, string>, body?: unknown): Promise<RawStream> {
   const method = body === undefined ? 'GET' : 'POST';
   const accept = body === undefined ? { accept: 'text/event-stream' } : jsonHeaders;
@@ -111,7 +111,7 @@ export function openStream(url: string, headers: Record<string, string>, body?: 
   });
 }
 
-/** A call of 2026-07-28, with the headers that this revision demands. */
+/** A call of 2026-07-28, with the headers that this revision requires. */
 export function modernRequest(method: string, params: Record<string, unknown> = {}, id: string | number = 1) {
   const named = params['name'] ?? params['uri'] ?? params['taskId'];
   return {

@@ -1,17 +1,17 @@
 import { connect, type Socket } from 'node:net';
 
-/** Opens a TCP connection to the server of this URL, for what no HTTP client would send. */
+/** Opens a TCP connection to this URL's server, to send what no HTTP client would. */
 export function openSocket(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname.replace(/^\[|\]$/g, ''), () => resolve(socket));
     socket.once('error', reject);
-    // A server that has seen enough may reset the connection; tests look at what came before.
+    // The server may reset the connection; tests check what came before.
     socket.on('error', () => {});
   });
 }
 
-/** Sends bytes and returns everything that comes until the server closes. */
+/** Sends bytes and returns everything received until the server closes. */
 export async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const socket = await openSocket(url);
   let text = '';

@@ -1,4 +1,4 @@
-/** Tries what a reader must not be able to do, as code in a hostile document would. Sends what succeeded. */
+/** Tries everything a document reader must not do, like code in a hostile document. Reports what succeeded. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';

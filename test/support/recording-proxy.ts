@@ -3,7 +3,7 @@ import { type LoopbackServer, type Owner, serveHttp } from '../fakes/loopback-se
 
 export interface Passed {
   method: string;
-  /** With its query. */
+  /** Including the query. */
   url: string;
   headers: IncomingHttpHeaders;
   text: string;
@@ -17,10 +17,10 @@ export interface RecordingProxy extends LoopbackServer {
   json(index: number): unknown;
 }
 
-/** Sits between a client and a server, passes on everything as it is, and records the requests. */
+/** Forwards everything unchanged between a client and a server, and records the requests. */
 export async function startRecordingProxy(
   t: Owner,
-  /** Or where each request goes. */
+  /** The server, or a function that chooses one for each request. */
   target: string | ((headers: IncomingHttpHeaders) => string),
 ): Promise<RecordingProxy> {
   const passed: Passed[] = [];

@@ -6,22 +6,22 @@ import { pause } from './pause.ts';
 import { serverObstacle } from './postgres.ts';
 import { createPostgresProcess, type PostgresProcess } from './postgres-process.ts';
 
-/** A primary and a standby that follows it by streaming replication, and a database on both. */
+/** A primary, a standby that follows it by streaming replication, and a database on both. */
 export interface ReplicatedPostgres {
   readonly primary: PostgresProcess;
   readonly standby: PostgresProcess;
-  /** The address of the database on one of them. */
+  /** The database's address on one of them. */
   urlOn(server: PostgresProcess): string;
-  /** Of both, as libpq takes it. */
+  /** The address of both, in libpq's format. */
   readonly bothUrl: string;
-  /** Whether a commit waits until the standby has it. */
+  /** Sets whether a commit waits for the standby. */
   waitForStandby(waits: boolean): Promise<void>;
   stop(): Promise<void>;
 }
 
 const database = 'carrel_replicated';
 
-/** Why there is none, for suites that need it. */
+/** Why replication is unavailable, for suites that need it. */
 export function replicationObstacle(): string | undefined {
   return process.env['DATABASE_URL'] ? 'needs two PostgreSQL servers of its own' : serverObstacle();
 }
@@ -41,7 +41,7 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
     async waitForStandby(waits) {
       await runOn(primary.url, `ALTER SYSTEM SET synchronous_standby_names = '${waits ? 'standby' : ''}'`);
       await runOn(primary.url, 'SELECT pg_reload_conf()');
-      // The reload is a signal: what a commit does changes a moment later.
+      // The reload is asynchronous, so the setting takes a moment.
       const state = waits ? 'sync' : 'async';
       while ((await runOn(primary.url, stateQuery))[0]?.['sync_state'] !== state) await pause(20);
     },
@@ -52,7 +52,7 @@ export async function startReplication(): Promise<ReplicatedPostgres> {
   };
 }
 
-/** The same address, on a port that leads to one server or another, as a name or a virtual address does. */
+/** An address with a port that can point to either server, like a DNS name or a virtual IP. */
 export async function startMovingAddress(t: Owner, address: string, port: () => number): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
@@ -79,7 +79,7 @@ export async function startMovingAddress(t: Owner, address: string, port: () => 
 
 const stateQuery = "SELECT sync_state FROM pg_stat_replication WHERE application_name = 'standby'";
 
-/** Without transaction, on a connection of its own. */
+/** Runs a statement on a separate connection, outside a transaction. */
 export async function runOn(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url });
   client.on('error', () => {});

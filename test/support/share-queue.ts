@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EngineClient } from './engine-client.ts';
 
-/** Files given to several engines in turn become documents exactly once, which every engine finds and returns. */
+/** Checks that files sent to several engines in turn become documents exactly once, and that every engine finds them. */
 export async function shareOneQueue(engines: readonly EngineClient[]): Promise<void> {
   const jobs: number[] = [];
   for (let index = 0; index < 30; index += 1) {

@@ -5,14 +5,14 @@ import { runStatement, serverObstacle, sharedTemplate, sharedUrlVariable } from 
 import { createPostgresProcess } from './postgres-process.ts';
 
 /**
- * Nothing survives a crash of the machine, and nothing needs to: the data go with the run. More connections would also give the
- * server room for the 20,000 locks of which test/contract/many-threads shows that nobody needs them.
+ * The data need not survive a crash: it is removed after the run. `max_connections` stays small because it also raises the
+ * number of locks, and test/contract/many-threads checks that 20,000 locks are not needed.
  */
 const quick = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', max_connections: 200 };
 
 /**
- * One PostgreSQL for all files of a run but those that stop or kill theirs, with a database of our schema from which they copy
- * their own. Undefined if there is a server already, none can be had, or a single file may as well start its own.
+ * One PostgreSQL for all files of a run, except files that stop or kill their server. Files copy a database with our schema.
+ * Undefined if there is a server already, none is available, or only one file needs it.
  */
 export async function startSharedPostgres(files: readonly string[]): Promise<{ stop(): Promise<void> } | undefined> {
   if (files.filter((name) => name.startsWith('test/')).length < 2) return undefined;
@@ -23,7 +23,7 @@ export async function startSharedPostgres(files: readonly string[]): Promise<{ s
   const connections = createConnections({ url: server.url.replace(/[^/]*$/, sharedTemplate) });
   await migrate(connections);
   await connections.close();
-  // A database that somebody, such as autovacuum, is connected to cannot be copied.
+  // A database with connections, such as autovacuum's, can't be copied.
   await runStatement(server.url, `ALTER DATABASE ${sharedTemplate} ALLOW_CONNECTIONS false`);
   process.env[sharedUrlVariable] = server.url;
   return { stop: () => server.remove() };

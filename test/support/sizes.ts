@@ -4,7 +4,7 @@ export interface Size {
   readonly quick: number;
   /** Before a release (`npm run test:full`). */
   readonly full: number;
-  /** A variable that sets it to anything else, for long runs. */
+  /** An environment variable that overrides it, for long runs. */
   readonly variable?: string;
 }
 

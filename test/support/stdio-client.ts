@@ -8,10 +8,10 @@ export interface RpcError {
   data?: Record<string, unknown>;
 }
 
-/** Raw JSON-RPC over the standard streams of a child: no library between the test and the wire. */
+/** Raw JSON-RPC over a child's standard streams, without a library in between. */
 export interface StdioClient {
   readonly program: ChildProgram;
-  /** Every line that came, parsed; a line that is not JSON fails whoever waits next. */
+  /** Every line received, parsed; a line that is not JSON fails the next wait. */
   readonly messages: Message[];
   write(text: string | Buffer): void;
   send(message: object): void;

@@ -4,7 +4,7 @@ import type { Storage } from '../../src/storage/storage.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { passageWriter } from './passages.ts';
 
-/** Puts something of every kind into a storage: `count` of each. */
+/** Stores `count` items of every kind. */
 export async function fillStorage(storage: Storage, count: number): Promise<void> {
   const image = { data: new Uint8Array([0, 1, 0x5c, 0x0a, 0xff]), mimeType: 'image/png', metadata: { alt: 'é' } };
   const common = {
@@ -50,7 +50,7 @@ export async function fillStorage(storage: Storage, count: number): Promise<void
   });
 }
 
-/** Longer than one piece of any storage. */
+/** Longer than one stored piece. */
 const original = Buffer.alloc(3_000_000, 'a\\b\n\0');
 
 async function* bytesOf(bytes: Buffer): AsyncGenerator<Uint8Array> {

@@ -10,7 +10,7 @@ export interface CliRun {
   stderr: string;
 }
 
-/** Runs the built program to its end, with its output in pipes. */
+/** Runs the built program until it exits, with its output in pipes. */
 export function runPiped(
   dataDir: string,
   args: readonly string[],
@@ -25,7 +25,7 @@ export function runPiped(
   return { status, stdout, stderr };
 }
 
-/** The same on a terminal of so many columns; both of its outputs come as one, as people see them. */
+/** The same on a terminal with `columns` columns; stdout and stderr are merged, as people see them. */
 export function runOnTerminal(
   dataDir: string,
   args: readonly string[],

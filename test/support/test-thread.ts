@@ -4,20 +4,20 @@ import { answerCalls } from '../../src/base/workers/answer-calls.ts';
 import { pause } from './pause.ts';
 
 export type TestRequest =
-  /** Each step waits for a turn of the event loop. */
+  /** Yields to the event loop between steps. */
   | { readonly ask: 'steps'; readonly name: string; readonly count: number }
   | { readonly ask: 'fail' }
   | { readonly ask: 'die' }
   | { readonly ask: 'never' }
-  /** Answers after a while, in which it does nothing. */
+  /** Answers after an idle wait. */
   | { readonly ask: 'wait'; readonly ms: number }
-  /** Computes for ever. */
+  /** Computes forever. */
   | { readonly ask: 'spin' }
   | { readonly ask: 'bytes' };
 
 const steps: string[] = [];
 
-/** A thread for the tests of worker calls: answers with what has happened on it. */
+/** A thread for tests of worker calls: answers with what it has done so far. */
 answerCalls<TestRequest, unknown>(() => {
   if (workerData === 'refuse') throw new CarrelError('invalid_config', 'Not with these settings.');
   const bytes = new Uint8Array(8);

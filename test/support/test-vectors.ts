@@ -11,7 +11,7 @@ export function randomUnitVector(dimensions: number, random: () => number): Floa
   return unit(Float32Array.from({ length: dimensions }, () => normal(random)));
 }
 
-/** A vector near another one, as texts on one subject have. `distance` 1 makes noise as long as the vector itself. */
+/** A vector near another one, like texts on one subject. With `distance` 1 the noise is as long as the vector. */
 export function nearVector(centre: Float32Array, distance: number, random: () => number): Float32Array {
   const spread = distance / Math.sqrt(centre.length);
   return unit(centre.map((component) => component + normal(random) * spread));

@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream';
 export interface TextWatch {
   /** The text received so far. */
   text(): string;
-  /** Settles when the text matches, with the groups; fails if the stream ends before that. */
+  /** Resolves with the groups when the text matches; rejects if the stream ends before that. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Reads a stream of text, and lets tests wait for expected output instead of for time to pass. */
+/** Reads a stream of text, and lets tests wait for output instead of for time to pass. */
 export function watchText(stream: Readable): TextWatch {
   let text = '';
   let ended = false;

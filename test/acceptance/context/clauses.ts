@@ -1,6 +1,6 @@
 /**
- * The statements of seed 002 (the context server) that can be shown from the outside: every parameter, every row of its
- * tables. Tests cite the names; `clauses.test.ts` fails for a clause that nobody cites.
+ * The testable statements of seed 002 (the context server): every parameter and every row of its tables. Tests cite the
+ * names; `clauses.test.ts` fails for a clause without a test.
  */
 export const clauses: Readonly<Record<string, string>> = {
   '002 overview/tools': '13 MCP tools: core operations, search tools, and batch operations',

@@ -9,7 +9,7 @@ import { carrelProgram, cleanEnv } from '../../support/child-program.ts';
 import { checkNamed } from '../../support/named-fields.ts';
 import { createTestDatabase, serverObstacle, startRealPostgres } from '../../support/postgres.ts';
 
-/** What a tool answers with, as JSON. */
+/** A tool's answer as JSON. */
 export type Answer = Record<string, unknown> & { results: Found[]; result: Found[] };
 
 export interface Found extends Record<string, unknown> {
@@ -70,13 +70,13 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
     const transport = new StdioClientTransport({
       command: process.execPath,
       args: [carrelProgram, 'context'],
-      // Half of its searches go by meaning.
+      // Half of the searches are semantic.
       env: cleanEnv(dataDir, { EMBEDDING_PROVIDER: 'local', ...settings, ...env }),
       cwd: dataDir,
     });
     closings.push(() => server.client.close());
     await server.client.connect(transport);
-    // The client checks answers against the schemas that it has listed.
+    // The client checks answers against the listed schemas.
     tools = (await server.client.listTools()).tools;
   });
   after(async () => {
@@ -85,7 +85,7 @@ export function connect(backend: ContextServer['backend'], env: Record<string, s
   return server;
 }
 
-/** What the text says: the whole answer, or the list that the original answers with. */
+/** Parses the text: the whole answer, or the list that the original returns. */
 function answerOf(content: unknown): unknown {
   const [text] = (Array.isArray(content) ? content : []).map((each) => JSON.parse(each.text));
   return Array.isArray(text) ? { result: text } : text;

@@ -13,7 +13,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     return entry;
   };
 
-  verifies('002 overview/tools', 'the thirteen tools are offered, with titles, annotations and schemas', async () => {
+  verifies('002 overview/tools', 'lists the thirteen tools with titles, annotations and schemas', async () => {
     const { tools } = await server.client.listTools();
     const names = tools.map(({ name }) => name);
     const core = ['store_context', 'search_context', 'get_context_by_ids', 'delete_context', 'update_context'];
@@ -34,7 +34,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
       '002 store_context/metadata',
       '002 get_context_by_ids/returns',
     ],
-    'an entry is stored and comes back whole',
+    'returns an entry as it was stored',
     async () => {
       const text = `Ünïcode 大阪 😀 ${'long '.repeat(200)}end`;
       const metadata = { status: 'active', nested: { deep: [1, 'two', null, true] }, empty: {}, 'with.dot': 1 };
@@ -59,7 +59,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 store_context/thread_id', '002 store_context/source', '002 store_context/text'],
-    'what is missing, blank or of the wrong kind is named',
+    'names missing, blank and mistyped arguments',
     async () => {
       const good = { thread_id: 't', source: 'user', text: 'x' };
       assert.match(await fail('store_context', { ...good, thread_id: undefined }), /thread_id/);
@@ -75,7 +75,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 store_context/images', '002 get_context_by_ids/include_images'],
-    'images make an entry multimodal, come back on request, and must be base64 within bounds',
+    'an entry with images is multimodal; images must be bounded base64 and are returned on request',
     async () => {
       const images = [
         { data: png, mime_type: 'image/gif' },
@@ -103,15 +103,19 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     },
   );
 
-  verifies('002 get_context_by_ids/context_ids', 'newest first, each once, unknown ids left out', async () => {
-    const [a, b] = [await store('order', 'first'), await store('order', 'second')];
-    const { result } = await call('get_context_by_ids', { context_ids: [a, 999_999, b, a] });
-    assert.deepEqual(
-      result.map(({ id }) => id),
-      [b, a],
-    );
-    assert.match(await fail('get_context_by_ids', { context_ids: [] }), /context_ids/);
-  });
+  verifies(
+    '002 get_context_by_ids/context_ids',
+    'returns each entry once, newest first, and skips unknown ids',
+    async () => {
+      const [a, b] = [await store('order', 'first'), await store('order', 'second')];
+      const { result } = await call('get_context_by_ids', { context_ids: [a, 999_999, b, a] });
+      assert.deepEqual(
+        result.map(({ id }) => id),
+        [b, a],
+      );
+      assert.match(await fail('get_context_by_ids', { context_ids: [] }), /context_ids/);
+    },
+  );
 
   verifies(
     [
@@ -120,7 +124,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
       '002 update_context/immutable',
       '002 update_context/returns',
     ],
-    'given fields are replaced, the others stay, and updated_at moves',
+    'replaces only the given fields, and sets updated_at',
     async () => {
       const id = await store('update', 'before', { tags: ['one'], metadata: { a: 1 } });
       const before = await one(id);
@@ -178,7 +182,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 delete_context/context_ids', '002 delete_context/thread_id', '002 delete_context/returns'],
-    'entries go by id or by thread, and nothing goes without a criterion',
+    'deletes entries by id or thread, and nothing without a criterion',
     async () => {
       const [a, b, c] = [await store('del', 'a'), await store('del', 'b'), await store('del', 'c')];
       const answer = await call('delete_context', { context_ids: [a, 999_999] });
@@ -196,7 +200,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 list_threads/returns', '002 get_statistics/returns'],
-    'threads and statistics count what is there',
+    'threads and statistics count the stored entries',
     async () => {
       await store('stats', 'one', { tags: ['stat-tag'], images: [{ data: png }] });
       await store('stats', 'two', { source: 'agent' });
@@ -234,7 +238,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 store_context_batch/entries', '002 store_context_batch/atomic', '002 store_context_batch/returns'],
-    'a batch is stored whole or, if asked, in part',
+    'stores a batch atomically by default, or partially on request',
     async () => {
       const good = { thread_id: 'batch', source: 'agent', text: 'batch one', metadata: { k: 1 }, tags: ['b'] };
       const bad = { thread_id: 'batch', source: 'robot', text: 'x' };
@@ -263,7 +267,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 update_context_batch/updates', '002 update_context_batch/atomic', '002 update_context_batch/returns'],
-    'updates are made whole or in part',
+    'updates a batch atomically or partially',
     async () => {
       const id = await store('ub', 'text');
       const updates = [{ context_id: id, tags: ['x'] }, { context_id: 999_999, tags: ['y'] }, { context_id: id }];
@@ -285,7 +289,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
 
   verifies(
     ['002 delete_context_batch/criteria', '002 delete_context_batch/returns'],
-    'criteria combine, and source alone is refused',
+    'combines criteria, and rejects source alone',
     async () => {
       await store('db1', 'user one');
       await store('db1', 'agent one', { source: 'agent' });
@@ -307,7 +311,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     },
   );
 
-  verifies('002 store_context/returns', 'an idempotency key makes a repeated write one write', async () => {
+  verifies('002 store_context/returns', 'a repeated write with the same idempotency key is done once', async () => {
     const input = { thread_id: 'idem', source: 'user', text: 'once', idempotency_key: `key ${server.backend}` };
     const first = await call('store_context', input);
     await store('idem', 'an answer', { source: 'agent' });
@@ -329,7 +333,7 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
     assert.deepEqual((await one(id))['metadata'], { n: 2 });
   });
 
-  verifies('002 store_context/tags', 'contract §2: JSON text where an array or object is wanted is taken', async () => {
+  verifies('002 store_context/tags', 'contract §2: accepts JSON text for arrays and objects', async () => {
     const id = await store('json', 'as text', { tags: '["a"]', metadata: '{"k": [1]}' });
     const entry = await one(id);
     assert.deepEqual([entry['tags'], entry['metadata']], [['a'], { k: [1] }]);

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { parseExact } from '../../../src/base/exact-json.ts';
 import { type Answer, onEachDatabase } from './context-fixture.ts';
 
-/** Three that are the same double. */
+/** Three integers that are the same double. */
 const big = 1_234_567_890_123_456_789n;
 const neighbours = [big - 1n, big, big + 1n];
 
 onEachDatabase('integers that a double cannot hold', (server) => {
-  /** What the text says, with every digit; the client has parsed the structured content with fewer. */
+  /** Parses the text with every digit; the client's structured content has lost some. */
   async function exactly(tool: string, input: Record<string, unknown>): Promise<Answer> {
     const { content, isError } = await server.client.callTool({ name: tool, arguments: input });
     const texts = (Array.isArray(content) ? content : []).map((each) => ('text' in each ? each.text : ''));

@@ -47,7 +47,7 @@ onEachDatabase('what clients really send', (server) => {
         { metadata: { a: 'x'.repeat(2 ** 20) } },
         'metadata has 1048584 characters as JSON, and may have at most 1048576',
       ],
-      // As text it has no bound of the protocol.
+      // As text it is not bounded by the protocol.
       [{ metadata: `{"a":${nested(128)}}` }, 'metadata has more than 128 levels of nested objects and lists'],
       [{ metadata: `{"a":${nested(50_000)}}` }, 'metadata has more than 128 levels of nested objects and lists'],
       [{ images: Array(101).fill({ data: 'YWJj' }) }, 'images has 101 images, and may have at most 100'],
@@ -71,7 +71,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.match(String((await call('search_context', list))['validation_errors']), /in has 1001 values, .* 1000/);
   });
 
-  test('keys are data, whatever their name', async () => {
+  test('keys with special names are plain data', async () => {
     const metadata = JSON.parse('{"__proto__":{"a":1,"b":{"c":2}},"constructor":"c","toString":null}');
     const id = await store('proto', 'a key like any other', { metadata });
     assert.equal(JSON.stringify((await one(id))?.['metadata']), JSON.stringify(metadata));
@@ -100,7 +100,7 @@ onEachDatabase('what clients really send', (server) => {
     assert.match(await fail('update_context', { context_id: id, text: '\ud800' }), /text has half of a surrogate pair/);
   });
 
-  verifies('002 structure/stats', 'explain_query has statistics of a search with a bad filter, too', async () => {
+  verifies('002 structure/stats', 'explain_query also reports statistics for a search with a bad filter', async () => {
     for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
       const query = tool === 'search_context' ? {} : { query: 'x' };
       const answer = await call(tool, { ...query, metadata_filters: [{ key: '' }], explain_query: true });
@@ -160,7 +160,7 @@ onEachDatabase('what clients really send', (server) => {
     const filter = { query: 'new pet', thread_id: 'fresh 1', limit: 1 };
     const answer = await call('semantic_search_context', filter);
     const [first] = answer['warnings'] === undefined ? [] : (answer['warnings'] as string[]);
-    // A busy machine may need longer than a search waits. Then it says so, of the entries that were searched.
+    // On a busy machine the search may time out. It then reports so, and answers from the entries it searched.
     if (first === undefined) assert.match(answer.results[0]?.text_content ?? '', /kitten/);
     else assert.ok(Number(/^(\d+) of the searched entries/.exec(first)?.[1]) <= 50, first);
     const statistics = await call('get_statistics');
@@ -169,7 +169,7 @@ onEachDatabase('what clients really send', (server) => {
   });
 });
 
-/** A number in this many lists. */
+/** A number nested in this many lists. */
 function nested(levels: number): string {
   return `${'['.repeat(levels)}1${']'.repeat(levels)}`;
 }

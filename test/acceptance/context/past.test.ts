@@ -8,7 +8,7 @@ const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toStri
 onEachDatabase('as_of: the memory as it was', (server: ContextServer) => {
   const { call, fail, store } = server;
   const ids = (answer: Answer) => answer.results.map(({ id }) => id);
-  /** A moment after which everything that follows happens: times are kept in milliseconds. */
+  /** The current time, distinct from the times of all steps before and after. */
   const moment = async () => {
     await pause(5);
     const now = new Date().toISOString();

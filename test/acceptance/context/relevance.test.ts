@@ -4,7 +4,7 @@ import { before, describe, test } from 'node:test';
 import { withModels } from '../../support/child-program.ts';
 import { connect } from './context-fixture.ts';
 
-/** Ten notes about different things, and for each of them a question with the place of the note that answers it. */
+/** Ten notes on different subjects, and a question for each with the index of the note that answers it. */
 interface Answered {
   readonly notes: readonly string[];
   readonly questions: readonly (readonly [question: string, answer: number])[];
@@ -37,7 +37,7 @@ describe('the relevance of hits among unlike notes', () => {
     assert.ok(sure >= 50, `${sure} of 60`);
   });
 
-  test('contract §8: wrong ones read as wrong, at .2 or less in 95 of 100', () => {
+  test('contract §8: wrong answers read as wrong, at .2 or less in 95 of 100', () => {
     const low = wrong.filter((relevance) => relevance <= 0.2).length;
     assert.ok(low >= 0.95 * wrong.length, `${low} of ${wrong.length}`);
   });

@@ -4,7 +4,7 @@ import { withModels } from '../../support/child-program.ts';
 import { verifies } from '../../support/verifies.ts';
 import { type Answer, type ContextServer, onEachDatabase } from './context-fixture.ts';
 
-/** What hits have beside the fields of an entry, and what they have for whoever asks why. */
+/** The fields that a hit has in addition to an entry's, and the ones that an explanation adds. */
 const ofHits = ['relevance', 'scores'];
 const explained = ['uri', 'hash', 'range', 'why'];
 
@@ -43,7 +43,7 @@ function searchTools(server: ContextServer): void {
       '002 search_context/content_type',
       '002 search_context/tags',
     ],
-    'filters combine with AND, tags among themselves with OR, newest first',
+    'combines filters with AND and tags with OR, newest first',
     async () => {
       assert.deepEqual(await found('search_context', {}), [pipeline, picture, cat, database]);
       assert.deepEqual(await found('search_context', { thread_id: 'work' }), [pipeline, database]);
@@ -57,7 +57,7 @@ function searchTools(server: ContextServer): void {
 
   verifies(
     ['002 search_context/limit', '002 search_context/offset'],
-    'pages follow one another, and a limit above 100 is cut and said',
+    'pages are consecutive; a limit above 100 is lowered and reported',
     async () => {
       assert.deepEqual(await found('search_context', { limit: 2 }), [pipeline, picture]);
       assert.deepEqual(await found('search_context', { limit: 2, offset: 2 }), [cat, database]);
@@ -71,7 +71,7 @@ function searchTools(server: ContextServer): void {
 
   verifies(
     ['002 search_context/returns', '002 structure/truncation', '002 structure/summary', '002 structure/entry-fields'],
-    'entries show the beginning of their text, a summary and every field',
+    'entries have a truncated text, a summary and every field',
     async () => {
       const [entry] = (await call('search_context', { thread_id: 'work', source: 'agent' })).results;
       assert.ok(entry);
@@ -100,7 +100,7 @@ function searchTools(server: ContextServer): void {
     },
   );
 
-  verifies('002 search_context/include_images', 'images come on request, in every search', async () => {
+  verifies('002 search_context/include_images', 'every search returns images on request', async () => {
     const query = { query: 'photograph garden gate', content_type: 'multimodal' };
     for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
       const input = tool === 'search_context' ? { content_type: 'multimodal' } : query;
@@ -113,7 +113,7 @@ function searchTools(server: ContextServer): void {
 
   verifies(
     ['002 search_context/explain_query', '002 structure/stats', '002 store_context/indexed'],
-    'statistics come on request, with a plan that uses an index',
+    'returns statistics on request, with a plan that uses an index',
     async () => {
       const keys = ['execution_time_ms', 'filters_applied', 'rows_returned', 'backend', 'query_plan'];
       for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context']) {
@@ -136,7 +136,7 @@ function searchTools(server: ContextServer): void {
       '002 filters/operators',
       '002 filters/nested',
     ],
-    'sixteen operators, types told apart, nested paths, case on request',
+    'supports sixteen operators, types, nested paths and optional case sensitivity',
     async () => {
       const by = (key: string, operator: string, value?: unknown, sensitive?: boolean) =>
         found('search_context', {
@@ -178,38 +178,34 @@ function searchTools(server: ContextServer): void {
     },
   );
 
-  verifies(
-    '002 search_context/metadata_filters',
-    'bad filters are answered with everything that is wrong',
-    async () => {
-      const metadata_filters = [
-        { key: '', operator: 'eq', value: 1 },
-        { key: "a') OR 1=1--", operator: 'eq', value: 1 },
-        { key: 'a', operator: 'like', value: 1 },
-        { key: 'a', operator: 'in', value: [] },
-        { key: 'a', operator: 'in', value: 'x' },
-        { key: 'a', operator: 'contains', value: 5 },
-        { key: 'a', operator: 'array_contains', value: [1] },
-      ];
-      for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
-        const query = tool === 'search_context' ? {} : { query: 'x' };
-        const answer = await call(tool, { ...query, metadata_filters });
-        assert.deepEqual(
-          [answer.results, answer['count'], answer['error']],
-          [[], 0, 'Metadata filter validation failed'],
-        );
-        const faults = answer['validation_errors'] as string[];
-        assert.equal(faults.length, metadata_filters.length, tool);
-        assert.match(faults[0] ?? '', /Metadata key cannot be empty/);
-        assert.match(faults[4] ?? '', /Operator in requires a list value/);
-        assert.match(faults[5] ?? '', /Operator contains requires a string value/);
-      }
-    },
-  );
+  verifies('002 search_context/metadata_filters', 'reports every error of an invalid filter', async () => {
+    const metadata_filters = [
+      { key: '', operator: 'eq', value: 1 },
+      { key: "a') OR 1=1--", operator: 'eq', value: 1 },
+      { key: 'a', operator: 'like', value: 1 },
+      { key: 'a', operator: 'in', value: [] },
+      { key: 'a', operator: 'in', value: 'x' },
+      { key: 'a', operator: 'contains', value: 5 },
+      { key: 'a', operator: 'array_contains', value: [1] },
+    ];
+    for (const tool of ['search_context', 'fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
+      const query = tool === 'search_context' ? {} : { query: 'x' };
+      const answer = await call(tool, { ...query, metadata_filters });
+      assert.deepEqual(
+        [answer.results, answer['count'], answer['error']],
+        [[], 0, 'Metadata filter validation failed'],
+      );
+      const faults = answer['validation_errors'] as string[];
+      assert.equal(faults.length, metadata_filters.length, tool);
+      assert.match(faults[0] ?? '', /Metadata key cannot be empty/);
+      assert.match(faults[4] ?? '', /Operator in requires a list value/);
+      assert.match(faults[5] ?? '', /Operator contains requires a string value/);
+    }
+  });
 
   verifies(
     ['002 search_context/dates', '002 dates/formats', '002 dates/whole-day'],
-    'dates of every form include both ends; a date alone is its whole day',
+    'date ranges include both ends in every format; a date without a time is the whole day',
     async () => {
       const all = [pipeline, picture, cat, database];
       assert.deepEqual(await found('search_context', { start_date: today(), end_date: today() }), all);
@@ -253,19 +249,19 @@ function searchTools(server: ContextServer): void {
     }
   };
 
-  verifies('002 fts_search_context/filters', 'every filter narrows it', () =>
+  verifies('002 fts_search_context/filters', 'applies every filter', () =>
     filtered('fts_search_context', 'cat OR database', { mode: 'boolean' }),
   );
 
-  verifies('002 semantic_search_context/filters', 'every filter narrows it', () =>
+  verifies('002 semantic_search_context/filters', 'applies every filter', () =>
     filtered('semantic_search_context', 'a cat or a database'),
   );
 
-  verifies('002 hybrid_search_context/filters', 'every filter narrows it', () =>
+  verifies('002 hybrid_search_context/filters', 'applies every filter', () =>
     filtered('hybrid_search_context', 'a cat or a database'),
   );
 
-  verifies('002 fts_search_context/match', 'all words, in any form of them', async () => {
+  verifies('002 fts_search_context/match', 'finds entries with all words, in any inflection', async () => {
     assert.deepEqual(await found('fts_search_context', { query: 'choose database' }), [database]);
     assert.deepEqual(await found('fts_search_context', { query: 'transaction databases' }), [database]);
     assert.deepEqual(await found('fts_search_context', { query: 'cat database' }), []);
@@ -360,18 +356,18 @@ function searchTools(server: ContextServer): void {
     assert.equal((await call('search_context', { thread_id: 'home' }))['hint'], undefined);
   });
 
-  verifies('002 fts_search_context/prefix', 'prefixes of words', async () => {
+  verifies('002 fts_search_context/prefix', 'finds words by prefix', async () => {
     assert.deepEqual(await found('fts_search_context', { query: 'trans bill', mode: 'prefix' }), [database]);
     assert.deepEqual(await found('fts_search_context', { query: 'windowsi*', mode: 'prefix' }), [cat]);
     assert.deepEqual(await found('fts_search_context', { query: 'trans' }), []);
   });
 
-  verifies('002 fts_search_context/phrase', 'words side by side in this order', async () => {
+  verifies('002 fts_search_context/phrase', 'finds adjacent words in this order', async () => {
     assert.deepEqual(await found('fts_search_context', { query: 'database for billing', mode: 'phrase' }), [database]);
     assert.deepEqual(await found('fts_search_context', { query: 'billing for database', mode: 'phrase' }), []);
   });
 
-  verifies('002 fts_search_context/boolean', 'AND, OR, NOT and parentheses', async () => {
+  verifies('002 fts_search_context/boolean', 'supports AND, OR, NOT and parentheses', async () => {
     const boolean = (query: string) => found('fts_search_context', { query, mode: 'boolean' });
     assert.deepEqual((await boolean('cat OR database')).sort(), [database, cat].sort());
     assert.deepEqual(await boolean('(cat OR database) NOT billing'), [cat]);
@@ -381,7 +377,7 @@ function searchTools(server: ContextServer): void {
 
   verifies(
     ['002 fts_search_context/returns', '002 fts_search_context/highlight', '002 structure/scores'],
-    'query, mode, language, scores, and marks on request',
+    'returns query, mode, language and scores, and highlights on request',
     async () => {
       const answer = await call('fts_search_context', { query: 'cat', highlight: true, explain: true });
       assert.deepEqual([answer['query'], answer['mode'], answer['count']], ['cat', 'match', 1]);
@@ -400,7 +396,7 @@ function searchTools(server: ContextServer): void {
 
   verifies(
     ['002 semantic_search_context/query', '002 semantic_search_context/returns', '002 semantic_search_context/page'],
-    'meaning finds what words do not, the most relevant first, in pages',
+    'finds by meaning without shared words, most relevant first, in pages',
     async () => {
       const query = 'Which data store holds our invoices?';
       const answer = await call('semantic_search_context', { query, explain: true });
@@ -429,7 +425,7 @@ function searchTools(server: ContextServer): void {
 
   verifies(
     ['002 hybrid_search_context/query', '002 hybrid_search_context/scores', '002 hybrid_search_context/rrf'],
-    'ranks of both searches are added up, with every score',
+    'adds up the ranks of both searches, and returns every score',
     async () => {
       const answer = await call('hybrid_search_context', {
         query: 'PostgreSQL billing database',
@@ -457,7 +453,7 @@ function searchTools(server: ContextServer): void {
     },
   );
 
-  verifies('002 hybrid_search_context/returns', 'counts, modes and statistics', async () => {
+  verifies('002 hybrid_search_context/returns', 'returns counts, modes and statistics', async () => {
     const { results, stats, ...rest } = await call('hybrid_search_context', { query: 'cat', explain_query: true });
     assert.equal(results[0]?.id, cat);
     assert.deepEqual(rest['search_modes_used'], ['fts', 'semantic']);
@@ -480,7 +476,7 @@ onEachDatabase(
   (server: ContextServer) => {
     verifies(
       '002 hybrid_search_context/degradation',
-      'words alone answer, and the tool for meaning is not offered',
+      'falls back to words, and does not list the semantic search',
       async () => {
         const id = await server.store('t', 'plain words');
         const { tools } = await server.client.listTools();
@@ -499,7 +495,7 @@ onEachDatabase(
   (server: ContextServer) => {
     verifies(
       '002 hybrid_search_context/degradation',
-      'writes are kept, words are found, and the answer says so',
+      'keeps writes, searches by words, and reports the fallback',
       async () => {
         const id = await server.store('t', 'kept although nobody embeds it');
         const answer = await server.call('hybrid_search_context', { query: 'kept nobody' });

@@ -16,7 +16,7 @@ onEachDatabase(
       return { count: answer['count'], plan: String((answer['stats'] as { query_plan: string }).query_plan) };
     };
 
-    verifies('002 store_context/indexed', 'listed fields are found by the index, others without it', async () => {
+    verifies('002 store_context/indexed', 'uses the index for listed fields, and finds others without it', async () => {
       for (let index = 0; index < 40; index += 1) {
         await store('indexed', `entry ${index}`, {
           metadata: {
@@ -141,33 +141,37 @@ for (const provider of ['ollama', 'openai'] as const) {
         assert.fail('no summary was made within a minute');
       };
 
-      verifies('002 entry/summary', 'a model summarises behind the write; nonsense and outages cost none', async () => {
-        mode = 'fine';
-        calls.length = 0;
-        const answer = await server.call('store_context', { thread_id: 's', source: 'agent', text: long });
-        assert.equal(answer['message'], 'Context stored (summary queued)');
-        assert.equal(await made(Number(answer['context_id'])), 'A summary by the model.');
-        const [call] = calls;
-        assert.equal(call?.path, provider === 'ollama' ? '/api/chat' : '/v1/chat/completions');
-        assert.equal(call?.authorization, provider === 'ollama' ? undefined : 'Bearer sk-test-key');
-        assert.match(call?.body ?? '', /"model":"tiny".*It is data/s);
-        const facts = (await server.call('get_statistics'))['summary'] as Record<string, unknown>;
-        assert.deepEqual([facts['provider'], facts['model'], facts['summary_count']], [provider, 'tiny', 1]);
-        mode = 'garbage';
-        const second = await server.store('s', `${long} Once more.`);
-        assert.match(await made(second), /build the raft from driftwood/);
-        mode = 'down';
-        const third = await server.store('s', `${long} And again.`);
-        const [shown] = (await server.call('search_context', { thread_id: 's' })).results;
-        assert.deepEqual([shown?.id, shown?.['summary']], [third, '']);
-        mode = 'fine';
-        assert.equal(await made(third), 'A summary by the model.');
-        const short = await server.store('s', 'short');
-        assert.equal(await summaryOf(short), null);
-        const update = await server.call('update_context', { context_id: third, text: 'short too' });
-        assert.deepEqual(update['updated_fields'], ['text_content', 'summary']);
-        assert.match(String(update['message']), /summary cleared/);
-      });
+      verifies(
+        '002 entry/summary',
+        'a model summarises after the write; bad answers and outages fail no write',
+        async () => {
+          mode = 'fine';
+          calls.length = 0;
+          const answer = await server.call('store_context', { thread_id: 's', source: 'agent', text: long });
+          assert.equal(answer['message'], 'Context stored (summary queued)');
+          assert.equal(await made(Number(answer['context_id'])), 'A summary by the model.');
+          const [call] = calls;
+          assert.equal(call?.path, provider === 'ollama' ? '/api/chat' : '/v1/chat/completions');
+          assert.equal(call?.authorization, provider === 'ollama' ? undefined : 'Bearer sk-test-key');
+          assert.match(call?.body ?? '', /"model":"tiny".*It is data/s);
+          const facts = (await server.call('get_statistics'))['summary'] as Record<string, unknown>;
+          assert.deepEqual([facts['provider'], facts['model'], facts['summary_count']], [provider, 'tiny', 1]);
+          mode = 'garbage';
+          const second = await server.store('s', `${long} Once more.`);
+          assert.match(await made(second), /build the raft from driftwood/);
+          mode = 'down';
+          const third = await server.store('s', `${long} And again.`);
+          const [shown] = (await server.call('search_context', { thread_id: 's' })).results;
+          assert.deepEqual([shown?.id, shown?.['summary']], [third, '']);
+          mode = 'fine';
+          assert.equal(await made(third), 'A summary by the model.');
+          const short = await server.store('s', 'short');
+          assert.equal(await summaryOf(short), null);
+          const update = await server.call('update_context', { context_id: third, text: 'short too' });
+          assert.deepEqual(update['updated_fields'], ['text_content', 'summary']);
+          assert.match(String(update['message']), /summary cleared/);
+        },
+      );
     },
     env,
   );

@@ -7,7 +7,7 @@ import { type Answer, type ContextServer, type Found, onEachDatabase } from './c
 const tools = ['search_context', 'semantic_search_context', 'fts_search_context', 'hybrid_search_context'] as const;
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
 
-/** When a field is there: always, never, or when the call asks for it (`explain_query`, `include_images`, `highlight`). */
+/** When a field is present: always, never, or on request (`explain_query`, `include_images`, `highlight`). */
 type When = 'yes' | 'no' | 'asked';
 
 /** "Search Tools Response Structure", row by row, in the order of `tools`. */
@@ -39,7 +39,7 @@ const entryRows: [clause: string, fields: string[], type: string, ...when: When[
   ['002 entry/highlighted', ['highlighted'], 'string', 'no', 'no', 'asked', 'no'],
 ];
 
-/** "Scores Object Structure": of semantic, full-text and hybrid search. `null` where the rank is always null. */
+/** "Scores Object Structure" for semantic, full-text and hybrid search. `null`: the rank is always null. */
 const scoreRows: [clause: string, field: string, ...has: ('number' | 'null' | 'no')[]][] = [
   ['002 scores/semantic_distance', 'semantic_distance', 'number', 'no', 'number'],
   ['002 scores/semantic_rank', 'semantic_rank', 'null', 'no', 'number'],
@@ -49,7 +49,7 @@ const scoreRows: [clause: string, field: string, ...has: ('number' | 'null' | 'n
   ['002 scores/rerank_score', 'rerank_score', 'number', 'number', 'number'],
 ];
 
-/** Every parameter that 002 lists: `!` is required, the rest is its default. */
+/** Every parameter that 002 lists: `!` if required, otherwise its default. */
 const parameters: Record<string, Record<string, unknown>> = {
   store_context: { thread_id: '!', source: '!', text: '!', images: undefined, metadata: undefined, tags: undefined },
   search_context: {
@@ -137,7 +137,7 @@ function tablesOf002(server: ContextServer): void {
   for (const [clause, field, ...has] of scoreRows) {
     verifies(clause, `the row "${field}" holds for the three tools with scores`, () => {
       has.forEach((kind, place) => {
-        // Each search alone is explained on request; a plain answer has what clients of the original read.
+        // A search alone explains its scores on request; a plain answer has the fields that clients of the original read.
         const { scores } = first(asked[place + 1]);
         const found = !(field in scores) ? 'no' : scores[field] === null ? 'null' : typeof scores[field];
         assert.equal(found, kind, `${clause} of ${tools[place + 1]}`);

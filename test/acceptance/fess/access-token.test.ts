@@ -52,7 +52,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual([theirs.ids, theirs.listed, theirs.read.error?.code], [['d'.repeat(32)], 2, -32_002]);
     });
 
-    verifies('000 §11 secrets', 'the token goes to Fess with every request and to nobody else', async () => {
+    verifies('000 §11 secrets', 'sends the token to Fess with every request, and to no other server', async () => {
       for (const [tool, args] of Object.entries({
         suggest: { prefix: 'f' },
         popular_words: {},
@@ -67,7 +67,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.ok(withToken.site.requests.length > 0);
       for (const { headers } of withToken.site.requests) assert.equal(headers.authorization, undefined);
       assert.ok(!JSON.stringify(withToken.site.requests.map(({ headers }) => headers)).includes(token));
-      // A document on the host of Fess itself is fetched like any other.
+      // A document on Fess's own host is fetched like any other.
       withToken.fess.setDocuments([documentAt(`${withToken.fess.url}/`, { roles: ['Rsales'] })]);
       const before = withToken.fess.requests.length;
       await withToken.peer.call('read', { docId });
@@ -75,7 +75,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual([fetched?.method, fetched?.headers.authorization], ['GET', undefined]);
     });
 
-    verifies('000 §11 secrets', 'the token is in no log, debug log included, and in no message', () => {
+    verifies('000 §11 secrets', 'no log, debug log or message contains the token', () => {
       const folder = join(withToken.home, '.mcp-feiss', 'log');
       const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
       const said = [...logs, withToken.peer.program.stderrText(), JSON.stringify(withToken.peer.messages)].join('');
@@ -93,7 +93,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual([error?.data?.['fault'], error?.data?.['httpStatus']], ['refused_token', 401]);
       assert.match(error?.message ?? '', /fessAccessToken/);
       const readLog = () => readFileSync(join(home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
-      // The bridge tries its token beside the first calls; each of these gives it time.
+      // The bridge checks its token in parallel with the first calls; each call gives it time.
       for (let calls = 0; calls < 500 && !readLog().includes('rejects'); calls += 1) await peer.call('health');
       const log = readLog();
       assert.match(log, /Fess rejects the access token/);

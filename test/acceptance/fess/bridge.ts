@@ -10,12 +10,12 @@ import { type ChildProgram, carrelProgram, makeFolder, startListening } from '..
 import { openSession, post } from '../../support/raw-http.ts';
 import { type Message, startStdioClient } from '../../support/stdio-client.ts';
 
-/** Anything that runs clean-up when it is over: a test or a suite. */
+/** A test or a suite: runs clean-up when it ends. */
 export interface Owner {
   after(clean: () => void | Promise<void>): void;
 }
 
-/** Cleans up in the opposite order, as things that stand on one another have to. */
+/** Cleans up in reverse order, because later parts depend on earlier ones. */
 function lastFirst(owner: Owner): Owner {
   const cleanUps: (() => void | Promise<void>)[] = [];
   owner.after(async () => {
@@ -24,7 +24,7 @@ function lastFirst(owner: Owner): Owner {
   return { after: (cleanUp) => void cleanUps.push(cleanUp) };
 }
 
-/** For what all tests of a file share. */
+/** The owner of everything that a file's tests share. */
 export function wholeFile(): Owner {
   return lastFirst({ after });
 }
@@ -42,7 +42,7 @@ name: Finance
 description: Reports and budgets of the finance department
 fessLabel: finance`;
 
-/** The one document of `finance` that each test puts where it needs it. */
+/** The single `finance` document, at the URL that a test needs. */
 export function documentAt(url: string, more: Partial<FakeDocument> = {}): FakeDocument {
   return {
     docId: 'c0ffee00c0ffee00c0ffee00c0ffee00',
@@ -66,7 +66,7 @@ export function documentAt(url: string, more: Partial<FakeDocument> = {}): FakeD
 
 export const documentUri = 'fess://finance/doc/c0ffee00c0ffee00c0ffee00c0ffee00';
 
-/** A home folder with a configuration file in it. Text goes into the file as it is. */
+/** A home folder with a configuration file. A string is written unchanged. */
 export function makeHome(owner: Owner, config?: object | string, folder = '.mcp-feiss'): string {
   const home = makeFolder(owner);
   mkdirSync(join(home, folder));
@@ -76,19 +76,19 @@ export function makeHome(owner: Owner, config?: object | string, folder = '.mcp-
   return home;
 }
 
-/** One client of the built program over raw JSON-RPC, the same on either transport. */
+/** A client of the built program over raw JSON-RPC, on either transport. */
 export interface Peer {
   readonly program: ChildProgram;
   readonly initialized: Message;
-  /** Sends a request and gives its answer; the id is a new one unless given. */
+  /** Sends a request and returns its answer. The id is new unless given. */
   request(method: string, params?: object, id?: string | number): Promise<Message>;
   call(tool: string, args?: object, options?: { id?: string | number; progressToken?: string }): Promise<Message>;
-  /** Sends a request that may never be answered; settles when the exchange is over without one, over HTTP only. */
+  /** Sends a request that may get no answer. Over HTTP, resolves when the exchange ends without one. */
   fire(method: string, params: object, id: string | number): Promise<Message | undefined>;
   notify(method: string, params?: object): Promise<void>;
-  /** Everything that came, answers and notifications, in order. */
+  /** All answers and notifications received, in order. */
   readonly messages: readonly Message[];
-  /** The first message, past or to come, that fits. */
+  /** The first matching message, past or future. */
   next(fits: (message: Message) => boolean): Promise<Message>;
 }
 
@@ -133,7 +133,7 @@ async function connectHttp(owner: Owner, home: string, args: readonly string[]):
   return httpPeer(owner, program, program.url);
 }
 
-/** A session of its own on a program that listens. */
+/** A separate session on a listening program. */
 export async function httpPeer(
   owner: Owner,
   program: ChildProgram,
@@ -148,7 +148,7 @@ export async function httpPeer(
     return received;
   };
   const session = await openSession(url, revision, { headers });
-  // What is said after an answer comes on the stream of the session.
+  // Notifications after an answer arrive on the session's stream.
   await listenOn(owner, url, session.headers, take);
   const send = async (message: object): Promise<Message[]> => take((await session.send(message)).messages);
   const fire: Peer['fire'] = async (method, params, id) =>
@@ -234,7 +234,7 @@ export interface WorldOptions {
   documentsPerLabel?: number;
 }
 
-/** A Fess with three labels, the site of its documents, and a bridge to the domain `finance`. */
+/** A Fess with three labels, its document site, and a bridge to the domain `finance`. */
 export async function openWorld(given: Owner, options: WorldOptions = {}): Promise<World> {
   const owner = lastFirst(given);
   const site = await startDocumentSite();
@@ -243,14 +243,14 @@ export async function openWorld(given: Owner, options: WorldOptions = {}): Promi
   const corpus = generateCorpus({ siteUrl: site.url, documentsPerLabel });
   const fess = await startFakeFess({ version: options.version ?? '15.4', ...corpus, ...options.fess });
   owner.after(() => fess.close());
-  // On a busy machine anything may take long; tests of jobs set their own threshold.
+  // Anything may be slow on a busy machine; tests of jobs set their own threshold.
   const timeouts = { longRunningThresholdMs: 60_000 };
   const home = makeHome(owner, { fessBaseUrl: fess.url, domain: finance, timeouts, ...options.config });
   const peer = await connect(owner, options.transport ?? 'stdio', home, options.args);
   return { fess, site, corpus, home, peer };
 }
 
-/** What a tool returned. Fails with the error where there was one. */
+/** A tool's result. Throws if it failed. */
 export function dataOf(message: Message): Record<string, unknown> {
   if (message.error) throw new Error(`${message.error.code} ${message.error.message}`);
   return message.result?.['structuredContent'] as Record<string, unknown>;
@@ -274,7 +274,7 @@ export function paths(version: FakeFessOptions['version']) {
       };
 }
 
-/** The last request that Fess got under a path. */
+/** The last request to Fess under a path. */
 export function lastRequest(fess: FakeFess, path: string) {
   return fess.requests.findLast((request) => request.path === path);
 }

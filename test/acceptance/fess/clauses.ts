@@ -1,6 +1,6 @@
 /**
- * Every acceptance test of 001 and every MUST of 000 (with the SHOULDs that are kept), under the names that the tests in
- * this folder cite. The text says what is demanded; `clauses.test.ts` lists those that nobody cites.
+ * Every acceptance test of 001 and every MUST of 000 (with the SHOULDs we follow), under the names that tests in this folder
+ * cite. The text is the requirement; `clauses.test.ts` fails for a clause without a test.
  */
 export const clauses: Readonly<Record<string, string>> = {
   '001 AT-CFG-001': 'missing configuration file',

@@ -23,7 +23,7 @@ async function refusal({ fess, peer }: World, url: string): Promise<RpcError | u
 
 verifies(
   ['001 AT-SEC-002', '000 §8.5.2 private', '000 §11 ssrf'],
-  'targets on private networks are refused, in any spelling, and the way out is named',
+  'rejects private network targets in any spelling, and names the setting that allows them',
   async () => {
     const urls = [
       'http://192.168.0.10/page',
@@ -55,7 +55,7 @@ test('a refusal does not recommend viaFess where it is on', async (t) => {
   assert.doesNotMatch(error?.message ?? '', /viaFess/);
 });
 
-verifies('000 §8.5.2 private', 'with allowPrivateNetworkTargets they are read, except cloud metadata', async () => {
+verifies('000 §8.5.2 private', 'with allowPrivateNetworkTargets reads them, except cloud metadata', async () => {
   assert.equal(await refusal(open, `${open.site.url}/page.html`), undefined);
   const metadata = await refusal(open, 'http://169.254.169.254/latest/meta-data/');
   assert.equal(metadata?.data?.['code'], 'private_network_blocked');
@@ -63,7 +63,7 @@ verifies('000 §8.5.2 private', 'with allowPrivateNetworkTargets they are read, 
 
 verifies(
   ['000 §8.5.2 fetch', '000 §10 restriction', '000 §10 timeout'],
-  'size, time, scheme, status and kind each have their own error',
+  'size, timeout, scheme, status and content type have separate errors',
   async () => {
     open.site.setPage('/image', { contentType: 'image/png', body: Buffer.from('\x89PNG\r\n\x1a\n', 'latin1') });
     const cases: [string, string, RegExp][] = [
@@ -84,7 +84,7 @@ verifies(
   },
 );
 
-verifies('000 §11 ssrf', 'a document that points at Fess itself is not a way around the label', async () => {
+verifies('000 §11 ssrf', 'a document that points at Fess itself does not bypass the label', async () => {
   for (const path of ['/api/v1/documents?q=*:*', '/cache/?docId=x', '/search?q=a', '//api/v1/labels']) {
     assert.equal((await refusal(open, `${open.fess.url}${path}`))?.data?.['code'], 'host_not_allowed', path);
   }
@@ -94,7 +94,7 @@ verifies('000 §11 ssrf', 'a document that points at Fess itself is not a way ar
 
 verifies(
   ['000 §8.5.1 index', '000 §10 restriction'],
-  'content of the index that is short is used where the address may not be read, fails or is empty',
+  'falls back to short index content if the address is forbidden, fails or is empty',
   async (t) => {
     for (const version of ['15.4', '15.8'] as const) {
       const { fess, site, peer } = await openWorld(t, {
@@ -117,7 +117,7 @@ verifies(
   },
 );
 
-verifies('000 §8.5.2 fetch', 'with contentFetch.enabled false nothing is fetched', async (t) => {
+verifies('000 §8.5.2 fetch', 'fetches nothing with contentFetch.enabled false', async (t) => {
   const world = await openWorld(t, { config: { contentFetch: { enabled: false, viaFess: true } } });
   const { fess, site, peer } = world;
   fess.setDocuments([documentAt(`${site.url}/page.html`, { content: '', digest: '' })]);

@@ -24,13 +24,13 @@ for (const { version, transport } of [
         config: { fessAccessToken: 'token-of-the-bridge' },
         fess: { tokens: { 'token-of-the-bridge': ['Rguest'] } },
       });
-      // Until it knows which generation it talks to, an error may come from the other one.
+      // Until the bridge knows the API generation, an error may come from the other one.
       assert.equal(dataOf(await world.peer.call('health'))['status'], 'green');
     });
 
     verifies(
       ['001 AT-ERR-002', '000 §10 fess', '000 §11 secrets'],
-      'every failure of Fess is told with status, endpoint and a message of our own',
+      'reports every failure of Fess with status, endpoint and our own message',
       async () => {
         const faults: [Fault, number, number][] = [
           [{ kind: 'error', status: 500, withStack: true }, 500, -32_000],
@@ -65,7 +65,7 @@ for (const { version, transport } of [
       },
     );
 
-    verifies(['001 AT-ERR-002', '000 §10 fess'], 'every tool that proxies to Fess does so', async () => {
+    verifies(['001 AT-ERR-002', '000 §10 fess'], 'every tool that calls Fess reports its failures', async () => {
       const calls: [string, object, string][] = [
         ['search', { query: 'a' }, path.search],
         ['suggest', { prefix: 'a' }, path.suggest],
@@ -98,7 +98,7 @@ for (const { version, transport } of [
       assert.deepEqual([none['total'], none['results']], [0, []]);
     });
 
-    verifies('000 §11 secrets', 'the access token goes to Fess and nowhere else', async () => {
+    verifies('000 §11 secrets', 'sends the access token only to Fess', async () => {
       assert.equal(world.fess.requests.at(-1)?.headers.authorization, 'Bearer token-of-the-bridge');
       const log = readFileSync(join(world.home, '.mcp-feiss', 'log', 'server.log'), 'utf8');
       const everything = log + world.peer.program.stderrText() + JSON.stringify(world.peer.messages);
@@ -107,19 +107,23 @@ for (const { version, transport } of [
   });
 }
 
-verifies(['001 AT-ERR-002', '000 §10 fess'], 'a Fess that is gone is fess_unreachable without a status', async (t) => {
-  const { fess, peer } = await openWorld(t);
-  await fess.close();
-  const { error } = await peer.call('search', { query: 'test' });
-  assert.equal(error?.code, -32_000);
-  assert.deepEqual(
-    [error?.data?.['code'], error?.data?.['httpStatus'], error?.data?.['endpoint']],
-    ['fess_unreachable', null, '/api/v1/documents'],
-  );
-  assert.ok(!JSON.stringify(error).includes(new URL(fess.url).host));
-});
+verifies(
+  ['001 AT-ERR-002', '000 §10 fess'],
+  'reports an unreachable Fess as fess_unreachable, without a status',
+  async (t) => {
+    const { fess, peer } = await openWorld(t);
+    await fess.close();
+    const { error } = await peer.call('search', { query: 'test' });
+    assert.equal(error?.code, -32_000);
+    assert.deepEqual(
+      [error?.data?.['code'], error?.data?.['httpStatus'], error?.data?.['endpoint']],
+      ['fess_unreachable', null, '/api/v1/documents'],
+    );
+    assert.ok(!JSON.stringify(error).includes(new URL(fess.url).host));
+  },
+);
 
-verifies('000 §11 secrets', 'a login in fessBaseUrl is used and never shown', async (t) => {
+verifies('000 §11 secrets', 'uses a login in fessBaseUrl and never shows it', async (t) => {
   const { fess, peer } = await openWorld(t);
   const { host } = new URL(fess.url);
   const config = { fessBaseUrl: `http://bridge:very%20secret@${host}`, domain: finance };

@@ -35,7 +35,7 @@ for (const transport of ['stdio', 'http'] as const) {
   );
 }
 
-verifies(['001 AT-MCP-001', '000 §5.2 lifecycle'], 'tool calls before initialized are refused (stdio)', async (t) => {
+verifies(['001 AT-MCP-001', '000 §5.2 lifecycle'], 'rejects tool calls before initialized (stdio)', async (t) => {
   const fess = await startFakeFess({ version: '15.4' });
   t.after(() => fess.close());
   const home = makeHome(t, { fessBaseUrl: fess.url, domain: finance });
@@ -51,7 +51,7 @@ verifies(['001 AT-MCP-001', '000 §5.2 lifecycle'], 'tool calls before initializ
   assert.equal(await client.end(), 0);
 });
 
-verifies('000 §5.2 lifecycle', 'tool calls before initialized are refused (http)', async (t) => {
+verifies('000 §5.2 lifecycle', 'rejects tool calls before initialized (http)', async (t) => {
   const program = await startListening(carrelProgram, ['fess'], { HOME: await makeFessHome(t) });
   t.after(async () => void (await program.stop()));
   const call = { jsonrpc: '2.0', id: 5, method: 'tools/call', params: health };
@@ -63,22 +63,18 @@ verifies('000 §5.2 lifecycle', 'tool calls before initialized are refused (http
   assert.equal(between.messages[0]?.error?.code, -32_600);
 });
 
-verifies(
-  ['001 AT-MCP-002', '000 §5.1 cody'],
-  'with --cody the revision is 2024-11-05, whatever is asked for',
-  async (t) => {
-    const home = await makeFessHome(t);
-    for (const asked of ['2025-03-26', '2024-11-05', '2025-11-25']) {
-      const client = startStdioClient(carrelProgram, ['fess', '--cody'], { HOME: home });
-      const answer = await client.handshake(asked);
-      assert.equal(answer.result?.['protocolVersion'], '2024-11-05');
-      assert.equal((await client.request(1, 'tools/call', health)).error, undefined);
-      assert.equal(await client.end(), 0);
-    }
-  },
-);
+verifies(['001 AT-MCP-002', '000 §5.1 cody'], 'with --cody the revision is always 2024-11-05', async (t) => {
+  const home = await makeFessHome(t);
+  for (const asked of ['2025-03-26', '2024-11-05', '2025-11-25']) {
+    const client = startStdioClient(carrelProgram, ['fess', '--cody'], { HOME: home });
+    const answer = await client.handshake(asked);
+    assert.equal(answer.result?.['protocolVersion'], '2024-11-05');
+    assert.equal((await client.request(1, 'tools/call', health)).error, undefined);
+    assert.equal(await client.end(), 0);
+  }
+});
 
-verifies('000 §9.4 initialize', 'a cancellation of initialize changes nothing', async (t) => {
+verifies('000 §9.4 initialize', 'cancelling initialize changes nothing', async (t) => {
   const client = startStdioClient(carrelProgram, ['fess'], { HOME: await makeFessHome(t) });
   client.send({ jsonrpc: '2.0', id: 'i', method: 'initialize', params: initializeParams('2025-03-26') });
   client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'i' } });
@@ -89,11 +85,11 @@ verifies('000 §9.4 initialize', 'a cancellation of initialize changes nothing',
 
 verifies(
   '000 §6.1 stdio',
-  'stdout carries JSON-RPC only, also with --debug, and the end of input ends it',
+  'writes only JSON-RPC to stdout, even with --debug, and exits at the end of input',
   async (t) => {
     const client = startStdioClient(carrelProgram, ['fess', '--debug'], { HOME: await makeFessHome(t) });
     await client.handshake('2025-03-26');
-    // A line that is not JSON would make this fail.
+    // Fails if a line is not JSON.
     await client.request(1, 'tools/call', health);
     client.write('this is not JSON\n');
     const refused = await client.next((message) => message.error?.code === -32_700);
@@ -104,7 +100,7 @@ verifies(
 
 verifies(
   ['000 §6.2 sessions', '000 §12 in flight'],
-  'sessions are served at the same time and see only their own jobs',
+  'serves sessions concurrently, and each sees only its own jobs',
   async (t) => {
     const { fess, home } = await openWorld(t, { config: { timeouts: { longRunningThresholdMs: 50 } } });
     const program = await startListening(carrelProgram, ['fess'], { HOME: home });
@@ -121,7 +117,7 @@ verifies(
   },
 );
 
-verifies(['001 AT-SEC-001', '000 §6.2 token'], 'without the bearer token every request is a 401', async (t) => {
+verifies(['001 AT-SEC-001', '000 §6.2 token'], 'answers 401 to every request without the bearer token', async (t) => {
   const home = await makeFessHome(t, { security: { httpAuthToken: 'correct-horse-battery' } });
   const program = await startListening(carrelProgram, ['fess'], { HOME: home });
   t.after(async () => void (await program.stop()));
@@ -139,7 +135,7 @@ verifies(['001 AT-SEC-001', '000 §6.2 token'], 'without the bearer token every 
   assert.ok(!program.stderrText().includes('correct-horse-battery'));
 });
 
-verifies('000 §6.2 sse', 'with enableSse false answers are JSON and there is no stream', async (t) => {
+verifies('000 §6.2 sse', 'with enableSse false, answers are JSON and no stream opens', async (t) => {
   const home = await makeFessHome(t, { httpTransport: { enableSse: false, path: '/bridge' } });
   const program = await startListening(carrelProgram, ['fess'], { HOME: home });
   t.after(async () => void (await program.stop()));

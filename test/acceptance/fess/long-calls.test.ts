@@ -27,7 +27,7 @@ function assertIncreasing(notes: readonly ProgressNote[]): void {
   }
 }
 
-/** Polls as a client does, until the job is in one of the states. Gives everything seen. */
+/** Polls until the job is in one of the states. Returns every status seen. */
 async function poll(peer: Peer, jobId: unknown, states: readonly string[]): Promise<Record<string, unknown>[]> {
   const seen: Record<string, unknown>[] = [];
   for (;;) {
@@ -58,7 +58,7 @@ for (const transport of ['stdio', 'http'] as const) {
         assert.equal(handle['state'], 'running');
         const [early] = await poll(peer, handle['jobId'], ['running']);
         for (const name of ['progress', 'startedAt', 'updatedAt']) assert.ok(early && name in early, name);
-        // Ticks go on while Fess is silent.
+        // Progress continues while Fess is silent.
         await peer.next(() => notesOf(peer.messages, 'token').length >= 3);
         fess.setFault(null);
         fess.release();
@@ -81,7 +81,7 @@ for (const transport of ['stdio', 'http'] as const) {
 
   verifies(
     ['001 AT-RES-005', '000 §9.1 job'],
-    `a slow read of a resource answers with a handle, and the job with the contents (${transport})`,
+    `a slow resource read returns a handle, and its job the contents (${transport})`,
     async (t) => {
       const { fess, site, peer } = await openWorld(t, {
         transport,
@@ -140,7 +140,7 @@ for (const transport of ['stdio', 'http'] as const) {
   );
 }
 
-verifies(['001 AT-ASYNC-003', '000 §9.4 cancel'], 'a cancelled read stops its fetch of the page', async (t) => {
+verifies(['001 AT-ASYNC-003', '000 §9.4 cancel'], 'a cancelled read stops fetching the page', async (t) => {
   const { fess, site, peer } = await openWorld(t, { config: { contentFetch: { allowPrivateNetworkTargets: true } } });
   fess.setDocuments([documentAt(`${site.url}/silent`)]);
   const asked = Promise.withResolvers<void>();
@@ -160,7 +160,7 @@ test('with wait the request stays open instead of becoming a job (contract §4)'
   assert.equal(dataOf(await peer.call('search', { query: 'test', wait: true }))['total'], 40);
 });
 
-verifies('000 §10 timeout', 'a timeout is an error of the call, or a failed job with the reason', async (t) => {
+verifies('000 §10 timeout', 'a timeout fails the call, or its job with the reason', async (t) => {
   const direct = await openWorld(t, {
     config: { timeouts: { fessRequestTimeoutMs: 200, longRunningThresholdMs: 60_000 } },
   });
@@ -182,7 +182,7 @@ verifies('000 §10 timeout', 'a timeout is an error of the call, or a failed job
 
 verifies(
   ['000 §12 in flight', '001 AT-ASYNC-002'],
-  'requests beyond maxInFlightRequests wait, the rest are told to come back, and jobs can be asked for meanwhile',
+  'queues requests above maxInFlightRequests, rejects the rest as retryable, and still reports jobs',
   async (t) => {
     const world = await openWorld(t, {
       config: { limits: { maxInFlightRequests: 2 }, timeouts: { longRunningThresholdMs: 300 } },

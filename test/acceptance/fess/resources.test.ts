@@ -50,7 +50,7 @@ for (const { version, transport } of [
 
     verifies(
       ['001 AT-RES-001', '001 AT-RES-002', '000 §8.1 uris', '000 §8.2 paging', '000 §8.2 fields', '000 §7.3 block'],
-      'the list is paged, complete and in one order, with the block in each description',
+      'the list is paged, complete and stable, with the domain block in each description',
       async () => {
         const pages: Listed[] = [];
         let cursor: string | undefined;
@@ -111,7 +111,7 @@ for (const { version, transport } of [
         assert.equal(data['last_modified'], '2025-01-02T00:00:00.000Z');
         assert.ok('timestamp' in data && 'created' in data);
         assert.deepEqual(Object.keys(meta ?? {}).sort(), ['doc_id', 'hash', 'url']);
-        // The content is not known before somebody reads it.
+        // The content is unknown until it is read.
         const text = readOf(await read(`${documentUri}/content`)).contents[0]?.text ?? '';
         const later = await facts();
         assert.deepEqual([later.meta?.['hash'], later.data['hash']], [sha256(text), sha256(text)]);
@@ -120,7 +120,7 @@ for (const { version, transport } of [
 
     verifies(
       ['001 AT-RES-004', '000 §8.4 chunks', '000 §8.5.4 hash', '000 §12 sizes'],
-      'a long text comes in chunks that fit together, with the cursor in any of its places',
+      'returns a long text in contiguous chunks; accepts the cursor in every position',
       async () => {
         const text = Array.from({ length: 300 }, (_, line) => `Line ${line}: é世🎉`).join('\n');
         world.site.setPage('/long', { contentType: 'text/plain; charset=utf-8', body: text });
@@ -205,7 +205,7 @@ for (const { version, transport } of [
 
     verifies(
       ['001 AT-RES-005', '000 §8.5.2 fetch', '000 §8.5.3 html', '000 §8.5.3 text'],
-      'the page behind the URL becomes plain text: tags go, paragraphs stay; plain text stays as it is',
+      'converts HTML to plain text with its paragraphs, and leaves plain text unchanged',
       async () => {
         const content = async (page: string): Promise<string> => {
           world.fess.setDocuments([documentAt(`${world.site.url}${page}`)]);
@@ -223,7 +223,7 @@ for (const { version, transport } of [
   });
 }
 
-verifies('000 §8.5.1 index', 'index text that is long enough is used, and nothing is fetched', async (t) => {
+verifies('000 §8.5.1 index', 'uses index text that is long enough, and fetches nothing', async (t) => {
   for (const version of ['15.4', '15.8'] as const) {
     const { site, fess, peer } = await openWorld(t, { version, fess: { additionalFields: ['content'] } });
     const content = 'A sentence of the index. '.repeat(50).trim();
@@ -238,7 +238,7 @@ verifies('000 §8.5.1 index', 'index text that is long enough is used, and nothi
 
 verifies(
   ['001 AT-RES-006', '000 §10 restriction', '000 §11 ssrf'],
-  'with an allowlist only its hosts are fetched, over redirects too',
+  'with an allowlist fetches only its hosts, also after redirects',
   async (t) => {
     const { site, fess, peer } = await openWorld(t, {
       config: { contentFetch: { allowedHostAllowlist: ['example.com', '127.0.0.1'] } },
@@ -259,7 +259,7 @@ verifies(
 
 verifies(
   ['001 AT-RES-007', '000 §8.5.3 pdf', '000 §10 pdf'],
-  'a PDF is refused with the name of the setting, and converted when that is on',
+  'rejects a PDF and names the setting; converts it if enabled',
   async (t) => {
     const contentFetch = { allowPrivateNetworkTargets: true };
     const read = async (enablePdf?: boolean): Promise<Message[]> => {

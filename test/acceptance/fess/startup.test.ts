@@ -13,14 +13,14 @@ import { connect, dataOf, finance, initializeMessage, makeHome } from './bridge.
 
 const config = { fessBaseUrl: 'http://127.0.0.1:9', domain: finance };
 
-/** Starts the bridge and waits for its end. */
+/** Starts the bridge and waits until it exits. */
 async function fails(home: string, args: readonly string[] = []): Promise<{ code: number | null; said: string }> {
   const program = startProgram(carrelProgram, ['fess', ...args], { HOME: home });
   const code = await program.exited;
   return { code, said: program.stderrText() };
 }
 
-verifies(['001 AT-CFG-001', '000 §4.4 exit'], 'without a file the start fails and names the path', async (t) => {
+verifies(['001 AT-CFG-001', '000 §4.4 exit'], 'fails to start without a file, and names the path', async (t) => {
   const home = makeHome(t);
   const { code, said } = await fails(home);
   assert.equal(code, 78);
@@ -29,7 +29,7 @@ verifies(['001 AT-CFG-001', '000 §4.4 exit'], 'without a file the start fails a
   assert.equal(said.trim().split('\n').length, 1);
 });
 
-verifies('001 AT-CFG-002', 'a file that is not JSON is named with line and column', async (t) => {
+verifies('001 AT-CFG-002', 'reports invalid JSON with file, line and column', async (t) => {
   const home = makeHome(t, '{ bad json }');
   const { code, said } = await fails(home);
   assert.equal(code, 78);
@@ -37,7 +37,7 @@ verifies('001 AT-CFG-002', 'a file that is not JSON is named with line and colum
   assert.match(said, /not valid JSON: line 1, column 3, found "b"/);
 });
 
-verifies('000 §4.1 invalid', 'a bad value is named with its path, its fault and the range', async (t) => {
+verifies('000 §4.1 invalid', 'reports an invalid value with its path, the error and the range', async (t) => {
   const faults: [object, RegExp][] = [
     [{ domain: finance }, /fessBaseUrl is missing/],
     [{ ...config, fessBaseUrl: 'ftp://fess' }, /fessBaseUrl must be an http or https URL/],
@@ -66,7 +66,7 @@ verifies('000 §4.1 invalid', 'a bad value is named with its path, its fault and
       return true;
     });
   }
-  // All of them end the program in the same way.
+  // All of them exit in the same way, so one start is enough.
   const { code, said } = await fails(makeHome(t, { ...config, limits: { maxPageSize: 500 } }));
   assert.equal(code, 78);
   assert.match(said, /^carrel: [^\n]*config\.json[^\n]*limits\.maxPageSize must be an integer[^\n]*\n$/);
@@ -74,7 +74,7 @@ verifies('000 §4.1 invalid', 'a bad value is named with its path, its fault and
 
 verifies(
   ['001 AT-CFG-003', '000 §4.1 file', '000 §4.1 log folder', '000 §4.3 stable log'],
-  'log/ appears beside the file, in whichever folder that was found',
+  'creates log/ next to the configuration file',
   async (t) => {
     for (const folder of ['.mcp-feiss', 'mcp-feiss', '.mcp-fess']) {
       const home = makeHome(t, { ...config, unknownThing: 1, limits: { maxPagesize: 3 } }, folder);
@@ -124,21 +124,25 @@ verifies(
   },
 );
 
-verifies('001 AT-SEC-003', 'with it the bridge listens on every address, and warns without a token', async (t) => {
-  const address = Object.values(networkInterfaces())
-    .flat()
-    .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
-  for (const name of ['allowNonLocalhostBind', 'allowNonlocalhostBind']) {
-    const open = { ...config, httpTransport: { bindAddress: '0.0.0.0' }, security: { [name]: true } };
-    const program = await startListening(carrelProgram, ['fess'], { HOME: makeHome(t, open) });
-    t.after(async () => void (await program.stop()));
-    assert.match(program.stderrText(), /WARNING: 0\.0\.0\.0 is open to others without a token/);
-    const port = new URL(program.url).port;
-    for (const host of ['127.0.0.1', ...(address === undefined ? [] : [address])]) {
-      assert.equal((await post(`http://${host}:${port}/mcp`, initializeMessage)).status, 200, host);
+verifies(
+  '001 AT-SEC-003',
+  'with the setting the bridge listens on every address, and warns if there is no token',
+  async (t) => {
+    const address = Object.values(networkInterfaces())
+      .flat()
+      .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+    for (const name of ['allowNonLocalhostBind', 'allowNonlocalhostBind']) {
+      const open = { ...config, httpTransport: { bindAddress: '0.0.0.0' }, security: { [name]: true } };
+      const program = await startListening(carrelProgram, ['fess'], { HOME: makeHome(t, open) });
+      t.after(async () => void (await program.stop()));
+      assert.match(program.stderrText(), /WARNING: 0\.0\.0\.0 is open to others without a token/);
+      const port = new URL(program.url).port;
+      for (const host of ['127.0.0.1', ...(address === undefined ? [] : [address])]) {
+        assert.equal((await post(`http://${host}:${port}/mcp`, initializeMessage)).status, 200, host);
+      }
     }
-  }
-});
+  },
+);
 
 verifies(
   ['001 AT-CFG-005', '000 §4.2 debug lines'],
@@ -146,7 +150,7 @@ verifies(
   async (t) => {
     const home = makeHome(t, config);
     const peer = await connect(t, 'stdio', home, ['--debug']);
-    // Nothing listens there: the warning and the error are two messages, the second with a stack of many lines.
+    // Nothing listens there: one warning, and one error with a stack of many lines.
     await peer.call('health');
     await peer.program.said(/cannot be reached/);
     const folder = join(home, '.mcp-feiss', 'log');
@@ -159,30 +163,26 @@ verifies(
   },
 );
 
-verifies('001 AT-CFG-006', 'without --transport it speaks on the standard streams and listens nowhere', async (t) => {
+verifies('001 AT-CFG-006', 'without --transport uses stdio and opens no port', async (t) => {
   const peer = await connect(t, 'stdio', makeHome(t, config));
   assert.equal(peer.initialized.error, undefined);
   assert.ok(!peer.program.stderrText().includes('listening'));
   assert.deepEqual(listeningSockets(peer.program.process.pid), []);
 });
 
-verifies(
-  '000 §4.4 unreachable',
-  'a Fess that does not answer is a warning, and later one that does is used',
-  async (t) => {
-    const first = await startFakeFess({ version: '15.4' });
-    const { port } = new URL(first.url);
-    await first.close();
-    const peer = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: first.url }));
-    await peer.program.said(/Fess cannot be reached/);
-    assert.equal((await peer.call('health')).error?.data?.['code'], 'fess_unreachable');
-    const fess = await startFakeFess({ version: '15.8', port: Number(port) });
-    t.after(() => fess.close());
-    assert.equal(dataOf(await peer.call('health'))['status'], 'green');
-  },
-);
+verifies('000 §4.4 unreachable', 'warns about an unresponsive Fess, and uses it once it answers', async (t) => {
+  const first = await startFakeFess({ version: '15.4' });
+  const { port } = new URL(first.url);
+  await first.close();
+  const peer = await connect(t, 'stdio', makeHome(t, { ...config, fessBaseUrl: first.url }));
+  await peer.program.said(/Fess cannot be reached/);
+  assert.equal((await peer.call('health')).error?.data?.['code'], 'fess_unreachable');
+  const fess = await startFakeFess({ version: '15.8', port: Number(port) });
+  t.after(() => fess.close());
+  assert.equal(dataOf(await peer.call('health'))['status'], 'green');
+});
 
-verifies('000 §4.4 unreachable', 'a hung server and one that is no Fess each get a warning of their own', async (t) => {
+verifies('000 §4.4 unreachable', 'warns separately about a hung server and a server other than Fess', async (t) => {
   const hung = await startFakeFess({ version: '15.4' });
   t.after(() => hung.close());
   hung.setFault({ kind: 'hang' });
@@ -199,7 +199,7 @@ verifies('000 §4.4 unreachable', 'a hung server and one that is no Fess each ge
 
 verifies(
   ['000 §4.1 defaults', '000 §6.2 loopback'],
-  'with the two required fields alone everything has its default',
+  'uses defaults for everything but the two required fields',
   async (t) => {
     const fess = await startFakeFess({ version: '15.4' });
     t.after(() => fess.close());
@@ -244,7 +244,7 @@ test('carrel serve has the tools of Fess where it is configured, and refuses to 
   assert.equal(await broken.exited, 78);
 });
 
-/** Sockets in the state LISTEN that belong to the process. */
+/** The process's sockets in the state LISTEN. */
 function listeningSockets(pid: number | undefined): string[] {
   const inodes = new Set(socketInodes(pid));
   return ['tcp', 'tcp6'].flatMap((table) =>

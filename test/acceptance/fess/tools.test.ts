@@ -39,7 +39,7 @@ for (const { version, transport } of combinations) {
 
     verifies(
       ['001 AT-TOOL-001', '000 §7.2 names', '000 §7.3 block', '000 §7.3 verbatim', '000 §7.4 tools'],
-      'every tool has the domain in its name and the block in its description',
+      'every tool has the domain in its name and the domain block in its description',
       async () => {
         const { tools } = (await world.peer.request('tools/list')).result as { tools: Tool[] };
         const names = tools.map(({ name }) => name);
@@ -55,23 +55,27 @@ for (const { version, transport } of combinations) {
       },
     );
 
-    verifies(['001 AT-TOOL-002', '000 §7.1 search'], 'a search asks for q and the label, and 20 results', async () => {
-      const found = dataOf(await world.peer.call('search', { query: 'test' }));
-      assert.equal(sent(path.search)?.get('q'), 'test');
-      assert.deepEqual(sent(path.search)?.getAll('fields.label'), ['finance']);
-      const results = found['results'] as Record<string, unknown>[];
-      assert.deepEqual([found['total'], found['start'], found['pageSize'], results.length], [40, 0, 20, 20]);
-      assert.equal(found['nextStart'], 20);
-      for (const { title, url, digest, doc_id: docId } of results) {
-        for (const text of [title, url, digest, docId]) assert.ok(typeof text === 'string' && text !== '');
-        const document = world.corpus.documents.find((one) => one.docId === docId);
-        assert.deepEqual(document?.labels, ['finance']);
-      }
-    });
+    verifies(
+      ['001 AT-TOOL-002', '000 §7.1 search'],
+      'a search sends q and the label, and requests 20 results',
+      async () => {
+        const found = dataOf(await world.peer.call('search', { query: 'test' }));
+        assert.equal(sent(path.search)?.get('q'), 'test');
+        assert.deepEqual(sent(path.search)?.getAll('fields.label'), ['finance']);
+        const results = found['results'] as Record<string, unknown>[];
+        assert.deepEqual([found['total'], found['start'], found['pageSize'], results.length], [40, 0, 20, 20]);
+        assert.equal(found['nextStart'], 20);
+        for (const { title, url, digest, doc_id: docId } of results) {
+          for (const text of [title, url, digest, docId]) assert.ok(typeof text === 'string' && text !== '');
+          const document = world.corpus.documents.find((one) => one.docId === docId);
+          assert.deepEqual(document?.labels, ['finance']);
+        }
+      },
+    );
 
     verifies(
       ['001 AT-TOOL-003', '000 §7.4 paging', '000 §12 sizes'],
-      'pages follow one another, and a page over the limit is refused with the limit',
+      'pages are consecutive; rejects a page size above the limit, and names the limit',
       async () => {
         const first = dataOf(await world.peer.call('search', { query: 'test', pageSize: 30 }));
         assert.equal(sent(path.search)?.get('num'), '30');
@@ -90,7 +94,7 @@ for (const { version, transport } of combinations) {
 
     verifies(
       ['000 §7.4 parameters', '000 §12 trimming'],
-      'every parameter arrives under the name that Fess reads, and includeFields trims',
+      "sends every parameter under Fess's name; includeFields selects the fields",
       async () => {
         const found = dataOf(
           await world.peer.call('search', {
@@ -133,7 +137,7 @@ for (const { version, transport } of combinations) {
       for (const { text } of suggestions) assert.match(text, /^foo \w+ finance$/);
     });
 
-    verifies(['001 AT-TOOL-005', '000 §7.1 words'], 'popular words carry the label', async () => {
+    verifies(['001 AT-TOOL-005', '000 §7.1 words'], 'popular words sends the label', async () => {
       const { words } = dataOf(await world.peer.call('popular_words')) as { words: string[] };
       assert.equal(sent(path.popular)?.get('label'), 'finance');
       assert.ok(words.length > 0 && words.every((word) => word.includes('finance')), words.join());
@@ -141,7 +145,7 @@ for (const { version, transport } of combinations) {
       assert.deepEqual([sent(path.popular)?.get('seed'), sent(path.popular)?.get('field')], ['3', 'content']);
     });
 
-    verifies('001 AT-TOOL-006', 'labels of every domain are listed', async () => {
+    verifies('001 AT-TOOL-006', 'lists the labels of every domain', async () => {
       const { labels } = dataOf(await world.peer.call('list_labels'));
       assert.ok(lastRequest(world.fess, path.labels));
       assert.deepEqual(labels, [
@@ -151,7 +155,7 @@ for (const { version, transport } of combinations) {
       ]);
     });
 
-    verifies('001 AT-TOOL-007', 'health tells status and timed_out, red as well', async () => {
+    verifies('001 AT-TOOL-007', 'health reports status and timed_out, also when red', async () => {
       for (const status of ['green', 'yellow', 'red'] as const) {
         world.fess.setHealth(status);
         assert.deepEqual(dataOf(await world.peer.call('health')), { status, timed_out: false });
@@ -161,7 +165,7 @@ for (const { version, transport } of combinations) {
 
     verifies(
       ['001 AT-ERR-001', '000 §7.5 validation', '000 §10 parameters'],
-      'bad arguments name the argument and what is wrong with it',
+      'an invalid argument is named with the reason',
       async () => {
         const cases: [string, object, RegExp][] = [
           ['search', {}, /query is required/],
@@ -223,7 +227,7 @@ for (const { version, transport } of combinations) {
 
 verifies(
   ['000 §13 versioned', '000 §7.2 names', '000 §7.3 verbatim'],
-  'several domains have tools and resources of their own, each within its label',
+  'each domain has separate tools and resources, limited to its label',
   async (t) => {
     const second = { id: 'Human Resources', name: 'HR', labelFilter: 'hr' };
     const { fess, corpus, peer } = await openWorld(t, { config: { domains: [second] } });

@@ -1,6 +1,5 @@
 /**
- * The scenarios of seed 003 (the kb server). Tests cite the names; `clauses.test.ts` fails for a clause that nobody
- * cites.
+ * The scenarios of seed 003 (the kb server). Tests cite the names; `clauses.test.ts` fails for a clause without a test.
  */
 export const clauses: Readonly<Record<string, string>> = {
   '003 transport/starts': 'MCP server starts and connects to engine with the configured URL and API key',

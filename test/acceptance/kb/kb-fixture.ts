@@ -28,17 +28,16 @@ export interface KbAgent {
 export const engineKey = 'engine-secret';
 export const agentKey = 'agent-secret';
 
-/** `carrel engine` and `carrel kb` as two processes, and what stands between them. */
+/** `carrel engine` and `carrel kb` as two processes, with a recording proxy between them. */
 export interface KbServers extends KbAgent {
   readonly backend: 'sqlite' | 'postgresql';
   engine: Carrel;
   kb: Carrel;
   proxy: RecordingProxy;
-  /** Another kb server before the same engine. */
-  /** A variable that is undefined is left out. */
+  /** Starts another kb server for the same engine. Undefined variables are omitted. */
   startKb(t: Owner, env?: Record<string, string | undefined>, place?: { dataDir?: string }): Promise<Carrel>;
   connect(t: Owner, url: string, token?: string): Promise<KbAgent>;
-  /** Waits until the job has ended, and gives its document. */
+  /** Waits until the job has finished, and returns its document. */
   ingested(answer: Answer): Promise<number>;
   addNote(text: string, more?: Record<string, unknown>): Promise<number>;
   /** Requests to the engine with this method and path since the mark. */
@@ -112,7 +111,7 @@ export async function connectAgent(t: Owner, url: string, token?: string): Promi
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
   t.after(() => client.close());
-  // The client checks answers against the schemas that it has listed.
+  // The client checks answers against the listed schemas.
   const { tools } = await client.listTools();
   const send = async (tool: string, input: Record<string, unknown>) => {
     const result = await client.callTool({ name: tool, arguments: input });

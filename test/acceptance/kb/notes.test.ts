@@ -9,7 +9,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
 
   verifies(
     ['003 addnote/default', '003 collections/default'],
-    'a note without a collection is in documents',
+    'stores a note without a collection in documents',
     async () => {
       const since = mark();
       const answer = await kb.call('kb_addnote', { text: 'User prefers concise responses' });
@@ -23,7 +23,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
 
   verifies(
     ['003 addnote/specific', '003 collections/explicit', '003 addnote/one-collection'],
-    'a note goes to the collection that is named, and to that one only',
+    'stores a note only in the named collection',
     async () => {
       const since = mark();
       const given = { text: 'User dislikes exclamation marks', collection: 'memory', tags: ['feedback'] };
@@ -42,7 +42,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     },
   );
 
-  verifies('003 addnote/specific', 'a collection: tag means the collection, two are refused', async () => {
+  verifies('003 addnote/specific', 'a collection: tag sets the collection; rejects two of them', async () => {
     const id = await kb.addNote('Tags may name the collection', { tags: ['x', 'collection:memory'] });
     const document = await kb.call('kb_get', { document_id: id });
     assert.deepEqual([document['collection'], document['tags']], ['memory', ['x']]);
@@ -58,7 +58,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     }
   });
 
-  verifies('003 addnote/default', 'the same text again is told as what it is, not as a failure', async () => {
+  verifies('003 addnote/default', 'reports the same text as a duplicate, not as a failure', async () => {
     const id = await kb.addNote('Said twice', { collection: 'memory' });
     const again = await kb.call('kb_addnote', { text: 'Said twice' });
     assert.deepEqual([again['status'], again['document_id'], again['collection']], ['duplicate', id, 'memory']);
@@ -67,7 +67,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.doesNotMatch(String(same['message']), /kb_set_collection/);
   });
 
-  verifies('003 search/basic', 'a search gives text, score, document and tags', async () => {
+  verifies('003 search/basic', 'a search returns text, score, document and tags', async () => {
     const id = await kb.addNote('The pension revaluation of 2026 was 4.1 percent', {
       title: 'Pensions',
       tags: ['money'],
@@ -91,7 +91,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
 
   verifies(
     ['003 search/collection', '003 search/tags-and-collection', '003 search/strip', '003 collections/field'],
-    'collection and tags are filters, and the collection is shown apart',
+    'filters by collection and tags, and shows the collection separately',
     async () => {
       await kb.addNote('Email preferences: plain text, please', { collection: 'memory', tags: ['email', 'feedback'] });
       await kb.addNote('Email preferences of the marketing list', { collection: 'marketing', tags: ['email'] });
@@ -110,7 +110,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     },
   );
 
-  verifies('003 search/mode', 'fts_only and vec_only reach the engine, and exclude each other', async () => {
+  verifies('003 search/mode', 'sends fts_only and vec_only to the engine, and rejects both together', async () => {
     const since = mark();
     await kb.call('kb_search', { query: 'error log', fts_only: true });
     await kb.call('kb_search', { query: 'error log', vec_only: true });
@@ -128,7 +128,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     );
   });
 
-  verifies('003 search/basic', 'neighbours and a token budget', async () => {
+  verifies('003 search/basic', 'returns neighbours within a token budget', async () => {
     const paragraphs = Array.from(
       { length: 12 },
       (_, index) => `## Part ${index}\n\n${`Glacier survey, part ${index}. `.repeat(40)}`,
@@ -165,7 +165,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     );
   });
 
-  verifies('003 update/existing', 'a note is replaced in place', async () => {
+  verifies('003 update/existing', 'replaces a note in place', async () => {
     const id = await kb.addNote('Prefers long prose', { collection: 'memory', tags: ['style'] });
     const since = mark();
     const updated = await kb.call('kb_update_note', { document_id: id, text: 'Updated preference: bullet points' });
@@ -181,11 +181,11 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.doesNotMatch(JSON.stringify(chunks), /long prose/);
   });
 
-  verifies('003 update/missing', 'a document that is not there is said to be missing', async () => {
+  verifies('003 update/missing', 'reports a missing document', async () => {
     assert.equal((await kb.fail('kb_update_note', { document_id: 999_999, text: 'x' })).code, 'document_not_found');
   });
 
-  verifies(['003 get/id', '003 get/strip'], 'a document comes with its chunks', async () => {
+  verifies(['003 get/id', '003 get/strip'], 'returns a document with its chunks', async () => {
     const id = await kb.addNote('Whole documents are read by id', { collection: 'memory', tags: ['reading'] });
     const since = mark();
     const document = await kb.call('kb_get', { document_id: id });
@@ -197,7 +197,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.equal((await kb.fail('kb_get')).code, 'invalid_arguments');
   });
 
-  verifies(['003 get/source-path', '003 get/strip'], 'documents are found by where they come from', async () => {
+  verifies(['003 get/source-path', '003 get/strip'], 'finds documents by source path', async () => {
     const path = 'memory/feedback_testing.md';
     const id = await kb.addNote('Tests come first', { source_path: path, collection: 'memory' });
     const since = mark();
@@ -230,41 +230,45 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     },
   );
 
-  verifies('003 collections/exclusive', 'bulk operations keep it so, and stop at the safety threshold', async () => {
-    const ids = [];
-    for (const name of ['one', 'two', 'three']) {
-      ids.push(await kb.addNote(`Bulk ${name}`, { collection: `c-${name}`, tags: ['bulk', name] }));
-    }
-    const since = kb.proxy.passed.length;
-    const moved = await kb.call('kb_bulk_tags', {
-      tags: ['bulk'],
-      add: ['collection:archive', 'old'],
-      remove: ['one'],
-    });
-    assert.deepEqual([moved['matched'], moved['changed']], [3, 3]);
-    const shown = async (id: number) => {
-      const { collection, tags } = await kb.call('kb_get', { document_id: id });
-      return [collection, (tags as string[]).toSorted()];
-    };
-    assert.deepEqual(await shown(ids[0] ?? 0), ['archive', ['bulk', 'old']]);
-    await kb.call('kb_bulk_set_tags', { collection: 'archive', set_tags: ['new'] });
-    assert.deepEqual(await shown(ids[2] ?? 0), ['archive', ['new']]);
-    const requests = ['/tags', '/bulk/tags', '/bulk/replace-tags'].map((path) =>
-      ['GET', 'POST'].map((method) => kb.asked(since, method, path).length),
-    );
-    assert.deepEqual(requests.flat(), [0, 0, 0, 0, 0, 2], 'one request each, whatever tags there are');
-    await kb.call('kb_bulk_set_tags', { document_ids: ids, set_tags: ['newer'], set_collection: 'shelf' });
-    assert.deepEqual(await shown(ids[1] ?? 0), ['shelf', ['newer']]);
-    const refused = await kb.fail('kb_bulk_delete', { from_id: 1 });
-    assert.equal(refused.code, 'safety_threshold_exceeded');
-    assert.match(refused.message, /more of all documents \(\d+ of \d+\)/);
-    assert.ok(Number(refused['matched']) > 3);
-    const dry = await kb.call('kb_bulk_delete', { collection: 'shelf', dry_run: true });
-    assert.deepEqual([dry['matched'], dry['changed'], (dry['document_ids'] as number[]).toSorted()], [3, 0, ids]);
-    assert.equal((await kb.call('kb_bulk_delete', { collection: 'shelf' }))['changed'], 3);
-    assert.equal((await kb.fail('kb_get', { document_id: ids[0] })).code, 'document_not_found');
-    assert.equal((await kb.fail('kb_bulk_delete', { force: true })).code, 'invalid_arguments');
-  });
+  verifies(
+    '003 collections/exclusive',
+    'bulk operations keep collections exclusive, and stop at the safety threshold',
+    async () => {
+      const ids = [];
+      for (const name of ['one', 'two', 'three']) {
+        ids.push(await kb.addNote(`Bulk ${name}`, { collection: `c-${name}`, tags: ['bulk', name] }));
+      }
+      const since = kb.proxy.passed.length;
+      const moved = await kb.call('kb_bulk_tags', {
+        tags: ['bulk'],
+        add: ['collection:archive', 'old'],
+        remove: ['one'],
+      });
+      assert.deepEqual([moved['matched'], moved['changed']], [3, 3]);
+      const shown = async (id: number) => {
+        const { collection, tags } = await kb.call('kb_get', { document_id: id });
+        return [collection, (tags as string[]).toSorted()];
+      };
+      assert.deepEqual(await shown(ids[0] ?? 0), ['archive', ['bulk', 'old']]);
+      await kb.call('kb_bulk_set_tags', { collection: 'archive', set_tags: ['new'] });
+      assert.deepEqual(await shown(ids[2] ?? 0), ['archive', ['new']]);
+      const requests = ['/tags', '/bulk/tags', '/bulk/replace-tags'].map((path) =>
+        ['GET', 'POST'].map((method) => kb.asked(since, method, path).length),
+      );
+      assert.deepEqual(requests.flat(), [0, 0, 0, 0, 0, 2], 'one request each, whatever tags there are');
+      await kb.call('kb_bulk_set_tags', { document_ids: ids, set_tags: ['newer'], set_collection: 'shelf' });
+      assert.deepEqual(await shown(ids[1] ?? 0), ['shelf', ['newer']]);
+      const refused = await kb.fail('kb_bulk_delete', { from_id: 1 });
+      assert.equal(refused.code, 'safety_threshold_exceeded');
+      assert.match(refused.message, /more of all documents \(\d+ of \d+\)/);
+      assert.ok(Number(refused['matched']) > 3);
+      const dry = await kb.call('kb_bulk_delete', { collection: 'shelf', dry_run: true });
+      assert.deepEqual([dry['matched'], dry['changed'], (dry['document_ids'] as number[]).toSorted()], [3, 0, ids]);
+      assert.equal((await kb.call('kb_bulk_delete', { collection: 'shelf' }))['changed'], 3);
+      assert.equal((await kb.fail('kb_get', { document_id: ids[0] })).code, 'document_not_found');
+      assert.equal((await kb.fail('kb_bulk_delete', { force: true })).code, 'invalid_arguments');
+    },
+  );
 
   verifies('003 collections/exclusive', 'a deleted document is gone', async () => {
     const id = await kb.addNote('Short lived', { title: 'Gone soon' });
@@ -276,7 +280,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.equal((await kb.fail('kb_delete', { document_id: id })).code, 'document_not_found');
   });
 
-  verifies('003 status/get', 'the status of the engine, and whether the caller is authenticated', async () => {
+  verifies('003 status/get', "reports the engine's status and whether the caller is authenticated", async () => {
     const since = mark();
     const status = await kb.call('kb_status');
     assert.equal(kb.asked(since, 'GET', '/status').length, 1);
@@ -287,7 +291,7 @@ onEachDatabase('kb: notes, search and collections', (kb) => {
     assert.equal(status['authenticated'], true);
   });
 
-  verifies(['003 jobs/list', '003 jobs/filter'], 'jobs are listed, all or by status', async () => {
+  verifies(['003 jobs/list', '003 jobs/filter'], 'lists jobs, all or by status', async () => {
     const id = await kb.addNote('Something to list');
     const since = mark();
     const { jobs, total } = await kb.call('kb_jobs');

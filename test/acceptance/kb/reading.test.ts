@@ -37,7 +37,7 @@ onEachDatabase('kb: what is there', (kb) => {
     assert.equal(all.total, 3);
     assert.deepEqual(all.documents.map(({ title }) => title).toSorted(), ['Rent ÄNDERUNG', 'Tea', 'The Lease']);
     const lease = all.documents.find(({ title }) => title === 'The Lease') ?? { document_id: 0, title: '' };
-    // Vectors may still be on their way.
+    // Vectors may still be pending.
     const { created_at: createdAt, pending: _, ...rest } = lease;
     assert.match(String(createdAt), /^20\d\d-/);
     assert.deepEqual(rest, {
@@ -104,7 +104,7 @@ onEachDatabase('kb: what is there', (kb) => {
       assert.equal(error.code, 'collection_not_found');
       assert.equal(error.message, 'There is no collection trades. Existing collections: trade, home.');
     }
-    // Nothing found in one that exists is an answer.
+    // No results in an existing collection are an answer, not an error.
     const empty = await kb.call('kb_search', { query: 'zebra', collection: 'trade', fts_only: true });
     assert.deepEqual(empty['results'], []);
     assert.deepEqual((await list({ collection: 'home', type: 'pdf' })).documents, []);
@@ -135,11 +135,11 @@ onEachDatabase('kb: what is there', (kb) => {
       Array.from({ length: Number(count) }, (_, index) => index),
     );
 
-    // A place from the outline.
+    // A position from the outline.
     const { chunk_index: index = 0 } = outline.find(({ heading }) => heading.endsWith('Section 30')) ?? {};
     const part = await kb.call('kb_get', { document_id: id, first_chunk: index, max_chunks: 1 });
     assert.match(JSON.stringify(part['chunks']), /Sentence 30 about/);
-    // The smallest budget still leads further.
+    // Even the smallest budget makes progress.
     const small = await kb.call('kb_get', { document_id: id, budget_tokens: 100 });
     assert.equal((small['chunks'] as unknown[]).length, 1);
     assert.match(String(small['next']), /first_chunk=1\)$/);

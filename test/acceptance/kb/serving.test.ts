@@ -10,44 +10,48 @@ import { agentKey, connectAgent, engineKey, onEachDatabase } from './kb-fixture.
 const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: initializeParams('2025-11-25') };
 
 onEachDatabase('kb: transport and authentication', (kb) => {
-  verifies('003 transport/starts', 'Streamable HTTP in, the configured address and key out', async () => {
-    const since = kb.proxy.passed.length;
-    const { tools } = await kb.client.listTools();
-    assert.deepEqual(
-      tools.map(({ name }) => name),
-      [
-        'kb_search',
-        'kb_add',
-        'kb_addnote',
-        'kb_update_note',
-        'kb_get',
-        'kb_list',
-        'kb_status',
-        'kb_jobs',
-        'kb_upload_start',
-        'kb_upload_chunk',
-        'kb_upload_finish',
-        'kb_delete',
-        'kb_set_collection',
-        'kb_bulk_delete',
-        'kb_bulk_tags',
-        'kb_bulk_set_tags',
-      ],
-    );
-    // Contract §2: what overwrites or takes away is destructive in MCP's sense, what only adds is not.
-    assert.deepEqual(
-      tools.filter(({ annotations }) => annotations?.destructiveHint).map(({ name }) => name),
-      ['kb_update_note', 'kb_delete', 'kb_set_collection', 'kb_bulk_delete', 'kb_bulk_tags', 'kb_bulk_set_tags'],
-    );
-    await kb.call('kb_status');
-    await kb.addNote('With the key of the engine');
-    await kb.call('kb_search', { query: 'key' });
-    const keys = kb.proxy.passed.slice(since).map(({ headers }) => headers.authorization);
-    assert.ok(keys.length >= 3);
-    assert.deepEqual(new Set(keys), new Set([`Bearer ${engineKey}`]));
-  });
+  verifies(
+    '003 transport/starts',
+    'serves Streamable HTTP, and calls the engine at its address with its key',
+    async () => {
+      const since = kb.proxy.passed.length;
+      const { tools } = await kb.client.listTools();
+      assert.deepEqual(
+        tools.map(({ name }) => name),
+        [
+          'kb_search',
+          'kb_add',
+          'kb_addnote',
+          'kb_update_note',
+          'kb_get',
+          'kb_list',
+          'kb_status',
+          'kb_jobs',
+          'kb_upload_start',
+          'kb_upload_chunk',
+          'kb_upload_finish',
+          'kb_delete',
+          'kb_set_collection',
+          'kb_bulk_delete',
+          'kb_bulk_tags',
+          'kb_bulk_set_tags',
+        ],
+      );
+      // Contract §2: tools that overwrite or delete are destructive in MCP's sense, tools that only add are not.
+      assert.deepEqual(
+        tools.filter(({ annotations }) => annotations?.destructiveHint).map(({ name }) => name),
+        ['kb_update_note', 'kb_delete', 'kb_set_collection', 'kb_bulk_delete', 'kb_bulk_tags', 'kb_bulk_set_tags'],
+      );
+      await kb.call('kb_status');
+      await kb.addNote('With the key of the engine');
+      await kb.call('kb_search', { query: 'key' });
+      const keys = kb.proxy.passed.slice(since).map(({ headers }) => headers.authorization);
+      assert.ok(keys.length >= 3);
+      assert.deepEqual(new Set(keys), new Set([`Bearer ${engineKey}`]));
+    },
+  );
 
-  verifies('003 auth/valid', 'the right token is let in', async () => {
+  verifies('003 auth/valid', 'accepts the right token', async () => {
     const answer = await post(kb.kb.url, initialize, { authorization: `Bearer ${agentKey}` });
     assert.equal(answer.status, 200);
     assert.equal((await kb.call('kb_status'))['authenticated'], true);
@@ -55,7 +59,7 @@ onEachDatabase('kb: transport and authentication', (kb) => {
 
   verifies(
     ['003 auth/missing', '003 auth/invalid'],
-    'no token, a wrong one and the key of the engine are not',
+    "rejects a missing token, a wrong one and the engine's key",
     async () => {
       for (const authorization of [undefined, 'Bearer wrong', `Bearer ${engineKey}`, agentKey, `Basic ${agentKey}`]) {
         const answer = await post(kb.kb.url, initialize, authorization === undefined ? {} : { authorization });
@@ -65,41 +69,33 @@ onEachDatabase('kb: transport and authentication', (kb) => {
     },
   );
 
-  verifies(
-    '003 auth/disabled',
-    'without KB_MCP_API_KEY everybody is let in, and told that they are nobody',
-    async (t) => {
-      const open = await kb.startKb(t, { KB_MCP_API_KEY: undefined });
-      const agent = await kb.connect(t, open.url);
-      assert.equal((await agent.call('kb_status'))['authenticated'], false);
-    },
-  );
+  verifies('003 auth/disabled', 'without KB_MCP_API_KEY accepts everyone as unauthenticated', async (t) => {
+    const open = await kb.startKb(t, { KB_MCP_API_KEY: undefined });
+    const agent = await kb.connect(t, open.url);
+    assert.equal((await agent.call('kb_status'))['authenticated'], false);
+  });
 
-  verifies(
-    '003 transport/compose',
-    'the engine is reached by a name, and the server under the names it is given',
-    async (t) => {
-      const engineUrl = kb.proxy.origin.replace('127.0.0.1', 'localhost');
-      const server = await kb.startKb(t, { KB_ENGINE_URL: engineUrl, KB_MCP_ALLOWED_HOSTS: 'kb-mcp, kb.example' });
-      const agent = await kb.connect(t, server.url, agentKey);
-      await agent.call('kb_status');
-      const asHost = (host: string) =>
-        new Promise<number>((resolve, reject) => {
-          const headers = { host, authorization: `Bearer ${agentKey}` };
-          const request = httpRequest(new URL('/health', server.url), { headers, agent: false }, (answer) => {
-            answer.resume();
-            resolve(answer.statusCode ?? 0);
-          });
-          request.on('error', reject).end();
+  verifies('003 transport/compose', 'reaches the engine by name, and serves under its allowed names', async (t) => {
+    const engineUrl = kb.proxy.origin.replace('127.0.0.1', 'localhost');
+    const server = await kb.startKb(t, { KB_ENGINE_URL: engineUrl, KB_MCP_ALLOWED_HOSTS: 'kb-mcp, kb.example' });
+    const agent = await kb.connect(t, server.url, agentKey);
+    await agent.call('kb_status');
+    const asHost = (host: string) =>
+      new Promise<number>((resolve, reject) => {
+        const headers = { host, authorization: `Bearer ${agentKey}` };
+        const request = httpRequest(new URL('/health', server.url), { headers, agent: false }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
         });
-      assert.deepEqual(
-        await Promise.all(['kb-mcp:3000', 'kb.example', 'evil.example', 'kb.example.evil'].map(asHost)),
-        [200, 200, 403, 403],
-      );
-    },
-  );
+        request.on('error', reject).end();
+      });
+    assert.deepEqual(
+      await Promise.all(['kb-mcp:3000', 'kb.example', 'evil.example', 'kb.example.evil'].map(asHost)),
+      [200, 200, 403, 403],
+    );
+  });
 
-  verifies('003 transport/starts', 'a wrong key for the engine is told as such', async (t) => {
+  verifies('003 transport/starts', 'reports a wrong engine key', async (t) => {
     const server = await kb.startKb(t, { KB_API_KEY: 'wrong' });
     const agent = await kb.connect(t, server.url, agentKey);
     const error = await agent.fail('kb_status');
@@ -107,32 +103,28 @@ onEachDatabase('kb: transport and authentication', (kb) => {
     assert.match(error.message, /KB_API_KEY/);
   });
 
-  verifies(
-    '003 transport/unreachable',
-    'an engine that goes away and comes back: errors in between, nothing else',
-    async (t) => {
-      const server = await kb.startKb(t);
-      const agent = await kb.connect(t, server.url, agentKey);
-      await agent.call('kb_status');
-      kb.proxy.isCut = true;
-      for (const [tool, input] of [
-        ['kb_status', {}],
-        ['kb_search', { query: 'x' }],
-        ['kb_addnote', { text: 'x' }],
-        ['kb_get', { document_id: 1 }],
-        ['kb_bulk_delete', { from_id: 1 }],
-      ] as const) {
-        assert.equal((await agent.fail(tool, input)).code, 'engine_unreachable', tool);
-      }
-      kb.proxy.isCut = false;
-      await agent.call('kb_status');
-    },
-  );
+  verifies('003 transport/unreachable', 'recovers after an engine outage, with errors only during it', async (t) => {
+    const server = await kb.startKb(t);
+    const agent = await kb.connect(t, server.url, agentKey);
+    await agent.call('kb_status');
+    kb.proxy.isCut = true;
+    for (const [tool, input] of [
+      ['kb_status', {}],
+      ['kb_search', { query: 'x' }],
+      ['kb_addnote', { text: 'x' }],
+      ['kb_get', { document_id: 1 }],
+      ['kb_bulk_delete', { from_id: 1 }],
+    ] as const) {
+      assert.equal((await agent.fail(tool, input)).code, 'engine_unreachable', tool);
+    }
+    kb.proxy.isCut = false;
+    await agent.call('kb_status');
+  });
 });
 
 verifies(
   '003 transport/unreachable',
-  'the server starts without its engine, lists its tools and says what is wrong',
+  'starts without its engine, lists its tools and reports the problem',
   async (t) => {
     const server = await startCarrel(t, ['kb'], { env: { KB_ENGINE_URL: 'http://127.0.0.1:9' } });
     const agent = await connectAgent(t, server.url);
@@ -148,7 +140,7 @@ verifies(
 
 verifies(
   '003 transport/unreachable',
-  'an engine that is slow is given up, and closes when the caller gives up',
+  'times out on a slow engine, and closes its request when the caller cancels',
   async (t) => {
     const closed = Promise.withResolvers<void>();
     const arrived = Promise.withResolvers<void>();
@@ -173,7 +165,7 @@ verifies(
   },
 );
 
-verifies('003 transport/starts', 'settings that cannot be are refused before anything starts', async (t) => {
+verifies('003 transport/starts', 'rejects invalid settings before anything starts', async (t) => {
   const { code, stderr } = await runCarrel(t, ['kb'], { env: { KB_ENGINE_URL: 'engine:8000' } });
   assert.equal(code, 78);
   assert.match(stderr, /KB_ENGINE_URL must be an http or https URL/);

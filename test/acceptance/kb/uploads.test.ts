@@ -15,7 +15,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
 
   verifies(
     ['003 upload/start', '003 upload/chunk', '003 upload/sequence', '003 upload/finish'],
-    'a file that comes in chunks becomes a document with its tags, byte for byte',
+    'a file uploaded in chunks becomes a document with its tags, byte for byte',
     async () => {
       const parts = ['# Insurance\n\n', 'The premium rises ', 'by 3 percent – “rounded”.\n'];
       const started = await kb.call('kb_upload_start', {
@@ -59,7 +59,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     assert.match(error.message, /[Oo]nly notes can be updated/);
   });
 
-  verifies('003 upload/sequence', 'order does not matter, repeats do no harm, contradictions are errors', async () => {
+  verifies('003 upload/sequence', 'accepts chunks in any order and repeatedly; rejects contradictions', async () => {
     const id = await begin('abcdef');
     await chunk(id, 1, 'def');
     const gap = await kb.fail('kb_upload_finish', { upload_id: id });
@@ -72,7 +72,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     assert.equal((await kb.call('kb_upload_finish', { upload_id: id }))['status'], 'queued');
   });
 
-  verifies('003 upload/chunk', 'bytes that are no base64 and names that are paths are refused', async () => {
+  verifies('003 upload/chunk', 'rejects invalid base64 and names that are paths', async () => {
     const id = await begin('abc');
     for (const data of ['', 'YQ', 'Y Q==', 'YWI_', '****']) {
       const error = await kb.fail('kb_upload_chunk', { upload_id: id, data, chunk_index: 0 });
@@ -91,7 +91,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     assert.equal((await kb.fail('kb_upload_start', { filename: 'a', total_size: 2 ** 40 })).code, 'upload_too_large');
   });
 
-  verifies('003 upload/invalid-id', 'an id that does not exist is said to be unknown', async () => {
+  verifies('003 upload/invalid-id', 'reports an unknown id', async () => {
     const id = '00000000-0000-4000-8000-000000000000';
     for (const upload_id of [id, '../../x', '']) {
       const given = { upload_id, data: base64('abc'), chunk_index: 0 };
@@ -100,7 +100,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     }
   });
 
-  verifies('003 upload/finish', 'a hand-over that fails loses nothing: finish can be repeated', async () => {
+  verifies('003 upload/finish', 'a failed hand-over loses nothing: finish can be repeated', async () => {
     const id = await begin('Handed over late.');
     await chunk(id, 0, 'Handed over late.');
     kb.proxy.isCut = true;
@@ -109,7 +109,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     await kb.ingested(await kb.call('kb_upload_finish', { upload_id: id }));
   });
 
-  verifies('003 upload/finish', 'the same file again is told as a duplicate', async () => {
+  verifies('003 upload/finish', 'reports the same file as a duplicate', async () => {
     const text = 'Uploaded twice.';
     const first = await begin(text);
     await chunk(first, 0, text);
@@ -123,7 +123,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     );
   });
 
-  verifies('003 upload/abandoned', 'an upload that is idle too long is gone, and its bytes with it', async (t) => {
+  verifies('003 upload/abandoned', 'removes an idle upload and its bytes after the timeout', async (t) => {
     const server = await kb.startKb(t, { KB_UPLOAD_IDLE_SECONDS: '1' });
     const agent = await kb.connect(t, server.url, agentKey);
     const { upload_id } = await agent.call('kb_upload_start', { filename: 'a.txt', total_size: 3 });
@@ -135,7 +135,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     assert.equal((await agent.fail('kb_upload_chunk', given)).code, 'upload_not_found');
   });
 
-  verifies('003 upload/restart', 'after a restart the agent begins again', async (t) => {
+  verifies('003 upload/restart', 'uploads are lost at a restart by default', async (t) => {
     const first = await kb.startKb(t);
     const agent = await kb.connect(t, first.url, agentKey);
     const { upload_id } = await agent.call('kb_upload_start', { filename: 'a.txt', total_size: 3 });
@@ -149,7 +149,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     assert.equal((await later.fail('kb_upload_chunk', given)).code, 'upload_not_found');
   });
 
-  verifies('003 upload/restart', 'unless the operator has them kept: then it goes on where it was', async (t) => {
+  verifies('003 upload/restart', 'uploads continue after a restart if the operator keeps them', async (t) => {
     const first = await kb.startKb(t, { KB_KEEP_UPLOADS: 'true' });
     const agent = await kb.connect(t, first.url, agentKey);
     const { upload_id } = await agent.call('kb_upload_start', { filename: 'kept.txt', total_size: 9 });
@@ -166,7 +166,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     assert.deepEqual(readdirSync(join(first.dataDir, 'kb-uploads', String(upload_id))), ['manifest.json']);
   });
 
-  verifies('003 upload/start', 'upload_url takes the bytes without a token and without a model, once', async () => {
+  verifies('003 upload/start', 'upload_url accepts the bytes once, without a token and without a model', async () => {
     const text = 'Bytes that no model has seen. '.repeat(1000);
     const started = await kb.call('kb_upload_start', { filename: 'plain.txt', total_size: text.length });
     const url = String(started['upload_url']);
@@ -188,7 +188,7 @@ onEachDatabase('kb: chunked file upload', (kb) => {
     assert.match(JSON.stringify(chunks), /no model has seen/);
   });
 
-  verifies('003 upload/start', 'uploads of other agents cannot be touched', async (t) => {
+  verifies('003 upload/start', "agents cannot access each other's uploads", async (t) => {
     const open = await kb.startKb(t, { KB_MCP_API_KEY: undefined });
     const agent = await kb.connect(t, open.url);
     const { upload_id } = await agent.call('kb_upload_start', { filename: 'a.txt', total_size: 3 });

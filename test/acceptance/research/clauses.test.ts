@@ -8,7 +8,7 @@ import { clauses } from './clauses.ts';
 const files = globSync('*.test.ts', { cwd: import.meta.dirname })
   .filter((file) => file !== 'clauses.test.ts')
   .map((file) => join(import.meta.dirname, file))
-  // The guard against rebinding can only be shown in a network of its own, with a name server that lies.
+  // The guard against rebinding needs an isolated network with a lying name server.
   .concat(join(import.meta.dirname, '../../security/ssrf/roads.ts'));
 
 test('every clause of 004 is cited by a test', () => {

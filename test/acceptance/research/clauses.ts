@@ -1,6 +1,6 @@
 /**
- * Every statement of seed 004 (the research server) that can be shown from the outside, with its words. Tests cite the
- * names; `clauses.test.ts` fails for a clause that nobody cites.
+ * Every testable statement of seed 004 (the research server), in its words. Tests cite the names; `clauses.test.ts` fails
+ * for a clause without a test.
  */
 export const clauses: Readonly<Record<string, string>> = {
   '004 overview/tools': 'Tools for web search, page fetching, and note management via JSON-RPC 2.0.',
@@ -84,7 +84,7 @@ export const clauses: Readonly<Record<string, string>> = {
   '004 errors/validation_error': 'Input validation failed',
 };
 
-/** What 004 says and this product does otherwise, with the reason. */
+/** Statements of 004 that this product deviates from, with the reason. */
 export const setAside: Readonly<Record<string, string>> = {
   'Tech stack (Node 18, Express, Vitest) and project structure': 'how it is built inside is not part of the outside',
   'Installation in mcp_server/': 'the role is part of one package: npm ci && npm start, or carrel research',

@@ -25,7 +25,7 @@ async function start(t: Owner, env: Record<string, string>, folder = makeFolder(
   return { carrel, rpc: createBareRpc(carrel.url), folder };
 }
 
-/** The settings in force, as `carrel config research` shows them. */
+/** The effective settings, from `carrel config research`. */
 async function settings(t: Owner, folder = makeFolder(t), env: Record<string, string> = {}) {
   const { stdout } = await promisify(execFile)(process.execPath, [carrelProgram, 'config', 'research', '--json'], {
     cwd: folder,
@@ -52,14 +52,14 @@ const defaults: [clause: string, setting: string, value: unknown][] = [
 
 verifies(
   defaults.map(([clause]) => clause),
-  'the defaults are those of the table',
+  'the defaults match the table',
   async (t) => {
     const found = await settings(t);
     for (const [, setting, value] of defaults) assert.deepEqual(found[setting], { value, source: 'default' });
   },
 );
 
-/** As the document has it. */
+/** From the document. */
 const envFile = `# Server
 PORT=3001
 HOST=localhost
@@ -85,25 +85,21 @@ RATE_LIMIT_FETCH=30
 RATE_LIMIT_NOTES=50
 `;
 
-verifies(
-  '004 config/.env',
-  'the .env file of the document is read in the current folder, and the environment wins',
-  async (t) => {
-    const folder = makeFolder(t);
-    writeFileSync(join(folder, '.env'), envFile);
-    const found = await settings(t, folder, { MAX_SEARCH_RESULTS: '4' });
-    assert.deepEqual(found['http.port'], { value: 3001, source: 'PORT' });
-    assert.deepEqual(found['http.host'], { value: '127.0.0.1', source: 'default' });
-    assert.deepEqual(found['research.rateLimitNotes'], { value: 50, source: 'RATE_LIMIT_NOTES' });
-    assert.deepEqual(found['research.serperApiKey'], { value: null, source: 'default' });
-    assert.deepEqual(found['research.maxSearchResults'], { value: 4, source: 'MAX_SEARCH_RESULTS' });
-    const { rpc } = await start(t, {}, folder);
-    await rpc.result('save_note', { title: 't', content: 'c' });
-    assert.equal(existsSync(join(folder, 'data')), false, 'no path is taken from there');
-  },
-);
+verifies('004 config/.env', 'reads .env from the current folder; the environment overrides it', async (t) => {
+  const folder = makeFolder(t);
+  writeFileSync(join(folder, '.env'), envFile);
+  const found = await settings(t, folder, { MAX_SEARCH_RESULTS: '4' });
+  assert.deepEqual(found['http.port'], { value: 3001, source: 'PORT' });
+  assert.deepEqual(found['http.host'], { value: '127.0.0.1', source: 'default' });
+  assert.deepEqual(found['research.rateLimitNotes'], { value: 50, source: 'RATE_LIMIT_NOTES' });
+  assert.deepEqual(found['research.serperApiKey'], { value: null, source: 'default' });
+  assert.deepEqual(found['research.maxSearchResults'], { value: 4, source: 'MAX_SEARCH_RESULTS' });
+  const { rpc } = await start(t, {}, folder);
+  await rpc.result('save_note', { title: 't', content: 'c' });
+  assert.equal(existsSync(join(folder, 'data')), false, 'no path is taken from there');
+});
 
-verifies(['004 config/PORT', '004 config/HOST'], 'it listens where it is told to', async (t) => {
+verifies(['004 config/PORT', '004 config/HOST'], 'listens on the configured host and port', async (t) => {
   const port = await freePort();
   const { carrel } = await start(t, { PORT: String(port), HOST: 'localhost' });
   assert.equal(new URL(carrel.url).port, String(port));
@@ -111,14 +107,14 @@ verifies(['004 config/PORT', '004 config/HOST'], 'it listens where it is told to
   assert.equal(await carrel.stop(), 0);
 });
 
-verifies('004 config/PORT', 'a port that is taken is said in one line, and may be tried again', async (t) => {
+verifies('004 config/PORT', 'reports a port in use in one line, with an exit code for retrying', async (t) => {
   const { port } = await serveTcp(t, () => {});
   const { code, stderr } = await runCarrel(t, ['research'], { env: { PORT: String(port) } });
   assert.equal(code, 69);
   assert.match(stderr, /^carrel: [^\n]*in use[^\n]*\n$/);
 });
 
-verifies('004 config/LOG_LEVEL', 'the log holds what the level says', async (t) => {
+verifies('004 config/LOG_LEVEL', 'logs according to the level', async (t) => {
   const logOf = async (level: string): Promise<string> => {
     const { carrel, rpc } = await start(t, { LOG_LEVEL: level });
     await rpc.error('fetch_page', { url: `${site.origin}/missing` });
@@ -134,7 +130,7 @@ verifies('004 config/LOG_LEVEL', 'the log holds what the level says', async (t) 
 
 verifies(
   ['004 config/SEARCH_PROVIDER', '004 config/SERPER_API_KEY'],
-  'serper without a key does not start',
+  'does not start with serper and no key',
   async (t) => {
     const { code, stderr } = await runCarrel(t, ['research'], { env: { SEARCH_PROVIDER: 'serper', PORT: '0' } });
     assert.equal(code, 78);
@@ -159,27 +155,23 @@ const mistakes: [variable: string, value: string][] = [
   ['SEARXNG_URL', 'http://user:secret@a.example/'],
   ['FETCH_ALLOW_PRIVATE', 'http://a.example/'],
 ];
-verifies(
-  '004 config/SEARCH_PROVIDER',
-  'a value that does not fit is named with its variable, and it does not start',
-  async (t) => {
-    const dataDir = makeFolder(t);
-    const role = roles['research'] ?? assert.fail();
-    for (const [variable, value] of mistakes) {
-      const env = { CARREL_HOME: dataDir, [variable]: value };
-      assert.throws(() => loadRoleConfig(role, {}, env), {
-        code: 'invalid_config',
-        message: new RegExp(`^${variable} [^\\n]+$`),
-      });
-    }
-    // All of them end the program in the same way.
-    const { code, stderr } = await runCarrel(t, ['research'], { env: { PORT: '0', MAX_PAGE_SIZE: 'large' } });
-    assert.equal(code, 78);
-    assert.match(stderr, /^carrel: MAX_PAGE_SIZE [^\n]+\n$/);
-  },
-);
+verifies('004 config/SEARCH_PROVIDER', 'names the variable of an invalid value, and does not start', async (t) => {
+  const dataDir = makeFolder(t);
+  const role = roles['research'] ?? assert.fail();
+  for (const [variable, value] of mistakes) {
+    const env = { CARREL_HOME: dataDir, [variable]: value };
+    assert.throws(() => loadRoleConfig(role, {}, env), {
+      code: 'invalid_config',
+      message: new RegExp(`^${variable} [^\\n]+$`),
+    });
+  }
+  // All of them exit in the same way, so one start is enough.
+  const { code, stderr } = await runCarrel(t, ['research'], { env: { PORT: '0', MAX_PAGE_SIZE: 'large' } });
+  assert.equal(code, 78);
+  assert.match(stderr, /^carrel: MAX_PAGE_SIZE [^\n]+\n$/);
+});
 
-verifies('004 config/MAX_SEARCH_RESULTS', 'no search has more results than that', async (t) => {
+verifies('004 config/MAX_SEARCH_RESULTS', 'limits the results of a search', async (t) => {
   const { rpc } = await start(t, { MAX_SEARCH_RESULTS: '6' });
   const { results } = await rpc.result('web_search', { query: 'python', limit: 6 });
   assert.equal(Array.isArray(results) && results.length, 6);
@@ -193,7 +185,7 @@ verifies(
     '004 config/SEARCH_TIMEOUT_MS',
     '004 database/location',
   ],
-  'searches, pages and requests are as they say; without DB_PATH nothing is written into the current folder',
+  'searches, pages and requests follow their settings; without DB_PATH the current folder stays untouched',
   async (t) => {
     const agent = 'Desk/2.0 (+https://a.example)';
     const { rpc, folder, carrel } = await start(t, {
@@ -213,7 +205,7 @@ verifies(
     assert.deepEqual(readdirSync(folder), []);
     assert.ok(existsSync(join(carrel.dataDir, 'carrel.db')));
 
-    // A provider that takes longer has failed.
+    // A slower provider has failed.
     providers.behave('duckduckgo', { kind: 'silent' });
     const error = await rpc.error('web_search', { query: 'python, but slow' });
     assert.equal(error.data.code, 'search_failed');
@@ -223,7 +215,7 @@ verifies(
 
 verifies(
   ['004 config/DB_PATH', '004 database/location', '004 database/full-text'],
-  'notes are kept where it says, are found as soon as they are saved, and survive kill -9',
+  'stores notes at the path; they are found at once and survive kill -9',
   async (t) => {
     const file = join(makeFolder(t), 'deep', 'er', 'notes.db');
     const first = await start(t, { DB_PATH: file });

@@ -8,7 +8,7 @@ import { startResearch } from './research-fixture.ts';
 
 const { carrel, rpc, site } = await startResearch(withModels);
 
-/** Runs a call as the document has it; only the address of the server is put in. */
+/** Runs a documented call; only the server's address is replaced. */
 async function shell(command: string): Promise<{ jsonrpc: string; id: string; result: never; error: never }> {
   const { stdout } = await promisify(execFile)('sh', ['-c', command.replaceAll('http://localhost:3001', localOrigin)]);
   return JSON.parse(stdout);
@@ -16,7 +16,7 @@ async function shell(command: string): Promise<{ jsonrpc: string; id: string; re
 
 const localOrigin = carrel.origin.replace('127.0.0.1', 'localhost');
 
-verifies('004 api/health', 'the curl call is answered with status, timestamp and version', async () => {
+verifies('004 api/health', 'the curl call returns status, timestamp and version', async () => {
   const health: Record<string, unknown> = await shell('curl -s http://localhost:3001/health');
   assert.deepEqual(Object.keys(health), ['status', 'timestamp', 'version', 'search_provider']);
   assert.equal(health['status'], 'ok');
@@ -49,7 +49,7 @@ verifies(
 
 verifies(
   ['004 web_search/example', '004 web_search/response', '004 api/request', '004 api/success'],
-  'the curl call is answered with the bare object of the document',
+  'the curl call returns the documented bare object',
   async () => {
     const answer = await shell(`curl -s -X POST http://localhost:3001/mcp \\
   -H "Content-Type: application/json" \\
@@ -80,7 +80,7 @@ verifies(
 
 verifies(
   ['004 fetch_page/example', '004 fetch_page/response'],
-  'the curl call, with a page of ours in it, is answered with the fields of the document',
+  'the curl call, for a local page, returns the documented fields',
   async () => {
     const answer = await shell(
       `curl -s -X POST http://localhost:3001/mcp \\
@@ -190,7 +190,7 @@ verifies(['004 list_notes/example', '004 list_notes/response'], 'both curl calls
   assert.equal(list.limit, 20);
 });
 
-verifies(['004 get_note/example', '004 get_note/response'], 'the curl call gives the note back', async () => {
+verifies(['004 get_note/example', '004 get_note/response'], 'the curl call returns the note', async () => {
   const call = `curl -s -X POST http://localhost:3001/mcp \\
   -H "Content-Type: application/json" \\
   -d '{
@@ -216,7 +216,7 @@ verifies(['004 get_note/example', '004 get_note/response'], 'the curl call gives
 
 verifies(
   '004 api/error',
-  'an error has the code -32000, a message for people, and data with code and details',
+  'an error has the code -32000, a readable message, and data with code and details',
   async () => {
     const answer = await rpc.callTool('get_note', { id: 'nonsense' });
     assert.deepEqual(Object.keys(answer).toSorted(), ['error', 'id', 'jsonrpc']);
@@ -226,7 +226,7 @@ verifies(
   },
 );
 
-verifies('004 api/mcp', 'what is no JSON-RPC is answered as JSON-RPC says, with status 200', async () => {
+verifies('004 api/mcp', 'answers invalid JSON-RPC with a JSON-RPC error and status 200', async () => {
   const cases: [body: string, code: number][] = [
     ['{ not json', -32_700],
     ['{"method":"tools/list","id":1}', -32_600],

@@ -10,7 +10,7 @@ const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/research.md'), 'utf8');
 const { carrel, site } = await startResearch();
 
-/** The blocks of the page in this language, with our addresses in the place of those that a reader has. */
+/** The page's blocks in this language, with the reader's addresses replaced by ours. */
 function blocks(language: string): string[] {
   const found = [...page.matchAll(new RegExp(`\`\`\`${language}\n([^]*?)\n\`\`\``, 'g'))].map(([, code = '']) => code);
   return found.map((code) =>

@@ -8,7 +8,7 @@ const page = (path: string, args: object = {}) => rpc.result('fetch_page', { url
 
 verifies(
   ['004 fetch_page/url', '004 errors/fetch_invalid_url', '004 errors/validation_error'],
-  'the url is needed, and must be an address that may be fetched',
+  'requires a url that may be fetched',
   async () => {
     for (const args of [{}, { url: 7 }, { url: null }, { url: ['https://a.example'] }]) {
       assert.equal((await rpc.error('fetch_page', args)).data.code, 'validation_error');
@@ -30,37 +30,33 @@ verifies(
   },
 );
 
-verifies(
-  '004 fetch_page/ssrf',
-  'private, loopback and metadata addresses are refused, however they are written',
-  async () => {
-    const own = new URL(carrel.url).port;
-    const blocked = [
-      'http://127.0.0.1/',
-      `http://127.0.0.1:${own}/health`,
-      `http://localhost:${own}/health`,
-      'http://10.0.0.5/',
-      'http://192.168.1.1/',
-      'http://172.16.0.1/',
-      'http://169.254.169.254/latest/meta-data/',
-      'http://100.64.0.1/',
-      'http://[::1]/',
-      'http://[fd00:ec2::254]/',
-      'http://[::ffff:127.0.0.1]/',
-      'http://2130706433/',
-      'http://0x7f.1/',
-      'http://user:pass@example.org/',
-      'https://example.org:22/',
-    ];
-    for (const url of blocked) {
-      const error = await rpc.error('fetch_page', { url });
-      assert.equal(error.data.code, 'fetch_invalid_url', url);
-      assert.equal(typeof error.data.details['reason'], 'string');
-    }
-  },
-);
+verifies('004 fetch_page/ssrf', 'rejects private, loopback and metadata addresses in any spelling', async () => {
+  const own = new URL(carrel.url).port;
+  const blocked = [
+    'http://127.0.0.1/',
+    `http://127.0.0.1:${own}/health`,
+    `http://localhost:${own}/health`,
+    'http://10.0.0.5/',
+    'http://192.168.1.1/',
+    'http://172.16.0.1/',
+    'http://169.254.169.254/latest/meta-data/',
+    'http://100.64.0.1/',
+    'http://[::1]/',
+    'http://[fd00:ec2::254]/',
+    'http://[::ffff:127.0.0.1]/',
+    'http://2130706433/',
+    'http://0x7f.1/',
+    'http://user:pass@example.org/',
+    'https://example.org:22/',
+  ];
+  for (const url of blocked) {
+    const error = await rpc.error('fetch_page', { url });
+    assert.equal(error.data.code, 'fetch_invalid_url', url);
+    assert.equal(typeof error.data.details['reason'], 'string');
+  }
+});
 
-verifies('004 fetch_page/redirects', 'every redirect is judged like a URL of the caller', async () => {
+verifies('004 fetch_page/redirects', "checks every redirect like the caller's URL", async () => {
   assert.equal((await page('/moved'))['url'], `${site.origin}/article`);
   for (const path of ['/to-metadata', '/to-loopback']) {
     const error = await rpc.error('fetch_page', { url: `${site.origin}${path}` });
@@ -70,30 +66,26 @@ verifies('004 fetch_page/redirects', 'every redirect is judged like a URL of the
   assert.equal((await rpc.error('fetch_page', { url: `${site.origin}/loop` })).data.code, 'fetch_failed');
 });
 
-verifies(
-  '004 fetch_page/max_chars',
-  'at most so many characters, 8000 unless given, cut where a reader would stop',
-  async () => {
-    const usual = await page('/long');
-    assert.ok(Number(usual['content_length']) <= 8000 && Number(usual['content_length']) > 4800);
-    assert.equal(usual['truncated'], true);
-    assert.equal(usual['total_length'], longText.length);
-    assert.match(String(usual['content']), /in the air\.\n\n$/);
-    for (const maxChars of [1, 10, 100, 333]) {
-      const { content, content_length: length } = await page('/long', { max_chars: maxChars });
-      assert.ok(String(content).length <= maxChars);
-      assert.equal(length, String(content).length);
-    }
-    for (const maxChars of [0, -1, 1.5, 'many']) {
-      const error = await rpc.error('fetch_page', { url: `${site.origin}/long`, max_chars: maxChars });
-      assert.equal(error.data.code, 'validation_error');
-    }
-    const emoji = await page('/emoji', { max_chars: 7 });
-    assert.equal(emoji['content'], '😀😀😀');
-  },
-);
+verifies('004 fetch_page/max_chars', 'truncates to max_chars, 8000 by default, at a natural break', async () => {
+  const usual = await page('/long');
+  assert.ok(Number(usual['content_length']) <= 8000 && Number(usual['content_length']) > 4800);
+  assert.equal(usual['truncated'], true);
+  assert.equal(usual['total_length'], longText.length);
+  assert.match(String(usual['content']), /in the air\.\n\n$/);
+  for (const maxChars of [1, 10, 100, 333]) {
+    const { content, content_length: length } = await page('/long', { max_chars: maxChars });
+    assert.ok(String(content).length <= maxChars);
+    assert.equal(length, String(content).length);
+  }
+  for (const maxChars of [0, -1, 1.5, 'many']) {
+    const error = await rpc.error('fetch_page', { url: `${site.origin}/long`, max_chars: maxChars });
+    assert.equal(error.data.code, 'validation_error');
+  }
+  const emoji = await page('/emoji', { max_chars: 7 });
+  assert.equal(emoji['content'], '😀😀😀');
+});
 
-verifies('004 fetch_page/response', 'a long page is read to its end by following next_start', async () => {
+verifies('004 fetch_page/response', 'next_start leads through a long page to its end', async () => {
   const asked = site.asked.filter((path) => path === '/long').length;
   let content = '';
   let start: unknown = 0;
@@ -134,7 +126,7 @@ verifies(
   },
 );
 
-verifies(['004 fetch_page/content-type', '004 errors/fetch_failed'], 'only what has text is read', async () => {
+verifies(['004 fetch_page/content-type', '004 errors/fetch_failed'], 'reads only content types with text', async () => {
   assert.match(String((await page('/json'))['content']), /crane/);
   assert.equal((await page('/markdown'))['title'], 'Title here');
   for (const path of ['/image', '/binary']) {
@@ -147,27 +139,23 @@ verifies(['004 fetch_page/content-type', '004 errors/fetch_failed'], 'only what 
   assert.match(String(empty['hint']), /no readable text/);
 });
 
-verifies(
-  '004 errors/fetch_failed',
-  'a status that is no success is told with its number, and not with its body',
-  async () => {
-    for (const [path, status] of [
-      ['/missing', 404],
-      ['/forbidden', 403],
-      ['/broken', 500],
-    ] as const) {
-      const error = await rpc.error('fetch_page', { url: `${site.origin}${path}` });
-      assert.equal(error.code, -32_000);
-      assert.equal(error.data.code, 'fetch_failed');
-      assert.equal(error.data.details['status'], status);
-      assert.doesNotMatch(JSON.stringify(error), /srv/);
-    }
-  },
-);
+verifies('004 errors/fetch_failed', 'reports an error status by number, without the body', async () => {
+  for (const [path, status] of [
+    ['/missing', 404],
+    ['/forbidden', 403],
+    ['/broken', 500],
+  ] as const) {
+    const error = await rpc.error('fetch_page', { url: `${site.origin}${path}` });
+    assert.equal(error.code, -32_000);
+    assert.equal(error.data.code, 'fetch_failed');
+    assert.equal(error.data.details['status'], status);
+    assert.doesNotMatch(JSON.stringify(error), /srv/);
+  }
+});
 
 verifies(
   ['004 errors/fetch_timeout', '004 config/FETCH_TIMEOUT_MS'],
-  'a site that does not answer in FETCH_TIMEOUT_MS is fetch_timeout',
+  'reports fetch_timeout if a site does not answer within FETCH_TIMEOUT_MS',
   async () => {
     const error = await rpc.error('fetch_page', { url: `${site.origin}/silent` });
     assert.equal(error.code, -32_000);

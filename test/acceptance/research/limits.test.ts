@@ -14,7 +14,7 @@ function tally(answers: readonly RpcAnswer[]): { passed: number; refused: RpcAns
 
 verifies(
   ['004 limits/response', '004 errors/rate_limit_exceeded', '004 config/RATE_LIMIT_SEARCH', '004 overview/limiter'],
-  'T130: of a hundred searches at once exactly ten pass, and the others are refused in the words of the document',
+  'T130: accepts exactly ten of a hundred concurrent searches, and rejects the rest with the documented message',
   async (t) => {
     const { rpc } = await startResearch(usual, t);
     const calls = Array.from({ length: 100 }, () => rpc.callTool('web_search', { query: 'python' }));
@@ -38,7 +38,7 @@ verifies(
 
 verifies(
   ['004 limits/categories', '004 config/RATE_LIMIT_FETCH', '004 config/RATE_LIMIT_NOTES'],
-  'each category is counted for itself, and the three note tools together',
+  'counts each category separately, and the three note tools together',
   async (t) => {
     const { rpc, site } = await startResearch(usual, t);
     const notes = [
@@ -57,7 +57,7 @@ verifies(
   },
 );
 
-verifies('004 limits/window', 'T137: the window slides: a call fits again when the oldest one is a minute old', () => {
+verifies('004 limits/window', 'T137: the window slides: accepts a call again when the oldest is a minute old', () => {
   let now = 0;
   const window = createSlidingWindow({ limit: 3, windowMs: 60_000, clock: () => now });
   for (const time of [0, 20_000, 50_000]) {
@@ -72,7 +72,7 @@ verifies('004 limits/window', 'T137: the window slides: a call fits again when t
   assert.equal(window.take('b').ok, true);
 });
 
-verifies('004 limits/window', 'a client stays the same one over every connection of the HTTP+SSE pair', async (t) => {
+verifies('004 limits/window', 'counts all connections of the HTTP+SSE pair as one client', async (t) => {
   const { carrel } = await startResearch({ RATE_LIMIT_NOTES: '3' }, t, ['--cody']);
   let refused = 0;
   for (let connection = 0; connection < 3; connection += 1) {
@@ -89,7 +89,7 @@ verifies('004 limits/window', 'a client stays the same one over every connection
   assert.equal(refused, 3);
 });
 
-verifies('004 limits/window', 'T133: a client does not become another one by saying so', async (t) => {
+verifies('004 limits/window', 'T133: a client cannot evade its limit by claiming another identity', async (t) => {
   const { carrel } = await startResearch({ RATE_LIMIT_NOTES: '3' }, t);
   const codes: unknown[] = [];
   for (let index = 0; index < 6; index += 1) {

@@ -108,7 +108,7 @@ test('contract §8: serve offers the research tools and find over notes and, on 
     sources: { source: string; status: string }[];
   };
   assert.deepEqual(new Set(results.map(({ source }) => source)), new Set(['notes', 'web']));
-  // What says nothing is left out: the date of a page, the origin of the user's own notes.
+  // Empty fields are omitted: the date of a page, the origin of the user's own notes.
   for (const hit of results) {
     const own = hit['source'] === 'notes' ? 'date' : 'origin';
     assert.deepEqual(Object.keys(hit), ['source', 'uri', 'title', 'snippet', 'relevance', own]);
@@ -142,7 +142,7 @@ test('contract §8: notes are resources that can be listed by pages and read', a
   let cursor: string | undefined;
   let pages = 0;
   do {
-    // The client's own method follows the cursors by itself.
+    // The client's own method follows cursors automatically.
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: 'resources/list', params });
     uris.push(...page.resources.map(({ uri }) => uri));

@@ -37,18 +37,22 @@ const refused = async (note: object): Promise<string> => {
   return error.message;
 };
 
-verifies(['004 save_note/title', '004 errors/note_invalid'], 'needed, not blank, at most 200 characters', async () => {
-  const content = 'x';
-  for (const title of [undefined, '', '   ', 7, null, {}]) assert.match(await refused({ title, content }), /title/);
-  assert.match(await refused({ title: 'x'.repeat(201), content }), /title must have at most 200 characters/);
-  assert.equal((await save({ title: ` ${'x'.repeat(200)} `, content })).title, 'x'.repeat(200));
-  assert.equal((await save({ title: '😀'.repeat(200), content })).title, '😀'.repeat(200));
-  await refused({ title: '😀'.repeat(201), content });
-});
+verifies(
+  ['004 save_note/title', '004 errors/note_invalid'],
+  'is required, not blank, and at most 200 characters',
+  async () => {
+    const content = 'x';
+    for (const title of [undefined, '', '   ', 7, null, {}]) assert.match(await refused({ title, content }), /title/);
+    assert.match(await refused({ title: 'x'.repeat(201), content }), /title must have at most 200 characters/);
+    assert.equal((await save({ title: ` ${'x'.repeat(200)} `, content })).title, 'x'.repeat(200));
+    assert.equal((await save({ title: '😀'.repeat(200), content })).title, '😀'.repeat(200));
+    await refused({ title: '😀'.repeat(201), content });
+  },
+);
 
 verifies(
   ['004 save_note/content', '004 errors/note_invalid'],
-  'needed, not blank, at most 50000 characters',
+  'is required, not blank, and at most 50000 characters',
   async () => {
     for (const content of [undefined, '', ' \n', 7]) assert.match(await refused({ title: 't', content }), /content/);
     assert.match(
@@ -60,7 +64,7 @@ verifies(
   },
 );
 
-verifies('004 save_note/tags', 'at most ten, trimmed, in lower case, each once; none unless given', async () => {
+verifies('004 save_note/tags', 'at most ten, trimmed, lowercased and deduplicated; none by default', async () => {
   const ten = Array.from({ length: 10 }, (_, index) => `Tag${index}`);
   assert.deepEqual((await save({ title: 't', content: 'c' })).tags, []);
   const { tags } = await save({ title: 't', content: 'c', tags: [...ten, ' TAG0 ', 'tag1'] });
@@ -73,24 +77,20 @@ verifies('004 save_note/tags', 'at most ten, trimmed, in lower case, each once; 
   assert.deepEqual((await save({ title: 't', content: 'c', tags: '["a","b"]' })).tags, ['a', 'b']);
 });
 
-verifies(
-  '004 save_note/source_urls',
-  'at most twenty addresses of the web, kept as written; none unless given',
-  async () => {
-    const urls = Array.from({ length: 20 }, (_, index) => `https://example.org/${index}?a=b#c`);
-    assert.deepEqual((await save({ title: 't', content: 'c' })).source_urls, []);
-    assert.deepEqual((await save({ title: 't', content: 'c', source_urls: urls })).source_urls, urls);
-    assert.match(
-      await refused({ title: 't', content: 'c', source_urls: [...urls, 'https://example.org/21'] }),
-      /source_urls must have at most 20/,
-    );
-    for (const bad of ['ftp://a.example/', 'no url', 'javascript:alert(1)', '', 7]) {
-      assert.match(await refused({ title: 't', content: 'c', source_urls: [bad] }), /source_urls\[0\]/);
-    }
-  },
-);
+verifies('004 save_note/source_urls', 'at most twenty web addresses, stored unchanged; none by default', async () => {
+  const urls = Array.from({ length: 20 }, (_, index) => `https://example.org/${index}?a=b#c`);
+  assert.deepEqual((await save({ title: 't', content: 'c' })).source_urls, []);
+  assert.deepEqual((await save({ title: 't', content: 'c', source_urls: urls })).source_urls, urls);
+  assert.match(
+    await refused({ title: 't', content: 'c', source_urls: [...urls, 'https://example.org/21'] }),
+    /source_urls must have at most 20/,
+  );
+  for (const bad of ['ftp://a.example/', 'no url', 'javascript:alert(1)', '', 7]) {
+    assert.match(await refused({ title: 't', content: 'c', source_urls: [bad] }), /source_urls\[0\]/);
+  }
+});
 
-verifies('004 list_notes/query', 'contract §7: the most relevant first, with the passage that matches', async () => {
+verifies('004 list_notes/query', 'contract §7: lists the most relevant first, with the matching passage', async () => {
   const filler = 'Nothing of interest is said in this sentence about the weather. '.repeat(20);
   await save({
     title: 'Weather',
@@ -111,7 +111,7 @@ verifies('004 list_notes/query', 'contract §7: the most relevant first, with th
   assert.equal((await rpc.error('list_notes', { query: 'x'.repeat(1001) })).data.code, 'validation_error');
 });
 
-verifies('004 list_notes/tags', 'a note must have all of them, together with a query too', async () => {
+verifies('004 list_notes/tags', 'requires all tags, also with a query', async () => {
   const titles = async (args: object): Promise<string[]> => (await list(args)).notes.map(({ title }) => title);
   assert.deepEqual(await titles({ tags: ['q1', 'animal'] }), ['Rottnest', 'Weather']);
   assert.deepEqual(await titles({ tags: [' Q1 ', 'ANIMAL'] }), ['Rottnest', 'Weather']);
@@ -122,7 +122,7 @@ verifies('004 list_notes/tags', 'a note must have all of them, together with a q
 
 verifies(
   ['004 list_notes/limit', '004 list_notes/offset'],
-  'pages of one to a hundred, twenty unless given',
+  'pages have one to a hundred notes, twenty by default',
   async () => {
     const tag = randomUUID();
     await Promise.all(
@@ -147,7 +147,7 @@ verifies(
 
 verifies(
   ['004 get_note/id', '004 errors/note_not_found'],
-  'the whole note, or note_not_found for any other id',
+  'returns the whole note, or note_not_found for an unknown id',
   async () => {
     const saved = await save({
       title: 'Whole',
@@ -253,7 +253,7 @@ test('--read-only offers no tool that changes a note', async (t) => {
   }
 });
 
-verifies('004 errors/validation_error', 'the message names the argument and what is wrong with it', async () => {
+verifies('004 errors/validation_error', 'the message names the argument and the problem', async () => {
   assert.equal((await rpc.error('get_note', {})).data.code, 'validation_error');
   const error = await rpc.error('list_notes', { limit: 500, ofset: 3 });
   assert.equal(error.code, -32_000);
@@ -262,7 +262,7 @@ verifies('004 errors/validation_error', 'the message names the argument and what
   assert.ok(Array.isArray(error.data.details['faults']));
 });
 
-verifies('004 errors/note_save_failed', 'a note that can not be written is not said to be saved', async () => {
+verifies('004 errors/note_save_failed', 'reports a failed write instead of a saved note', async () => {
   const present = await save({ title: 'present', content: 'present' });
   const other = new DatabaseSync(join(carrel.dataDir, 'carrel.db'));
   other.exec('BEGIN IMMEDIATE');

@@ -12,7 +12,7 @@ export interface Research {
   site: PageSite;
 }
 
-/** `carrel research`, built, with a search engine and a site on loopback; they end with the test file or with the owner. */
+/** The built `carrel research`, with a search engine and a site on loopback. All end with the test file or the owner. */
 export async function startResearch(
   env: Record<string, string> = {},
   owner: Owner = { after },

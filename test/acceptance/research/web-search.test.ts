@@ -7,7 +7,7 @@ import { startResearch } from './research-fixture.ts';
 const { rpc, providers } = await startResearch();
 const all = { kind: 'results', results: usualResults } as const;
 
-/** Everything is configured, and Serper is the choice. */
+/** All providers are configured, and Serper is the default. */
 const rich = await startResearch({
   SEARCH_PROVIDER: 'serper',
   SERPER_API_KEY: fakeKeys.serper,
@@ -18,23 +18,19 @@ const rich = await startResearch({
   DUCKDUCKGO_URL: providers.addresses.duckduckgo,
 });
 
-verifies(
-  '004 web_search/query',
-  'the query is needed, must hold something and reaches the provider as it is',
-  async () => {
-    for (const args of [{}, { query: '' }, { query: ' \n ' }, { query: 7 }, { query: 'x'.repeat(1001) }]) {
-      const error = await rpc.error('web_search', args);
-      assert.equal(error.data.code, 'validation_error', JSON.stringify(args).slice(0, 40));
-      assert.match(error.message, /query/);
-    }
-    const query = `  c++ "a & b" 東京 %20 #1 \\ ';--  `;
-    const result = await rpc.result('web_search', { query });
-    assert.equal(result['query'], query.trim());
-    assert.equal(providers.asked.at(-1)?.query, query.trim());
-  },
-);
+verifies('004 web_search/query', 'requires a non-blank query, and sends it unchanged', async () => {
+  for (const args of [{}, { query: '' }, { query: ' \n ' }, { query: 7 }, { query: 'x'.repeat(1001) }]) {
+    const error = await rpc.error('web_search', args);
+    assert.equal(error.data.code, 'validation_error', JSON.stringify(args).slice(0, 40));
+    assert.match(error.message, /query/);
+  }
+  const query = `  c++ "a & b" 東京 %20 #1 \\ ';--  `;
+  const result = await rpc.result('web_search', { query });
+  assert.equal(result['query'], query.trim());
+  assert.equal(providers.asked.at(-1)?.query, query.trim());
+});
 
-verifies('004 web_search/limit', 'three results unless asked otherwise, one to five', async () => {
+verifies('004 web_search/limit', 'returns three results by default, one to five on request', async () => {
   const count = async (args: object): Promise<number> => {
     const { results } = await rpc.result('web_search', { query: 'python', ...args });
     assert.ok(Array.isArray(results));
@@ -51,7 +47,7 @@ verifies('004 web_search/limit', 'three results unless asked otherwise, one to f
 
 verifies(
   ['004 web_search/provider', '004 config/SEARCH_PROVIDER'],
-  'the configured provider is asked unless the call names another one that is configured',
+  'asks the configured provider unless the call names another',
   async () => {
     const used = async (args: object): Promise<unknown> =>
       (await rich.rpc.result('web_search', { query: 'python', ...args }))['provider'];
@@ -69,14 +65,14 @@ verifies(
   },
 );
 
-verifies('004 config/SERPER_API_KEY', 'the key goes to Serper and nowhere else', async () => {
+verifies('004 config/SERPER_API_KEY', 'sends the key only to Serper', async () => {
   await rich.rpc.result('web_search', { query: 'key check' });
   assert.equal(providers.asked.at(-1)?.headers['x-api-key'], fakeKeys.serper);
   await rich.rpc.result('web_search', { query: 'key check', provider: 'duckduckgo' });
   assert.equal(JSON.stringify(providers.asked.at(-1)?.headers).includes(fakeKeys.serper), false);
 });
 
-verifies('004 errors/search_no_results', 'a search that finds nothing is an error that says so', async () => {
+verifies('004 errors/search_no_results', 'reports a search without results as an error', async () => {
   providers.behave('duckduckgo', { kind: 'results', results: [] });
   const error = await rpc.error('web_search', { query: 'zxqv' });
   providers.behave('duckduckgo', all);
@@ -89,7 +85,7 @@ verifies('004 errors/search_no_results', 'a search that finds nothing is an erro
 
 verifies(
   '004 errors/search_failed',
-  'a provider that breaks or blocks is search_failed, never an empty answer',
+  'reports a failing or blocking provider as search_failed, never as an empty answer',
   async () => {
     const broken = [
       { kind: 'challenge' },
@@ -134,7 +130,7 @@ verifies(
   },
 );
 
-verifies('004 config/SERPER_API_KEY', 'no key is in the log, in an error or in an answer', async () => {
+verifies('004 config/SERPER_API_KEY', 'no log, error or answer contains a key', async () => {
   providers.behave('serper', { kind: 'body', status: 500, type: 'text/plain', body: fakeKeys.serper });
   const answer = JSON.stringify(
     await rich.rpc.callTool('web_search', { query: fakeKeys.brave.slice(0, 5), provider: 'serper' }),

@@ -117,7 +117,7 @@ describe('access tokens of the operator’s issuer (OAuth 2.1, RFC 9728)', () =>
     assert.match(String(headers['www-authenticate']), /error="insufficient_scope"/);
   });
 
-  it('a new key of the issuer is found, made-up ones do not make us ask again and again, and known ones outlive it', async () => {
+  it('finds new keys of the issuer, limits lookups of made-up keys, and keeps known keys when it is gone', async () => {
     const before = issuer.asked.length;
     const { kid } = await issuer.addKey('ES256');
     assert.equal(await statusOf(await issuer.issue(kid)), 200);

@@ -45,7 +45,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
     return ((messages[0]?.result?.[key] ?? []) as Record<string, string>[]).map((each) => String(each[name]));
   };
 
-  it('the first token closes a server on loopback that was open, for its console too', async () => {
+  it('the first token closes an open loopback server and its console', async () => {
     assert.equal(await statusWith({}), 200);
     full = add('full');
     assert.match(said, /every HTTP client needs a token/);
@@ -117,7 +117,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
       assert.equal(stream.status, 200);
       return { headers, stream };
     };
-    // A busy machine may need longer than that to begin.
+    // The start may take longer than that on a busy machine.
     const openLonger = (lifeMs: number) => () => {
       carrel('revoke', 'brief');
       return openFor(lifeMs);
@@ -127,7 +127,7 @@ describe('named tokens on the product (contract §8, §9)', () => {
     assert.equal(await statusWith(opened.headers), 401);
   });
 
-  it('list shows names, rights and coarse last use; no token is anywhere but where it was printed', async () => {
+  it('list shows names, rights and coarse last use; tokens appear only where they were printed', async () => {
     const { stdout } = carrel('list', '--json');
     const { tokens } = JSON.parse(stdout) as { tokens: Record<string, unknown>[] };
     assert.deepEqual(
@@ -195,7 +195,7 @@ test('with a named token, serve starts beyond loopback; the configured token kee
   try {
     const url = named.url.replace('0.0.0.0', '127.0.0.1');
     assert.equal((await post(url, initialize, { authorization: `Bearer ${stdout.trim()}` })).status, 200);
-    // Others can reach it: it does not open when the last token goes.
+    // It is reachable by others, so it stays closed when the last token is revoked.
     assert.equal(runPiped(dataDir, ['token', 'revoke', '--all'], { env }).status, 0);
     assert.equal((await post(url, initialize)).status, 401);
   } finally {

@@ -15,9 +15,9 @@ type AiClient = Awaited<ReturnType<typeof createMCPClient>>;
 interface Case {
   wire: 'stdio' | 'http' | 'sse';
   revisions: 'every' | 'fess' | 'cody';
-  /** Whether the client asks with `server/discover` first. */
+  /** Whether the client tries `server/discover` first. */
   discovers: boolean;
-  /** More than one where the client gives a program only a second to start before it falls back to a handshake. */
+  /** Several where the client may fall back to a handshake: it gives a program only a second to start. */
   agreed: readonly string[];
 }
 

@@ -112,7 +112,7 @@ for (const { wire, revisions, mode, agreed } of cases) {
       await client.callTool(call, {
         onprogress: ({ progress, total, message }) => steps.push([progress, total, message]),
       });
-      // This client drops progress that it reads in one go with the answer, as on a busy machine.
+      // This client drops progress that it reads together with the answer, as on a busy machine.
       const sent = [1, 2, 3].map((progress) => [progress, 3, 'm']);
       assert.ok(steps.length > 0);
       assert.deepEqual(steps, sent.slice(0, steps.length));
@@ -189,11 +189,11 @@ for (const { wire, revisions, mode, agreed } of cases) {
       assert.deepEqual(completion.values, ['two']);
     });
 
-    it('knows a missing resource from a failure', async () => {
+    it('distinguishes a missing resource from a failure', async () => {
       await assert.rejects(client.readResource({ uri: 'echo://nothing' }), (error: unknown) => {
         assert(error instanceof ProtocolError);
         assert.equal(error.message, 'No resource has this URI.');
-        // This client makes its own error of -32002, which later revisions no longer have.
+        // This client has a separate error class for -32002, which later revisions no longer have.
         assert.equal(error instanceof ResourceNotFoundError, agreed !== '2026-07-28');
         assert.equal(error.code, -32_602);
         return true;

@@ -17,7 +17,7 @@ interface Answer {
   failed: boolean;
 }
 
-/** What a Python client makes of the answers of `carrel serve`, in the order of the calls. */
+/** The answers of `carrel serve` as a Python client returns them, in the order of the calls. */
 async function callAll(t: TestContext, client: 'fastmcp' | 'mcp', place: string[], calls: unknown[]) {
   assert.ok('python' in clients);
   const child = spawn(clients.python, [script, client, ...place], {
@@ -37,7 +37,7 @@ function metadataOf(answer: Answer | undefined): unknown {
 }
 
 const ours = [process.execPath, carrelProgram, 'serve', '--transport', 'stdio'];
-/** A double cannot hold it, and Python can. */
+/** Too large for a double, but not for Python. */
 const build = 1_234_567_890_123_456_789n;
 const entry = { thread_id: 't', source: 'user', text: 'The pipeline was rewritten', metadata: { build } };
 
@@ -68,7 +68,7 @@ describe('Python clients', () => {
       const [deleted, deletedBatch, note] = rest;
       for (const { failed, texts } of answers) assert.equal(failed, false, texts[0]);
 
-      // A class with attributes, as of the original; every field that is sent is one.
+      // A class with attributes, as for the original, with every field that was sent.
       for (const answer of [stored, batch, threads, updated, updates, deletedBatch]) {
         const { '(class)': name, ...fields } = answer?.data ?? ({} as Answer['data']);
         assert.equal(name, 'Root');
@@ -81,7 +81,7 @@ describe('Python clients', () => {
       assert.equal(updates?.data.results[0]?.['success'], true);
       assert.deepEqual(deletedBatch?.data['missing_threads'], ['none']);
 
-      // A dictionary with everything in it.
+      // A dictionary with all fields.
       for (const answer of [statistics, found, refused, words, deleted, note]) {
         assert.deepEqual(answer?.data, answer?.structured);
       }
@@ -91,7 +91,7 @@ describe('Python clients', () => {
       assert.equal(deleted?.data['deleted_count'], 1);
       assert.equal(note?.data['job_id'], 1);
 
-      // A list; the text also has what else there is to say.
+      // A list; the text has the other fields as well.
       assert.deepEqual(got?.data, got?.structured['result']);
       assert.deepEqual(parseExact(got?.texts[0] ?? ''), got?.structured);
       assert.deepEqual(metadataOf(got), { build });
@@ -100,7 +100,7 @@ describe('Python clients', () => {
     });
   }
 
-  test('the official client finds that answers fit their schemas', { skip }, async (t) => {
+  test('the official client validates answers against their schemas', { skip }, async (t) => {
     const answers = await callAll(t, 'mcp', ours, [
       ['store_context', entry],
       ['get_context_by_ids', { context_ids: [1] }],

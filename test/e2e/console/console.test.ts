@@ -18,7 +18,7 @@ async function serve(t: TestContext, env: Record<string, string> = {}, flags: st
   return { url, origin: new URL(url).origin };
 }
 
-test('contract §8: / is a console with pages for everything, and asks no other server for anything', {
+test('contract §8: / is a console with pages for everything, and contacts no other server', {
   skip,
 }, async (t) => {
   const { url, origin } = await serve(t);
@@ -50,7 +50,7 @@ test('contract §8: / is a console with pages for everything, and asks no other 
   assert.deepEqual(problems, []);
 });
 
-test('searching shows results as one types, with a judgement, the reason, and a preview at the passage', {
+test('shows results while typing, with relevance, the reason, and a preview at the passage', {
   skip,
 }, async (t) => {
   const { url, origin } = await serve(t, withModels);
@@ -71,7 +71,7 @@ test('searching shows results as one types, with a judgement, the reason, and a 
   assert.ok((await page.locator('.result mark').count()) > 0);
   const meters = await hit.locator('.meter span:first-child').allTextContents();
   for (const name of ['Relevance', 'Words', 'Reranker']) assert.ok(meters.includes(name), meters.join());
-  // The document has its vector by now, or soon: its hit then has a meter for the meaning.
+  // Once the document has its vector, its hit has a meter for the meaning.
   while ((await page.locator('.meter', { hasText: 'Meaning' }).count()) === 0) await search('lighthouse keeper');
 
   await search('granite');
@@ -96,7 +96,7 @@ test('searching shows results as one types, with a judgement, the reason, and a 
   assert.deepEqual(problems, []);
 });
 
-test('what a preview shows is text: markup, scripts, addresses and pictures of others do nothing', {
+test('a preview is plain text: foreign markup, scripts, links and images have no effect', {
   skip,
 }, async (t) => {
   const { url, origin } = await serve(t);
@@ -120,7 +120,7 @@ ${'[('.repeat(5_000)} haystack`;
   assert.deepEqual(problems, []);
 });
 
-test('without script a search still leads to the ranked results, and an unknown address has a page', {
+test('searches work without scripts, and an unknown address has a page', {
   skip,
 }, async (t) => {
   const { url, origin } = await serve(t);
@@ -155,7 +155,7 @@ test('with a token the console asks for it once, in a cookie that scripts cannot
   await page.waitForURL(/\/~[\w-]{22}\/documents$/);
   const [cookie] = await context.cookies(page.url());
   assert.deepEqual([cookie?.httpOnly, cookie?.sameSite], [true, 'Strict']);
-  // Cookies are shared by all ports of a host; another server there has its own.
+  // All ports of a host share cookies, so each server's cookie has its own name.
   assert.match(cookie?.name ?? '', new RegExp(`^carrel_[0-9a-f]{12}${new URL(origin).port}$`));
   assert.ok(!(await page.content()).includes(token));
   const newNote = page.url().replace('documents', 'notes/new');
@@ -241,7 +241,7 @@ test('10,000 documents are shown a page at a time', { skip }, async (t) => {
   assert.deepEqual(problems, []);
 });
 
-test('from a slow server, a late answer to what was typed before does not replace the right one', {
+test('a late answer to an earlier query does not replace the current one', {
   skip,
 }, async (t) => {
   const { url, origin } = await serve(t);

@@ -27,7 +27,7 @@ test('the pages with data', { skip }, async (t) => {
   const toast = (text: string | RegExp) => page.locator('[data-toast]', { hasText: text }).waitFor();
   const rows = page.locator('tbody tr');
 
-  await t.test('files: chosen or dropped anywhere, their state is shown, and failures say why', async () => {
+  await t.test('files: can be chosen or dropped anywhere, show their state, and explain failures', async () => {
     await page.goto('/jobs');
     await page.locator('input[type=file]').setInputFiles(files);
     await page.locator('.uploads .done').nth(1).waitFor();
@@ -176,7 +176,7 @@ test('the pages with data', { skip }, async (t) => {
     await assert.rejects(call('kb_purge', { document_ids: [1] }), 'clients have no such tool');
   });
 
-  await t.test('nothing is wider than a phone, whatever the names', async () => {
+  await t.test('pages fit a phone, even with long names', async () => {
     const phone = await openBrowser(t, origin, { viewport: { width: 390, height: 780 } });
     const long = 'W'.repeat(190);
     await call('kb_add', { text: long, title: long, collection: long.slice(0, 60), tags: [long.slice(0, 90)] });

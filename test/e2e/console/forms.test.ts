@@ -21,7 +21,7 @@ async function serve(t: TestContext, env: Record<string, string> = {}) {
   return { url, origin, get, post };
 }
 
-test('saving what nobody touched changes nothing: control characters, line breaks, tags with commas', {
+test('saving an untouched form changes nothing: control characters, line breaks, tags with commas', {
   skip,
 }, async (t) => {
   const { url, origin } = await serve(t);
@@ -42,7 +42,7 @@ test('saving what nobody touched changes nothing: control characters, line break
   assert.deepEqual(entry?.tags, tags);
 });
 
-test('the longest memory can be edited, in any script; who has not signed in sends little', async (t) => {
+test('the longest memory can be edited, in any script; requests without sign-in are limited', async (t) => {
   const { url, post } = await serve(t);
   const { call } = await connectAgent(t, url);
   const { context_id: id } = await call('store_context', { thread_id: 't', source: 'user', text: 'short' });
@@ -51,7 +51,7 @@ test('the longest memory can be edited, in any script; who has not signed in sen
   assert.equal((await post('/sign-in', { token: 'x'.repeat(20_000) })).status, 413);
 });
 
-test('an address cannot lead the form of a page elsewhere, and odd ones are not errors of the server', async (t) => {
+test('a URL cannot redirect a form elsewhere, and odd URLs cause no server errors', async (t) => {
   const { get, post } = await serve(t);
   const lure = await (await get('/notes?done=deleted:..%2fdocuments%2f5%2fdelete')).text();
   assert.doesNotMatch(lure, /documents%2f5|documents\/5/i);
@@ -64,7 +64,7 @@ test('an address cannot lead the form of a page elsewhere, and odd ones are not 
   assert.equal((await get('/sign-in')).headers.get('location'), '/');
 });
 
-test('what can’t be restored is deleted once somebody has agreed', async (t) => {
+test('permanent deletion requires confirmation', async (t) => {
   const { url, get, post } = await serve(t, { KB_DELETED_BYTES_MAX: '0' });
   const { call } = await connectAgent(t, url);
   const documents = async () => (await call('kb_status'))['documents'];
@@ -81,7 +81,7 @@ test('what can’t be restored is deleted once somebody has agreed', async (t) =
   assert.equal(await documents(), 0);
 });
 
-test('behind a proxy with TLS that changes Host, one can sign in, and the cookie is for TLS only', async (t) => {
+test('signing in works through a TLS proxy that changes Host, and the cookie is for TLS only', async (t) => {
   const token = 'a-long-enough-token-for-tests-1234';
   const { post, get } = await serve(t, { CARREL_AUTH_TOKEN: token, CARREL_ALLOWED_HOSTS: 'carrel.example' });
   const headers = { origin: 'https://carrel.example', 'sec-fetch-site': 'same-origin' };
@@ -95,7 +95,7 @@ test('behind a proxy with TLS that changes Host, one can sign in, and the cookie
   assert.equal(near.status, 403);
 });
 
-test('names that are no tool’s are not kept', async (t) => {
+test('unknown tool names are not stored', async (t) => {
   const { url, get } = await serve(t);
   const { call } = await connectAgent(t, url);
   await assert.rejects(call('no_such_tool_here', {}));
@@ -104,7 +104,7 @@ test('names that are no tool’s are not kept', async (t) => {
   assert.doesNotMatch(page, /no_such_tool_here/);
 });
 
-test('where MCP has the path of a page, it is MCP', async (t) => {
+test("MCP takes precedence on a page's path", async (t) => {
   const { url, get } = await serve(t, { CARREL_PATH: '/' });
   const { call } = await connectAgent(t, url);
   assert.ok(await call('list_threads', {}));

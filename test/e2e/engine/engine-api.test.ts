@@ -138,7 +138,7 @@ describe('the API of the engine (contract §6)', () => {
     assert.deepEqual([idsIn(second), second['total']], [[guideId], 2]);
   });
 
-  test('GET /documents/:id/file returns the same bytes, under a name that cannot do harm', async () => {
+  test('GET /documents/:id/file returns the same bytes, under a safe name', async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, ...Buffer.from('bytes\r\nas they came'), 0x0a]);
     const job = await engine.addFile('Ünïcode "quoted" name.txt', bytes);
     const response = await fetch(`${engine.url}/documents/${await engine.document(job)}/file`);
@@ -265,7 +265,7 @@ describe('the API of the engine (contract §6)', () => {
     assert.equal((await engine.call('GET', '/jobs?status=lost')).status, 422);
   });
 
-  test('contract §6: a note keeps its lines, which a form writes in its own way', async () => {
+  test('contract §6: a note keeps its line breaks despite form encoding', async () => {
     const id = await engine.document(await engine.addNote('first line\nsecond line'));
     const file = await fetch(`${engine.url}/documents/${id}/file`);
     assert.equal(await file.text(), 'first line\nsecond line');
@@ -280,7 +280,7 @@ describe('the API of the engine (contract §6)', () => {
     await engine.call('DELETE', `/documents/${id}`);
   });
 
-  test('DELETE /documents/:id takes it out of everything; POST …/restore brings it back from its bytes, once', async () => {
+  test('DELETE /documents/:id removes it everywhere; POST …/restore restores it from its bytes, once', async () => {
     const id = await engine.document(await engine.addFile('gone.txt', 'soon to be gone'));
     const { content_hash: hash } = await engine.get(`/documents/${id}`);
     const path = join(engine.program.dataDir, 'documents', String(hash));

@@ -28,7 +28,7 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
   const ended: Json[] = [];
   for (const job of jobs) {
     const end = engine.ended(job);
-    // Somebody searches all the time.
+    // Searches continue throughout.
     assert.equal((await engine.search({ query: 'lighthouse' })).results[0]?.['document_id'], good);
     ended.push(await end);
   }
@@ -46,7 +46,7 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
   assert.equal(kept.length, 1, 'only the good file is kept');
 });
 
-test('a file that failed may be given again', async (t) => {
+test('a failed file may be submitted again', async (t) => {
   const engine = await startEngine(t);
   const first = await engine.addFile('blank.txt', ' \n ');
   assert.equal((await engine.ended(first))['status'], 'failed');
@@ -173,7 +173,7 @@ test('with the bundled model, a question finds a differently worded answer', asy
     found.results.map(({ document_id: id }) => id),
     [cat],
   );
-  // What is about something else is left out, unless asked for.
+  // Irrelevant results are omitted unless requested.
   const all = await engine.search({ ...asked, include_weak: true });
   assert.deepEqual([all.results[0]?.['document_id'], all.total_matches], [cat, 2]);
   assert.ok(!('degraded' in found));

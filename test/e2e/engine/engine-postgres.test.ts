@@ -23,12 +23,12 @@ describe('engines on PostgreSQL (contract §3, §6)', { skip: obstacle ?? false 
   async function startTwo(): Promise<readonly [EngineClient, EngineClient]> {
     const database = await createTestDatabase(server);
     closings.push(database.drop);
-    // Nothing is shared but the database: each has a data folder of its own.
+    // They share only the database: each has a separate data folder.
     const env = { STORAGE_BACKEND: 'postgresql', DATABASE_URL: database.url };
     return Promise.all([startEngine(owner, { env }), startEngine(owner, { env })]);
   }
 
-  test('two engines share one queue: each job once, and both give back the bytes', async () => {
+  test('two engines share one queue: each job runs once, and both return the bytes', async () => {
     await shareOneQueue(await startTwo());
   });
 

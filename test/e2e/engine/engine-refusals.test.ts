@@ -192,7 +192,7 @@ describe('what the engine rejects (contract §2, §6)', () => {
       body: 'x',
     }).catch(() => undefined);
     assert.ok(announced === undefined || announced.status === 413);
-    // Nothing of what was refused is left on the disk.
+    // Rejected uploads leave nothing on disk.
     assert.deepEqual(readdirSync(join(engine.program.dataDir, 'documents', 'incoming')), []);
   });
 
@@ -213,7 +213,7 @@ describe('what the engine rejects (contract §2, §6)', () => {
     } as RequestInit);
     const ended = assert.rejects(sending);
     const incoming = join(engine.program.dataDir, 'documents', 'incoming');
-    // Not before the engine has begun to write it down.
+    // Wait until the engine has begun to write the file.
     while (readdirSync(incoming).length === 0) await engine.get('/status');
     gone.abort();
     await ended;
@@ -221,7 +221,7 @@ describe('what the engine rejects (contract §2, §6)', () => {
     assert.equal((await engine.get('/jobs'))['total'], before);
   });
 
-  test('contract §1: wrong usage ends with 2 and one line; a wrong setting with 78', async (t) => {
+  test('contract §1: wrong usage exits with 2 and one line; a wrong setting with 78', async (t) => {
     const unknown = await runCarrel(t, ['engine', '--fast']);
     assert.deepEqual([unknown.code, unknown.stderr.trim().split('\n').length], [2, 1]);
     assert.equal((await runCarrel(t, ['engine', '--transport', 'stdio'])).code, 2);

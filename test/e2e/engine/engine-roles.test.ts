@@ -13,12 +13,12 @@ const token = 'the-token-of-all-callers';
 const { authorization, ask, call } = modernCalls(token);
 const suite = { skip: pgbouncerObstacle() ?? false, timeout: 300_000 };
 
-/** Of one chunk each. */
+/** Each has one chunk. */
 const notes = 24;
 
 /**
- * Contract §6 and T103, as a large installation has it: servers that answer, engines that work, and PgBouncer in transaction
- * mode between all of them and PostgreSQL, without a word about prepared statements.
+ * Contract §6 and T103 as in a large installation: servers that answer, engines that work, and PgBouncer in transaction mode
+ * in front of PostgreSQL, without any setting for prepared statements.
  */
 describe('processes with roles on one PostgreSQL, using PgBouncer in transaction mode', suite, () => {
   const cleanUps: (() => unknown)[] = [];
@@ -26,7 +26,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
   let server: PostgresServer;
   let directUrl: string;
   let settings: Record<string, string>;
-  /** Each process asks a model of its own for vectors, which tells who has made them. */
+  /** Each process has a separate model server, which shows who created the vectors. */
   const models: Record<string, FakeOllama> = {};
   let one: Carrel;
   let two: Carrel;
@@ -100,7 +100,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     assert.match(metrics, /carrel_engine_role\{[^}]*role="embed"[^}]*\} 0/);
   });
 
-  it('each of many notes is ingested once and embedded once, by those whose role it is', async () => {
+  it('each of many notes is ingested once and embedded once, by processes with that role', async () => {
     assert.equal(await unembedded(), 1);
     assert.deepEqual([...(models['reader']?.given.keys() ?? [])], [], 'it does not embed');
     worker = await engine('worker', '--ingest', '--embed');
@@ -122,7 +122,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     assert.deepEqual([...(models['reader']?.given.keys() ?? [])], []);
   });
 
-  it('entries are found by words and by meaning in the other process, by calls at once', async () => {
+  it('concurrent calls find entries of the other process by words and by meaning', async () => {
     const store = (n: number) => ({ thread_id: 'pond', source: 'agent', text: `A grebe with ${n} chicks` });
     const stored = await Promise.all(
       Array.from({ length: 30 }, (_, n) => call(n % 2 === 0 ? one.url : two.url, 'store_context', store(n))),
@@ -133,7 +133,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
         const query = store(n).text;
         const url = n % 2 === 0 ? two.url : one.url;
         const words = await call(url, 'fts_search_context', { query: `"${query}"` });
-        // 12 and 21 have the same letters.
+        // 12 and 21 have the same letters, so either may come first.
         const near = await call(url, 'semantic_search_context', { query, limit: 2, include_weak: true });
         return [words, near].every(({ results }) => (results as Fields[]).some((hit) => hit['id'] === id));
       }),
@@ -151,7 +151,7 @@ describe('processes with roles on one PostgreSQL, using PgBouncer in transaction
     const count = async (sql: string): Promise<number> => Number((await direct.query(sql)).rows[0]?.count);
     const valid = `SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
       WHERE c.relname LIKE '%vectors_nearest%' AND i.indisvalid`;
-    // It is made of many; some of the same will do.
+    // The index needs many vectors; copies are enough.
     for (const corpus of ['kb', 'context']) {
       await direct.query(`INSERT INTO carrel.${corpus}_vectors (owner, model, start_at, end_at, vector)
         SELECT owner, model, ${copied} + n, ${copied} + n, vector

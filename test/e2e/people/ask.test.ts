@@ -11,7 +11,7 @@ import { runOnTerminal, runPiped } from '../../support/terminal.ts';
 const env = { EMBEDDING_PROVIDER: 'none' };
 const hostileTitle = '# \u009b31mRed\u202e';
 
-/** With two documents. */
+/** A data folder with two documents. */
 function place(t: Owner) {
   const folder = makeFolder(t);
   const dataDir = join(makeFolder(t), 'data');
@@ -30,7 +30,7 @@ function place(t: Owner) {
   return { folder, dataDir, docs, piped, json };
 }
 
-/** One for the tests that only add to it. */
+/** Shared by the tests that only add to it. */
 const shared = place({ after });
 
 test('contract §9: without a terminal, every command prints the tool’s answer as JSON, and stderr names the source', () => {
@@ -120,7 +120,7 @@ test('commands use a running server with the same data and settings, on any port
   assert.equal(answering(['get', 'carrel://context/1']), itself);
   const others = { CARREL_ALONE: 'true', DISABLED_TOOLS: 'kb_delete' };
   assert.equal(answering(['get', 'carrel://context/1'], others), 'this process');
-  // A client's process with other settings is started, and not this server asked.
+  // With other settings, a new process is started instead of using this server.
   const readOnly = { CARREL_READ_ONLY: 'true', CARREL_IDLE_SECONDS: '1' };
   assert.notEqual(answering(['get', 'carrel://context/1'], readOnly), itself);
   await server.stop();
@@ -130,7 +130,7 @@ test('commands use a running server with the same data and settings, on any port
   );
 });
 
-test('remember takes the standard input', () => {
+test('remember reads standard input', () => {
   const { dataDir } = shared;
   const kept = runPiped(dataDir, ['remember', '-'], { env, input: 'line one\nline two\n' });
   assert.equal(kept.status, 0, kept.stderr);
@@ -207,7 +207,7 @@ test("contract §9: a command and a running server see each other's writes", asy
   assert.equal(json('list').answer.total, 2);
 });
 
-test('with KB_ENGINE_URL that engine is asked, and stderr says so', async (t) => {
+test('with KB_ENGINE_URL uses that engine, and stderr says so', async (t) => {
   const { dataDir } = shared;
   const engine = await startCarrel(t, ['engine'], { dataDir, env: { ...env, KB_API_KEY: 'the-key' } });
   const elsewhere = join(makeFolder(t), 'data');

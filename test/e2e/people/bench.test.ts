@@ -10,7 +10,7 @@ test('contract §9: carrel bench measures this machine, touches no data and leav
   const dataDir = join(folder, 'data');
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
-  // Settings that would lead to real data must not count.
+  // Settings that point to real data must be ignored.
   const env = {
     TMPDIR: temporary,
     EMBEDDING_PROVIDER: 'none',

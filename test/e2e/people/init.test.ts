@@ -16,7 +16,7 @@ import { runOnTerminal, runPiped } from '../../support/terminal.ts';
 
 const essential = ['--tools', 'essential'];
 
-/** Each client's file as its documentation shows it, with another server in it. */
+/** Each client's file as in its documentation, with another server in it. */
 const files: Readonly<Record<string, [path: string, content: string]>> = {
   'claude-code': [
     '.claude.json',
@@ -65,7 +65,7 @@ function place(t: TestContext, ids: readonly string[] = Object.keys(files)) {
   return { home, env, run, pathOf, content, copies };
 }
 
-test('contract §9: init writes all ten clients, starts the server once, keeps the rest, and takes out exactly ours', (t) => {
+test('contract §9: init writes all ten clients, starts the server once, keeps the rest, and removes exactly our entries', (t) => {
   const { run, content, copies, pathOf } = place(t);
   const first = run('all');
   assert.equal(first.status, 0, first.stderr);

@@ -9,7 +9,7 @@ export interface Family {
   samples: [string, Record<string, string>, number][];
 }
 
-/** One request of an exporter, as OpenTelemetry's own messages have it. */
+/** One request of an exporter, in OpenTelemetry's own message format. */
 export interface Export<Content> {
   kind: string;
   key: string | null;
@@ -46,7 +46,7 @@ export interface ReceivedSpan {
 
 export interface Receiver {
   readonly url: string;
-  /** Waits for them. */
+  /** Waits for this many spans. */
   spans(count: number): Promise<{ exports: Export<Traces>[]; spans: ReceivedSpan[]; resource: Record<string, string> }>;
   metrics(count: number): Promise<{ metrics: Map<string, ReceivedMetric> }>;
   parse(text: string): Promise<Map<string, Family>>;
@@ -62,7 +62,7 @@ export interface ReceivedMetric {
   };
 }
 
-/** A real receiver in a process of its own, which ends with its owner. */
+/** A real receiver in a separate process, which ends with its owner. */
 export async function startReceiver(t: Owner, python: string): Promise<Receiver> {
   const child = spawn(python, [join(import.meta.dirname, 'receiver.py')], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => void child.kill());

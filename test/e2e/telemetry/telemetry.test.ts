@@ -16,7 +16,7 @@ const token = 'a-token-for-tests';
 const secretQuery = 'zanzibar-weather-query';
 const trace = { id: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' };
 
-/** A sum of the samples of one name that have these labels. */
+/** The sum of all samples with this name and these labels. */
 function sumOf(families: Map<string, Family>, name: string, labels: Record<string, string> = {}): number | undefined {
   const samples = [...families.values()].flatMap((family) => family.samples).filter(([each]) => each === name);
   const fitting = samples.filter(([, own]) => Object.entries(labels).every(([key, value]) => own[key] === value));
@@ -113,7 +113,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     assert.equal(sumOf(found, 'mcp_server_operation_duration_seconds_bucket', { ...timed, le: '+Inf' }), 1);
   });
 
-  it('refusals, the queue, vectors, storage and the process are there', async () => {
+  it('reports rejections, the queue, vectors, storage and the process', async () => {
     const found = await families();
     assert.ok((sumOf(found, 'carrel_refusals_total', { reason: 'token' }) ?? 0) >= 2);
     assert.ok((sumOf(found, 'carrel_storage_size_bytes', { database: 'own' }) ?? 0) > 0);
@@ -182,7 +182,7 @@ describe('metrics and spans of carrel serve, contract §8, read by the parsers o
     assert.doesNotMatch(JSON.stringify(exports), new RegExp(`${secretQuery}|no-such-tool|${token}`));
   });
 
-  it('metrics arrive as OpenTelemetry has them', async () => {
+  it('exports metrics in the format of OpenTelemetry', async () => {
     const { metrics } = await receiver.metrics(2);
     const duration = metrics.get('mcp.server.operation.duration');
     assert.equal(duration?.unit, 's');
@@ -252,7 +252,7 @@ describe('without a receiver', () => {
 const root = join(import.meta.dirname, '../../..');
 const deploy = join(root, 'deploy');
 
-/** The first column of the table of metrics. */
+/** The first column of the documented table of metrics. */
 function documentedNames(): string[] {
   const rows = readFileSync(join(root, 'docs/metrics.md'), 'utf8').match(/^\| `[^|]+(?= \|)/gm) ?? [];
   return rows.flatMap((row) => row.match(/(?<=`)(?:carrel|mcp)_\w+(?=`)/g) ?? []);

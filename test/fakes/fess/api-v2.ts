@@ -56,7 +56,7 @@ function search(state: FessState, { params }: FessRequest, permissions: Readonly
   try {
     return answer(searchIndex(state.documents, params, permissions, state));
   } catch (error) {
-    // 15.7 and 15.8 put the serialized query with its role terms into this message.
+    // 15.7 and 15.8 leak the serialized query with its role terms in this message.
     if (error instanceof BadRequestError) return failure(400, 'invalid_request', leakyMessage(params));
     if (error instanceof SwallowedError) return answer(emptyPage(params));
     throw error;
@@ -81,7 +81,7 @@ function labels(state: FessState, { headers }: FessRequest, permissions: Readonl
   return success({ record_count: found.length, labels: found });
 }
 
-/** What v1 calls the labels of a suggestion, v2 calls its types. */
+/** v2 has `types` where v1 has the labels of a suggestion. */
 function suggestWords(state: FessState, { params }: FessRequest, permissions: ReadonlySet<string>): FessAnswer {
   if (state.health === 'down') return engineFailure(500);
   const { total, words } = suggest(state.words, params, permissions, 'fn');
@@ -116,7 +116,7 @@ function cache(docId: string, state: FessState, _request: FessRequest, permissio
   });
 }
 
-/** In upper case, and without the `timed_out` of v1. */
+/** In upper case, and without v1's `timed_out`. */
 function health(state: FessState): FessAnswer {
   if (state.health === 'down') return engineFailure(500);
   const engine = { status: state.health.toUpperCase(), ping_status: state.health === 'red' ? 1 : 0 };

@@ -7,15 +7,15 @@ export interface ParsedSearch {
   query: Query | null;
   sort: SortKey[];
   defaultField: DefaultField;
-  /** What the answer echoes as `search_query`. */
+  /** Echoed in the answer as `search_query`. */
   text: string;
 }
 
 /**
- * Builds the text that Fess parses: the query, then every `fields.*` filter, then the sort, as one string. Nothing
- * protects the filters from what stands before them. That is the flaw which the bridge has to guard against, so it is
- * kept here exactly (reference §4.2): parentheses only around text with ` OR ` or ` || `, and one second attempt in
- * which the base is escaped, except for double quotes and the words AND, OR and NOT.
+ * Builds the text that Fess parses: the query, then every `fields.*` filter, then the sort, as one string. Nothing protects
+ * the filters from the text before them. The bridge has to guard against this flaw, so it is reproduced exactly (reference
+ * §4.2): parentheses only around text with ` OR ` or ` || `, and one retry with the base escaped, except for double quotes
+ * and the words AND, OR and NOT.
  */
 export function parseSearch(params: URLSearchParams, operator: Operator = 'AND'): ParsedSearch {
   const plain = assembleQuery(params, false);
@@ -52,7 +52,7 @@ function parsed(text: string, operator: Operator): ParsedSearch {
   return { query: query ?? { kind: 'all' }, sort, defaultField, text };
 }
 
-/** `sort:…` is a clause of the query text; Fess takes it out wherever it stands. Regular expressions it refuses. */
+/** `sort:…` is a clause of the query text; Fess removes it from any position. It rejects regular expressions. */
 function takeSort(query: Query, sort: SortKey[]): Query | null {
   if (query.kind === 'regexp') throw new QuerySyntaxError('unknown query');
   if (query.kind === 'term' && query.field === 'sort') {

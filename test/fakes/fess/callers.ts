@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export interface FakeLabel {
   label: string;
   value: string;
-  /** Who may see it; a label without permissions is invisible to everyone. */
+  /** Who may see it. A label without permissions is invisible to everyone. */
   permissions?: readonly string[];
 }
 
@@ -12,8 +12,8 @@ export type Caller = { permissions: ReadonlySet<string> } | { refused: 'invalid_
 const guest = ['Rguest', '1guest'];
 
 /**
- * Who is asking, by the `Authorization` header: a bare token or a bearer token; any other scheme is refused. A token's
- * permissions replace those of the guest, unless it has none.
+ * Identifies the caller by the `Authorization` header: a bare token or a bearer token; other schemes are rejected. A token's
+ * permissions, if it has any, replace the guest's.
  */
 export function identify(headers: IncomingHttpHeaders, tokens: Readonly<Record<string, readonly string[]>>): Caller {
   const header = headers.authorization;
@@ -28,7 +28,7 @@ export function identify(headers: IncomingHttpHeaders, tokens: Readonly<Record<s
 
 const languages = new Set(['de', 'en', 'es', 'fr', 'id', 'it', 'ja', 'ko', 'pt', 'ru', 'zh']);
 
-/** A value that ends in `_<language>` counts as localized: callers of other languages do not see it. */
+/** A value that ends in `_<language>` is localized: callers with other languages don't see it. */
 export function visibleLabels(
   labels: readonly FakeLabel[],
   permissions: ReadonlySet<string>,

@@ -6,7 +6,7 @@ import type { FakeWord } from './suggest-index.ts';
 export interface CorpusOptions {
   labels?: readonly string[];
   documentsPerLabel?: number;
-  /** Where the web documents live; with a document site they can really be fetched. */
+  /** The address of the web documents; with a document site they can be fetched. */
   siteUrl?: string;
 }
 
@@ -17,9 +17,9 @@ export interface Corpus {
 }
 
 /**
- * The same documents every time. Each label's documents say `test` and share a vocabulary with those of the other
- * labels, so that a search which escapes its label finds something. Their index text is short, long or (nearly) absent
- * in turn; every fourth is a file, every fifth was made through the admin API, which leaves out `created`.
+ * The same documents every time. All contain `test`, and all labels share a vocabulary, so a search that escapes its label
+ * finds something. Index texts cycle through short, long and (nearly) empty. Every fourth document is a file; every fifth was
+ * added through the admin API, which omits `created`.
  */
 export function generateCorpus(options: CorpusOptions = {}): Corpus {
   const labels = options.labels ?? ['finance', 'hr', 'policy'];

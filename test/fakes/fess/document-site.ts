@@ -8,21 +8,21 @@ export interface SitePage {
   contentType?: string;
   body?: string | Uint8Array;
   headers?: Record<string, string>;
-  /** The answer never comes. */
+  /** Never answers. */
   hangs?: boolean;
 }
 
 export interface DocumentSite {
   url: string;
   requests: RecordedRequest[];
-  /** Adds or replaces a page; a function sees every request anew. */
+  /** Adds or replaces a page. A function is called for every request. */
   setPage(path: string, page: SitePage | (() => SitePage)): void;
   close(): Promise<void>;
 }
 
 /**
- * The web server on which the indexed documents live: HTML, text and PDF pages, redirects (also in a circle and to a
- * private address), an endless page and a silent one. Any `/<label>/<n>.html` of a generated corpus exists.
+ * The web server with the indexed documents: HTML, text and PDF pages, redirects (also circular and to a private address),
+ * an endless page and a silent one. Any `/<label>/<n>.html` of a generated corpus exists.
  */
 export async function startDocumentSite(): Promise<DocumentSite> {
   const pages = new Map<string, SitePage | (() => SitePage)>(Object.entries(standardPages()));
@@ -85,7 +85,7 @@ function htmlPage(title: string, paragraphs: readonly string[]): string {
   return `<!DOCTYPE html><html><head><title>${title}</title><script>var hidden = 1;</script></head><body>${body}</body></html>`;
 }
 
-/** A PDF of one page with one line, its cross-reference table computed. */
+/** A PDF with one page, one line and a correct cross-reference table. */
 export function pdf(text: string): Uint8Array {
   const stream = `BT /F1 24 Tf 72 720 Td (${text.replaceAll(/[()\\]/g, '\\$&')}) Tj ET`;
   const objects = [

@@ -9,7 +9,7 @@ export interface FacetAnswer {
   queries: { value: string; count: number }[];
 }
 
-/** A facet that Fess cannot compute: it throws inside the search, where 15.4 swallows it. */
+/** A facet that Fess cannot compute. It throws inside the search; 15.4 swallows the error. */
 export class FacetFieldError extends Error {}
 
 const facetable = new Set([
@@ -27,7 +27,7 @@ const facetable = new Set([
 ]);
 
 export interface FacetScope {
-  /** What the search found. */
+  /** The hits of the search. */
   found: readonly FakeDocument[];
   /** Every document of the index, regardless of rights: with a `minDocCount` of 0 the engine lists the values of all. */
   indexed: readonly FakeDocument[];
@@ -78,7 +78,7 @@ function valuesOf(documents: readonly FakeDocument[], field: string): string[] {
 
 function count(documents: readonly FakeDocument[], field: string, missing: string | null): Map<string, number> {
   if (!facetable.has(field)) throw new FacetFieldError(field);
-  // Analysed text has no field data: OpenSearch refuses, and Fess reports that as a bad query.
+  // Analysed text has no field data: OpenSearch rejects it, and Fess reports a bad query.
   if (field === 'title' || field === 'content') throw new QuerySyntaxError(field);
   const counts = new Map<string, number>();
   for (const document of documents) {
@@ -89,7 +89,7 @@ function count(documents: readonly FakeDocument[], field: string, missing: strin
   return counts;
 }
 
-/** Without a suffix the order is ascending; without any `facet.sort` it is the count, descending. */
+/** Ascending without a suffix; by descending count without a `facet.sort`. */
 function order(buckets: Bucket[], sort: string | null): Bucket[] {
   const [key = 'count', direction = 'asc'] = (sort ?? 'count.desc').split('.');
   const sign = direction === 'desc' ? -1 : 1;

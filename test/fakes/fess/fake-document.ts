@@ -1,21 +1,21 @@
-/** A document of the stand-in's index, with the fields that Fess keeps for one. */
+/** A document of the fake's index, with Fess's fields. */
 export interface FakeDocument {
   /** 32 hexadecimal digits, new at every crawl. */
   docId: string;
   url: string;
   title?: string;
-  /** The whole indexed text. It leaves the server only where the operator listed `content` as a response field. */
+  /** The whole indexed text. Answers include it only if the operator listed `content` as a response field. */
   content: string;
-  /** 120 characters for HTML, 200 for files; absent on odd documents. */
+  /** 120 characters for HTML, 200 for files; missing on odd documents. */
   digest?: string;
   labels: readonly string[];
-  /** Permissions of which the caller needs one, such as `Rguest`; `D…` denies. */
+  /** Permissions such as `Rguest`; the caller needs one of them. `D…` denies. */
   roles: readonly string[];
   mimetype: string;
   filetype: string;
   filename?: string;
   lang: string;
-  /** Absent on documents that were made through the admin API. */
+  /** Missing on documents added through the admin API. */
   created?: string;
   lastModified?: string;
   contentLength: number;
@@ -29,7 +29,7 @@ export interface FakeDocument {
   clickCount: number;
 }
 
-/** The value that a field prefix in a query sees; undefined for a field that Fess does not search. */
+/** The values that a field prefix in a query matches; undefined for a field that Fess does not search. */
 export function fieldValues(document: FakeDocument, field: string): readonly string[] | undefined {
   switch (field) {
     case 'title':

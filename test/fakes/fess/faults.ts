@@ -8,7 +8,7 @@ import { html } from './web-pages.ts';
 export type Fault = FaultKind & { path?: string; times?: number };
 
 export type FaultKind =
-  /** 200 with an HTML page, as a proxy's login page answers. */
+  /** 200 with an HTML page, like a proxy's login page. */
   | { kind: 'html' }
   | { kind: 'broken-json' }
   /** Valid JSON of another shape. */
@@ -22,16 +22,16 @@ export type FaultKind =
   | { kind: 'truncated' }
   /** Half of the body, then silence. */
   | { kind: 'stall' }
-  /** No answer at all. */
+  /** No answer. */
   | { kind: 'hang' }
   | { kind: 'slow'; delayMs: number }
   /** The answer waits for `release()`. */
   | { kind: 'hold' }
   | { kind: 'reset' }
-  /** A valid answer that is padded to so many bytes. */
+  /** A valid answer, padded to this size. */
   | { kind: 'huge'; bytes: number };
 
-/** Text that must never reach a caller. Tests look for it in messages and data. */
+/** Text that must never reach a caller. Tests search messages and data for it. */
 export const leakyText =
   'org.codelibs.fess.exception.SearchQueryException: failed on opensearch-0.internal:9201 [ at org.codelibs.fess.es.client(SearchEngineClient.java:1024) {"term":{"role":"Radmin"}} ]';
 
@@ -117,7 +117,7 @@ function sendHalf(response: ServerResponse, answer: FessAnswer, close: boolean):
   });
 }
 
-/** Blanks behind the JSON keep it valid, so that only its size is wrong. */
+/** Spaces after the JSON keep it valid, so that only its size is wrong. */
 function sendHuge(response: ServerResponse, answer: FessAnswer, bytes: number): void {
   response.writeHead(answer.status, { 'content-type': answer.contentType });
   response.write(answer.body);

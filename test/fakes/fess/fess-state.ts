@@ -3,10 +3,10 @@ import type { FakeLabel } from './callers.ts';
 import type { FakeDocument } from './fake-document.ts';
 import type { FakeWord } from './suggest-index.ts';
 
-/** `down`: the engine behind Fess is gone while Fess itself answers. */
+/** `down`: Fess answers, but its search engine is gone. */
 export type FakeHealth = 'green' | 'yellow' | 'red' | 'down';
 
-/** Everything that the stand-in knows and a test may change while it runs. */
+/** The fake's state, which a test may change while it runs. */
 export interface FessState {
   documents: readonly FakeDocument[];
   labels: readonly FakeLabel[];
@@ -14,17 +14,17 @@ export interface FessState {
   /** Access tokens with their permissions. */
   tokens: Readonly<Record<string, readonly string[]>>;
   health: FakeHealth;
-  /** How searches show that the engine is down: 15.4 to 15.8 find nothing, older ones fail. */
+  /** How searches behave while the engine is down: 15.4 to 15.8 find nothing, older versions fail. */
   outage: 'empty' | 400 | 500;
   additionalFields: readonly string[];
-  /** 15.7 and later. */
+  /** 15.7 or later. */
   recent: boolean;
   scroll: boolean;
   popularWordsEnabled: boolean;
   orSearchMinHitCount: number;
   dropsFilters: boolean;
   listsEmptyBuckets: boolean;
-  /** 15.7 answers 500 to a token that it does not know. */
+  /** 15.7 answers 500 to an unknown token. */
   wrongTokenStatus: 401 | 500;
 }
 

@@ -2,12 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 
 export interface RecordedRequest {
   method: string;
-  /** Path and query as they came. */
+  /** Path and query as received. */
   target: string;
   path: string;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /** Settles when the exchange is over: answered in full, or closed by the caller before that. */
+  /** Resolves when the exchange is over: answered in full, or closed early by the caller. */
   finished: Promise<'answered' | 'closed'>;
 }
 

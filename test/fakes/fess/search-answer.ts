@@ -7,15 +7,15 @@ import type { Scored } from './sort.ts';
 export interface AnswerSettings {
   /** Additional response fields set by the operator; `content`, `label` and `lang` are not returned by default. */
   additionalFields: readonly string[];
-  /** From 15.7 on hits also say has_cache, click_count and favorite_count. */
+  /** Since 15.7, hits also have has_cache, click_count and favorite_count. */
   recent: boolean;
 }
 
-/** The answer to a search in the field names and page arithmetic of reference §3.1, alike in v1 and v2. */
+/** A search answer with the field names and page arithmetic of reference §3.1, the same in v1 and v2. */
 export function searchAnswer(page: SearchPage, settings: AnswerSettings): Record<string, unknown> {
   const { start, num, total, hits } = page;
   const pageNumber = Math.floor(start / num) + 1;
-  // Java's division truncates towards zero, so no hits make one page, unless a page is one hit.
+  // Java's division truncates towards zero: zero hits make one page, unless the page size is one.
   let pageCount = Math.trunc((total - 1) / num) + 1;
   const isShort = hits.length < num;
   if (isShort && start < (pageCount - 1) * num) pageCount = pageNumber;
@@ -113,7 +113,7 @@ function highlighted(text: string, terms: readonly string[]): string {
   );
 }
 
-/** As JSTL does. */
+/** Escapes like JSTL. */
 function escapeHtml(text: string): string {
   const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&#034;', "'": '&#039;' };
   return text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character);

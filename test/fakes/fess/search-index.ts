@@ -25,14 +25,14 @@ export interface SearchPage {
   facets: FacetAnswer | undefined;
 }
 
-/** The two ways in which the index fails: a 400, or the exception that 15.4 to 15.8 swallow into an empty 200. */
+/** The index fails in two ways: with a 400, or with an exception that 15.4 to 15.8 turn into an empty 200. */
 export class BadRequestError extends Error {}
 export class SwallowedError extends Error {}
 
 export interface IndexSettings {
-  /** `query.orsearch.min.hit.count`: with so many hits or fewer Fess searches again, with OR as default operator. */
+  /** `query.orsearch.min.hit.count`: with this many hits or fewer, Fess searches again with OR as default operator. */
   orSearchMinHitCount: number;
-  /** A plugin of the operator rewrites every search and loses the filters. */
+  /** Simulates an operator's plugin that rewrites every search and loses the filters. */
   dropsFilters?: boolean;
   /** See `FacetScope`. */
   listsEmptyBuckets?: boolean;
@@ -110,7 +110,7 @@ function page(
   };
 }
 
-/** What 15.4 to 15.8 answer when the engine is gone: indistinguishable from a search without hits. */
+/** The answer of 15.4 to 15.8 while the engine is down: the same as for a search without hits. */
 export function emptyPage(params: URLSearchParams): SearchPage {
   const num = pageSize(params.get('num'));
   const found = { search: { query: null, sort: [], defaultField: 'text' as const, text: '' }, hits: [] };

@@ -5,7 +5,7 @@ export interface SortKey {
   descending: boolean;
 }
 
-/** A sort that Fess does not know. It answers 400, without the second attempt that bad query syntax gets. */
+/** An unknown sort. Fess answers 400, without the retry for bad query syntax. */
 export class UnknownSortError extends Error {}
 
 const sortable = new Set([
@@ -19,7 +19,7 @@ const sortable = new Set([
   'favorite_count',
 ]);
 
-/** The order defaults to ascending, for the score too: `sort=score` gives the worst hits first. */
+/** The default order is ascending, also for the score: `sort=score` puts the worst hits first. */
 export function checkedSort(text: string): SortKey[] {
   return text.split(',').map((part) => {
     const [field = '', order = 'asc', ...rest] = part.split('.');

@@ -27,18 +27,18 @@ export interface FakeFessOptions {
   orSearchMinHitCount?: number;
   /** A plugin that loses the filters of every search. */
   dropsFilters?: boolean;
-  /** Facets have values without documents, whatever is asked for. */
+  /** Facets include values without documents, even if not asked for. */
   listsEmptyBuckets?: boolean;
   wrongTokenStatus?: FessState['wrongTokenStatus'];
-  /** 15.8 with the plugin that brings `/api/v1` back. */
+  /** 15.8 with the plugin that restores `/api/v1`. */
   v1Plugin?: boolean;
-  /** The operator switched the JSON API off. */
+  /** The operator disabled the JSON API. */
   jsonDisabled?: boolean;
   port?: number;
 }
 
 export interface FakeFess {
-  /** With the context path, without a slash at the end. */
+  /** With the context path, without a trailing slash. */
   url: string;
   requests: RecordedRequest[];
   /** Null clears all faults; several are tried in order. */
@@ -50,13 +50,13 @@ export interface FakeFess {
   /** Changes the version of the running server, as an upgrade does. */
   setVersion(version: FakeFessOptions['version']): void;
   onRequest(listener: (request: RecordedRequest) => void): void;
-  /** The next request that contains this text in its path and query; earlier ones do not count. */
+  /** The next request with this text in its path or query; earlier ones don't count. */
   nextRequest(containing?: string): Promise<RecordedRequest>;
   openSockets(): number;
   close(): Promise<void>;
 }
 
-/** Starts a Fess on a free port of the loopback interface. */
+/** Starts a fake Fess on a free loopback port. */
 export async function startFakeFess(options: FakeFessOptions): Promise<FakeFess> {
   const contextPath = options.contextPath ?? '';
   const state = initialState(options);
@@ -130,7 +130,7 @@ interface Routing extends FakeFessOptions {
 }
 
 function route(state: FessState, request: FessRequest, options: Routing, message: IncomingMessage): FessAnswer {
-  // Tomcat's own limits come before Fess sees anything: the size of the request line, and unencoded characters.
+  // Tomcat's limits apply before Fess sees the request: the size of the request line, and unencoded characters.
   if (Buffer.byteLength(message.url ?? '') > 8192 - 20 || /[[\]{}|"<>^`\\]/.test(message.url ?? '')) {
     return html(400, 'HTTP Status 400', 'Bad Request');
   }

@@ -1,4 +1,4 @@
-/** A word of the suggest index. `searched` counts how often people searched for it. */
+/** A word of the suggest index. `searched` counts its searches. */
 export interface FakeWord {
   text: string;
   labels: readonly string[];
@@ -12,7 +12,7 @@ export interface Suggestions {
   words: { text: string; labels: readonly string[] }[];
 }
 
-/** Words that begin with `q`; labels and fields are each OR-ed. `fieldParameter` is `field` in v1 and `fn` in v2. */
+/** Words that begin with `q`; labels and fields are each combined with OR. `fieldParameter` is `field` in v1, `fn` in v2. */
 export function suggest(
   index: readonly FakeWord[],
   params: URLSearchParams,
@@ -31,7 +31,7 @@ export function suggest(
   return { total: found.length, words: found.slice(0, size).map(({ text, labels }) => ({ text, labels })) };
 }
 
-/** At most ten single words that were searched at least ten times; the seed shuffles them. */
+/** At most ten single words with at least ten searches; the seed shuffles them. */
 export function popularWords(
   index: readonly FakeWord[],
   params: URLSearchParams,

@@ -3,7 +3,7 @@ import type { FakeDocument } from './fake-document.ts';
 import type { FessAnswer, FessRequest, FessState } from './fess-state.ts';
 import { mayRead } from './search-index.ts';
 
-/** The pages for people that help with content. Failures are redirects to HTML, never status codes (reference §3.9). */
+/** The HTML pages that help to read content. Failures redirect to HTML; they have no error status (reference §3.9). */
 export function answerWeb(state: FessState, request: FessRequest, contextPath: string): FessAnswer {
   if (request.path.startsWith('/cache')) return cache(state, request, contextPath);
   if (request.path.startsWith('/go')) return go(state, request, contextPath);
@@ -42,7 +42,7 @@ export function cachePage(document: FakeDocument): string {
   ].join('\n');
 }
 
-/** All three parameters are required; web documents redirect to their origin, files are streamed by Fess itself. */
+/** Requires all three parameters. Web documents redirect to their origin; Fess streams files itself. */
 function go(state: FessState, request: FessRequest, contextPath: string): FessAnswer {
   const document = readable(state, request);
   const isComplete = request.params.has('queryId') && /^\d+$/.test(request.params.get('rt') ?? '');

@@ -4,15 +4,15 @@ import { Busboy } from '@fastify/busboy';
 import { type LoopbackServer, type Owner, serveHttp } from '../loopback-server.ts';
 
 /**
- * A kb engine that is not ours: bare arrays, `{detail}`, job ids as text, hits without document_id, fields left out, no
- * filter that is not documented. Ingestion is done at once, unless it is held.
+ * A kb engine by someone else: bare arrays, `{detail}`, string job ids, hits without document_id, missing fields, no
+ * undocumented filters. Ingestion finishes at once, unless it is held.
  */
 export interface FakeEngine extends LoopbackServer {
   readonly requests: Recorded[];
   readonly documents: Map<number, FakeDocument>;
   /** Newest first. */
   readonly jobs: { status: string }[];
-  /** The next request is answered by this instead. */
+  /** Answers the next request with this instead. */
   interrupt(answer: Interruption): void;
   add(document: Partial<FakeDocument>): FakeDocument;
 }
@@ -21,13 +21,13 @@ export type Interruption = (response: ServerResponse) => void;
 
 export interface Recorded {
   method: string;
-  /** With its query. */
+  /** Including the query. */
   url: string;
   authorization: string | undefined;
   body: unknown;
   fields: Record<string, string>;
   file?: { filename: string; bytes: Buffer };
-  /** Settles when the connection of the request is gone. */
+  /** Resolves when the request's connection is closed. */
   closed: Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface FakeOptions {
   apiKey?: string;
   /** A tag request either adds or removes: `remove` is ignored if there is something to add. */
   halfTags?: boolean;
-  /** Jobs stay as they are until the test ends them. */
+  /** Jobs don't advance until the test finishes them. */
   holdsJobs?: boolean;
 }
 

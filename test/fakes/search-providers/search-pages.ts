@@ -43,7 +43,7 @@ export function duckDuckGoPage(results: readonly FakeResult[]): string {
     </div></div></div></body></html>`;
 }
 
-/** Sent with status 202 in place of results when it takes the client for a robot. */
+/** Sent with status 202 instead of results to suspected robots. */
 export const duckDuckGoChallenge = `<!DOCTYPE html><html><head><title>DuckDuckGo</title></head><body>
   <form id="challenge-form" action="//duckduckgo.com/anomaly.js?sv=html&cc=botnet" method="POST">
   <div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div>

@@ -37,7 +37,7 @@ export interface SearchProviders {
   behave(provider: FakeProvider, behaviour: Behaviour): void;
 }
 
-/** The keys that the fakes take; others are refused as the real ones refuse them. */
+/** The only valid keys; others are rejected as by the real providers. */
 export const fakeKeys = { serper: 'serper-key-5f2b91', brave: 'brave-key-77aa03' };
 
 const paths: Record<string, FakeProvider> = {
@@ -47,7 +47,7 @@ const paths: Record<string, FakeProvider> = {
   '/searx/search': 'searxng',
 };
 
-/** All four search engines on one port, under the paths that they really have. */
+/** All four search engines on one port, under their real paths. */
 export async function startSearchProviders(t: Owner): Promise<SearchProviders> {
   const asked: AskedFor[] = [];
   const behaviours = new Map<FakeProvider, Behaviour>();

@@ -1,4 +1,4 @@
-/** Documents that cost far more to read than their size says (security reference: T085 to T087, Appendix A). */
+/** Documents that cost far more to read than their size suggests (security reference: T085 to T087, Appendix A). */
 import { deflateSync } from 'node:zlib';
 
 export interface Bomb {
@@ -105,7 +105,7 @@ export function doublingForms(): Buffer {
   return pdfOf([stream(Buffer.from('/X0 Do /X0 Do')), ...forms]);
 }
 
-/** Kept between uses: making hundreds of megabytes takes longer than reading them. */
+/** A cache: creating hundreds of megabytes takes longer than reading them. */
 const made = new Map<string, Uint8Array>();
 
 function pdf(name: string, make: () => Uint8Array): Bomb {

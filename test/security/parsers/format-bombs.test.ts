@@ -29,6 +29,6 @@ async function tryBomb({ bytes, ends }: FormatBomb): Promise<void> {
   const document = result as Awaited<ReturnType<typeof extractor.extract>>;
   assert.match(document.text, ends.text);
   assert.ok(document.text.length <= 2_000_000);
-  // Chunks are cut where searches are answered, so no text may take long.
+  // Chunking runs on the serving thread, so no text may take long.
   assert.ok(chunkDocument(document).every((chunk) => chunk.text.length <= 1200));
 }

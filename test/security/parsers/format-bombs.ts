@@ -1,4 +1,4 @@
-/** Office documents, archives and mails that cost far more to read than their size says, or lie about themselves. */
+/** Office documents, archives and mails that cost far more to read than their size suggests, or lie about themselves. */
 import { size } from '../../support/sizes.ts';
 import { docxOf, epubOf, odfOf, paragraph, pptxOf, relations, xlsxOf } from './office-samples.ts';
 import { rawZip, zipOf } from './raw-zip.ts';
@@ -6,12 +6,12 @@ import { rawZip, zipOf } from './raw-zip.ts';
 export interface FormatBomb {
   name: string;
   bytes: () => Uint8Array;
-  /** What must come of it: the code of an error, or words of the text. */
+  /** The expected outcome: an error code, or words of the text. */
   ends: { code: string } | { text: RegExp };
 }
 
 const mb = 1024 * 1024;
-/** How many times a long list is as long as it must be. */
+/** Multiplier for the length of long lists. */
 export const times = size({ quick: 1, full: 4 });
 const tooComplex = { code: 'extraction_too_complex' };
 const failed = { code: 'extraction_failed' };
@@ -269,7 +269,7 @@ export const textBombs: FormatBomb[] = [
   ),
 ];
 
-/** As programs write rows that were formatted and never filled. */
+/** Rows that were formatted and never filled, as programs write them. */
 function emptyRows(): string {
   return Array.from(
     { length: times * 100_000 },

@@ -1,6 +1,6 @@
 import { zipOf } from './raw-zip.ts';
 
-/** The least that each office format needs, around parts that a test gives. */
+/** The minimum of each office format, around parts from a test. */
 
 const relationships = 'http://schemas.openxmlformats.org/package/2006/relationships';
 const types = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';

@@ -1,4 +1,4 @@
-/** Files of older office programs that name the same bytes again and again, or lie about themselves. */
+/** Files of older office programs that refer to the same bytes many times, or lie about themselves. */
 import { type FormatBomb, times } from './format-bombs.ts';
 import { compoundFile, docOf, longs, pptOf, pptRecord, shorts, xlsOf, xlsRecord } from './ole-samples.ts';
 

@@ -1,4 +1,4 @@
-/** Files of older office programs, as small as they can be: a compound file ([MS-CFB]) around the streams of each. */
+/** Minimal files of older office programs: a compound file ([MS-CFB]) around the streams of each. */
 
 export interface OleFolderContent {
   [name: string]: Buffer | OleFolderContent;
@@ -26,7 +26,7 @@ export function compoundFile(content: OleFolderContent): Buffer {
   };
   const small: Buffer[] = [];
   const smallLinks: number[] = [];
-  /** Streams of less than 4,096 bytes share one, in sectors of 64. */
+  /** Streams of less than 4,096 bytes share one stream, in sectors of 64. */
   const addStream = (bytes: Buffer): number => {
     if (bytes.length >= smallerThan || bytes.length === 0) return add(bytes);
     const first = smallLinks.length;
@@ -96,8 +96,8 @@ export function compoundFile(content: OleFolderContent): Buffer {
 const textAt = 2048;
 
 /**
- * Word 97. Each paragraph has its text, with its closing sign, and its properties: a style and changes to it. `times` names the
- * text and the page of properties as often.
+ * Word 97. Each paragraph has its text, including the end mark, and its properties: a style and changes to it. The text and
+ * the page of properties are referenced `times` times.
  */
 export function docOf(paragraphs: readonly (readonly [string, string])[], flags = 0, times = 1): Buffer {
   const text = paragraphs.map(([line]) => line).join('');
@@ -193,7 +193,7 @@ export function longs(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** PowerPoint 97: the document is part 1, the others are numbered from 2 on. `token` says whether it is encrypted. */
+/** PowerPoint 97: the document is part 1, the others are numbered from 2. `token` says whether it is encrypted. */
 export function pptOf(document: Buffer, parts: readonly Buffer[], token = 0xe391_c05f): Buffer {
   const all = [document, ...parts];
   const places = all.map((_, index) => Buffer.concat(all.slice(0, index)).length);

@@ -3,7 +3,7 @@ import { pdfOf, stream } from './bombs.ts';
 
 const padding = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex');
 
-/** A PDF that asks for a password: standard security handler, revision 2, 40 bits (ISO 32000-1, 7.6.3). */
+/** A PDF with a password: standard security handler, revision 2, 40 bits (ISO 32000-1, 7.6.3). */
 export function encryptedPdf(): Buffer {
   const id = Buffer.alloc(16, 7);
   const permissions = Buffer.from([0xfc, 0xff, 0xff, 0xff]);
@@ -23,7 +23,7 @@ function md5(data: Buffer): Buffer {
   return createHash('md5').update(data).digest();
 }
 
-/** Written out: builds of OpenSSL leave the cipher out. */
+/** Implemented here, because some OpenSSL builds omit the cipher. */
 function rc4(key: Buffer, data: Buffer): Buffer {
   const state = Uint8Array.from({ length: 256 }, (_, index) => index);
   const at = (index: number) => state[index & 255] ?? 0;

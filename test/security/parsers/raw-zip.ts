@@ -3,17 +3,17 @@ import { crc32, deflateRawSync } from 'node:zlib';
 export interface RawMember {
   name: string;
   data: Uint8Array;
-  /** Packed bytes that `data` is not the content of. */
+  /** Packed bytes that don't match `data`. */
   packed?: Uint8Array;
-  /** Unpacked size that the directory declares. */
+  /** The unpacked size in the directory. */
   declaredBytes?: number;
   flags?: number;
   method?: number;
-  /** Take the bytes of the member with this number instead of bytes of its own. */
+  /** Refers to the bytes of the member with this number. */
   sharesWith?: number;
 }
 
-/** A zip archive as it is told to be, lies included. Members are deflated unless they say otherwise. */
+/** A zip archive exactly as specified, lies included. Members are deflated by default. */
 export function rawZip(members: readonly RawMember[]): Buffer {
   const locals: Buffer[] = [];
   const offsets: number[] = [];
@@ -52,7 +52,7 @@ export function rawZip(members: readonly RawMember[]): Buffer {
   return Buffer.concat([...locals, directory, end]);
 }
 
-/** An archive of texts. */
+/** A regular archive of texts or bytes. */
 export function zipOf(members: Record<string, string | Uint8Array>): Buffer {
   return rawZip(Object.entries(members).map(([name, data]) => ({ name, data: Buffer.from(data) })));
 }

@@ -1,4 +1,4 @@
-/** What a call may name: something of one's own, of another caller's, or something that does not exist. */
+/** Names for a call: the caller's own, another caller's, or unknown ones. */
 export interface Probe {
   readonly word: string;
   readonly collection: string;
@@ -15,7 +15,7 @@ export interface Probe {
 
 type Args = Record<string, unknown>;
 
-/** Arguments for every tool whose data rights tell apart. A tool that is missing here fails the test. */
+/** Arguments for every tool whose data depends on rights. A missing tool fails the test. */
 export const calls: Readonly<Record<string, (probe: Probe) => readonly Args[]>> = {
   store_context: ({ thread, tag }) => [{ thread_id: thread, source: 'user', text: 'x', tags: [tag] }],
   search_context: ({ thread, tag, word }) => [
@@ -130,5 +130,5 @@ export const calls: Readonly<Record<string, (probe: Probe) => readonly Args[]>> 
   ],
 };
 
-/** Tools of other toolsets, which none of the restricted tokens has. */
+/** Tools of other toolsets, which no restricted token has. */
 export const elsewhere = /^(web_search|fetch_page|(save|get|update|delete)_note|list_notes|fess_)/;

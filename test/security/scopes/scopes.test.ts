@@ -12,7 +12,7 @@ import { calls, elsewhere, type Probe } from './probes.ts';
 
 const env = { EMBEDDING_PROVIDER: 'local', ENABLE_SUMMARY_GENERATION: 'false' };
 
-/** What is seeded for one side; every name and text has its word. */
+/** The data seeded for one side; every name and text contains its word. */
 type Side = Omit<Probe, 'document' | 'note' | 'entry' | 'job' | 'upload'>;
 
 const sideOf = (word: string): Side => ({
@@ -78,7 +78,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     assert.fail('ingestion did not end');
   };
 
-  /** As the administrator: two documents, one of them a file, entries, one of them removed again, and an unfinished upload. */
+  /** As the administrator: two documents (one a file), entries (one removed again), and an unfinished upload. */
   const seed = async (side: Side): Promise<Probe> => {
     const whole = admin as Caller;
     const filing = { collection: side.collection, tags: [side.tag], title: `${side.word} title` };
@@ -148,7 +148,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     return `${status} ${text}`;
   };
 
-  /** Everything that a caller can read, with these names: tools, resources, prompts, completions and pages. */
+  /** Everything that a caller can read with these names: tools, resources, prompts, completions and pages. */
   const readAll = async (caller: Caller, probe: Probe, skips: RegExp): Promise<Map<string, string>> => {
     const answers = new Map<string, string>();
     const note = async (name: string, answer: Promise<string>): Promise<void> => void answers.set(name, await answer);
@@ -212,7 +212,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
   it("others' additions, changes and deletions change no answer", async (t: TestContext) => {
     const first = requests;
     const before = await readAll(reader as Caller, northProbe, /$^/);
-    // Answers that were all refusals would be alike, too.
+    // If all answers were rejections, they would be equal as well.
     for (const name of ['kb_search 1', 'search_context 0', 'fts_search_context 0', 'page 4']) {
       assert.ok(
         before.get(name)?.includes('harbour master'),
@@ -238,7 +238,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
       const theirs = await readAll(caller, foreign, /^kb_add(?:note)?$/);
       const nothing = await readAll(caller, absent, /^kb_add(?:note)?$/);
       for (const [name, answer] of theirs) {
-        // What is near in meaning depends on the words of the question, and the record of what a caller has tried grows.
+        // Semantic neighbours depend on the words of the question, and the record of a caller's attempts grows.
         const isAlike = !byMeaning.test(name) && !(caller === writer && records.test(name));
         if (isAlike) assert.equal(masked(answer, foreign), masked(nothing.get(name) ?? '', absent), name);
         assert.equal(withoutGiven(answer, foreign).includes(word), false, `${name}: ${answer}`);
@@ -247,7 +247,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     t.diagnostic(`${requests - first} requests compared`);
   });
 
-  it('the engine’s own API knows no more (contract §6)', async (t: TestContext) => {
+  it('the engine’s own API reveals no more (contract §6)', async (t: TestContext) => {
     const first = requests;
     const engine = await startListening(carrelProgram, ['engine', '--data-dir', dataDir], {
       ...env,
@@ -356,7 +356,7 @@ function engineRequests(probe: Probe): EngineRequest[] {
   ];
 }
 
-/** So that no id is equal to a count. */
+/** Ensures that no id equals a count. */
 function raiseIds(file: string): void {
   const database = new DatabaseSync(file);
   const firsts = { kb_documents: 41_000, kb_jobs: 52_000, context_entries: 63_000, kb_passages: 74_000 };
@@ -367,7 +367,7 @@ function raiseIds(file: string): void {
   database.close();
 }
 
-/** Without what differs from one moment to the next, and figures of ranking, which depend on how common words are. */
+/** Removes values that change over time, and ranking figures, which depend on word frequencies. */
 function shown(answer: string): string {
   return answer
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?/g, 'TIME')
@@ -378,7 +378,7 @@ function shown(answer: string): string {
     .replace(/"relevance\\?":[\d.]+/g, 'RELEVANCE');
 }
 
-/** The same for names and numbers that the call has given. */
+/** Also masks the names and numbers in the call. */
 function masked(answer: string, probe: Probe): string {
   const told = shown(withoutGiven(answer, probe)).replace(/\b52\d{3}\b/g, 'JOB');
   return told.replace(/\b[0-9a-f]{8}-[0-9a-f-]{27}\b/g, 'UUID');

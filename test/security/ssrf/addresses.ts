@@ -1,8 +1,8 @@
-/** The stand-ins for the public internet. */
+/** The simulated public internet. */
 export const publicIpv4 = '93.184.216.34';
 export const publicIpv6 = '2606:2800:220:1::1';
 
-/** Where clouds serve credentials. These must not be reached whatever the operator allows. */
+/** Cloud metadata addresses with credentials. No setting may allow them. */
 export const metadataAddresses = [
   '169.254.169.254',
   '169.254.170.2',
@@ -14,7 +14,7 @@ export const metadataAddresses = [
   'fd20:ce::254',
 ];
 
-/** First and last of every special IPv4 range (IANA), which must be refused. */
+/** First and last address of every special IPv4 range (IANA). All must be rejected. */
 export const specialIpv4 = [
   '0.0.0.0',
   '0.255.255.255',
@@ -57,7 +57,7 @@ export const specialIpv4 = [
   '255.255.255.255',
 ];
 
-/** Just outside of those ranges: ordinary addresses, which must be reached. */
+/** Ordinary addresses just outside those ranges. All must be reachable. */
 export const neighbours = [
   '1.0.0.0',
   '9.255.255.255',
@@ -141,7 +141,7 @@ export const specialIpv6 = [
   '2001:0:5db8:d822:0:0:f5ff:fffa',
 ];
 
-/** Forms of IPv6 that carry an IPv4 address to where it leads. */
+/** IPv6 forms that embed an IPv4 address and reach it. */
 export function ipv6Carriers(ipv4: string): string[] {
   const bytes = ipv4.split('.').map(Number);
   const hex = (values: number[]): string => {
@@ -170,7 +170,7 @@ export function ipv6Carriers(ipv4: string): string[] {
   ];
 }
 
-/** Spellings that URL parsers and resolvers have taken for the same IPv4 address. */
+/** Spellings that URL parsers and resolvers have read as the same IPv4 address. */
 export function ipv4Spellings(ipv4: string): string[] {
   const [a = 0, b = 0, c = 0, d = 0] = ipv4.split('.').map(Number);
   const whole = a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d;

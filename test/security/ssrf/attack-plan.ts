@@ -5,13 +5,13 @@ export interface Case {
   group: string;
   url: string;
   /**
-   * `reached`: the public page. `refused`: by a rule. `failed`: no answer to be had.
-   * `harmless`: any of them, since it depends on which question of a lying name is asked.
+   * `reached`: the public page. `refused`: by a rule. `failed`: no answer. `harmless`: any of these, because the answers of a
+   * lying name vary.
    */
   expected: 'reached' | 'refused' | 'failed' | 'harmless';
-  /** How often it is fetched, for names that answer differently each time. */
+  /** Number of fetches, for names whose answers change. */
   times: number;
-  /** Leads to credentials, and is refused though all private networks be allowed. */
+  /** Reaches credentials, and must be rejected even if all private networks are allowed. */
   isMetadata: boolean;
 }
 
@@ -25,9 +25,9 @@ export interface AttackPlan {
   refuseMetadata(group: string, urls: readonly string[]): void;
   fail(group: string, urls: readonly string[]): void;
   repeat(group: string, url: string, times: number): void;
-  /** Teaches the name server a name, and gives it back. */
+  /** Adds a name to the name server, and returns it. */
   name(name: string, lie: Lie): string;
-  /** A URL of the public site that redirects there. `query` may set `status` and `hops`. */
+  /** A URL of the public site that redirects to the location. `query` may set `status` and `hops`. */
   redirect(location: string, query?: string): string;
 }
 
@@ -70,7 +70,7 @@ export function urlsOf(hosts: readonly string[], path = '/'): string[] {
   );
 }
 
-/** A name for an address: no two alike, and no label that ends in a hyphen. */
+/** A unique name for an address, without a label that ends in a hyphen. */
 export function nameOf(prefix: string, address: string): string {
   return `${prefix}-${address.replace(/[.:]/g, '-').toLowerCase()}x.test`;
 }

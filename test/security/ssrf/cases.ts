@@ -13,7 +13,7 @@ import { servicePorts } from './internet.ts';
 import { planNames } from './name-cases.ts';
 import { planRedirects } from './redirect-cases.ts';
 
-/** Everything that is tried through each road: the ways to a private address, and the ways that must stay open. */
+/** All cases for each road: attempts to reach a private address, and public addresses that must stay reachable. */
 export function planAttack(): AttackPlan {
   const plan = createAttackPlan();
   planPublic(plan);
@@ -51,7 +51,7 @@ function planLiterals({ refuse, refuseMetadata }: AttackPlan): void {
   refuse('zone ids', urlsOf(['[fe80::1%25lo]', '[fe80::1%lo]', '[::1%25lo]', '[::1%251]']));
 }
 
-/** What parsers have quarrelled about, ports of services, and what is not for the web at all. */
+/** URLs that parsers disagree on, ports of services, and other schemes. */
 function planMalformed({ refuse, site }: AttackPlan): void {
   refuse('ports', urlsOf([...servicePorts, 0, 1, 65536].map((port) => `${site}:${port}`)));
   refuse('ports', urlsOf(servicePorts.map((port) => `127.0.0.1:${port}`)));

@@ -9,18 +9,18 @@ export interface CanaryHit {
 }
 
 export interface Internet {
-  /** Every connection to anything but the public site, in order. */
+  /** Every connection except to the public site, in order. */
   readonly canaryHits: readonly CanaryHit[];
   /** Connections to the public site. */
   readonly publicConnections: number;
 }
 
-/** What the public site's page says; a canary says something else. */
+/** The text of the public site's page; canaries return another. */
 export const publicPage = 'a page of the public site';
 
 /**
- * The whole address space on one machine. Inside the namespace every address is local, so these listeners are reached by
- * a connection to any address at all: to the public ones as a web site, to all others as a canary.
+ * Simulates the whole address space on one machine. Inside the namespace every address is local, so a connection to any
+ * address reaches these listeners: a web site on the public ones, a canary on all others.
  */
 export async function startInternet(
   publicAddresses: ReadonlySet<string>,
@@ -52,7 +52,7 @@ const webPorts = [80, 443, 8080];
 export const servicePorts = [21, 22, 23, 25, 53, 110, 143, 389, 445, 2375, 3306, 5432, 6379, 9200, 10250, 11211, 27017];
 
 /**
- * `/` is a page. `/to?status=302&location=…` redirects there; with `hops=3` it first redirects to itself so often that
+ * `/` is a page. `/to?status=302&location=…` redirects to the location; with `hops=3` it redirects to itself first, so that
  * the location is the third redirect.
  */
 function servePublic(request: IncomingMessage, response: ServerResponse): void {
@@ -66,7 +66,7 @@ function servePublic(request: IncomingMessage, response: ServerResponse): void {
   const status = Number(url.searchParams.get('status') ?? 302);
   url.searchParams.set('hops', String(hops - 1));
   const location = hops > 1 ? url.pathname + url.search : (url.searchParams.get('location') ?? '/');
-  // The page below a redirect must not be followed either, by a meta element or otherwise.
+  // The page of a redirect must not be followed either, by a meta element or otherwise.
   response.writeHead(status, {
     location: Buffer.from(location).toString('latin1'),
     refresh: '0; url=http://169.254.169.254/',

@@ -2,19 +2,19 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import ipaddr from 'ipaddr.js';
 
-/** What a name answers to its n-th question of a type, counted from 0. */
+/** A name's answer to its n-th question of a type, counted from 0. */
 export type Lie = (question: number) => DnsAnswer;
 
 export interface DnsAnswer {
   addresses?: readonly string[];
-  /** The addresses are given under this name, with the alias before them. */
+  /** Answers with this alias first, and the addresses under it. */
   alias?: string;
   /** 2 is SERVFAIL, 3 is NXDOMAIN. */
   code?: number;
   isSilent?: boolean;
 }
 
-/** A name server on UDP that answers what it is told to, never twice the same if need be, with a TTL of 0. */
+/** A name server on UDP with configured answers, different each time if needed, with a TTL of 0. */
 export async function startLyingDns(address: string, lies: ReadonlyMap<string, Lie>): Promise<Socket> {
   const questions = new Map<string, number>();
   const socket = createSocket('udp4');

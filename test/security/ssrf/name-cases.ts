@@ -9,7 +9,7 @@ import {
 } from './addresses.ts';
 import { type AttackPlan, nameOf, urlsOf } from './attack-plan.ts';
 
-/** Names that lead where their owner likes. */
+/** Names that resolve to whatever their owner chooses. */
 export function planNames(plan: AttackPlan): void {
   planLocalNames(plan);
   const named = (prefix: string, addresses: readonly string[]): string[] =>
@@ -47,7 +47,7 @@ function planLocalNames({ refuse, refuseMetadata, name }: AttackPlan): void {
   }
 }
 
-/** T068: which of its addresses a name is connected to is chance, so one bad address spoils it. */
+/** T068: the address used for a connection is random, so one bad address rejects the name. */
 function planMixedAnswers({ refuse, refuseMetadata, name }: AttackPlan): void {
   const many = neighbours.filter((address) => !address.includes(':')).slice(0, 20);
   const bads = [
@@ -73,7 +73,7 @@ function planMixedAnswers({ refuse, refuseMetadata, name }: AttackPlan): void {
   }
 }
 
-/** T069: public when it is judged, private when it is connected to, or at the next hop, or at the next call. */
+/** T069: public when checked, private when connected to, at the next hop, or at the next call. */
 function planRebinding({ repeat, name }: AttackPlan): void {
   const isPrivateAt: [string, (question: number) => boolean][] = [
     ['second', (question) => question >= 1],

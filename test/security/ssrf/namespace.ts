@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** In the namespace only; nothing else listens there. */
+/** Only in the namespace; nothing else listens there. */
 export const nameServer = '127.0.0.53';
 
-/** Why no namespace can be made on this machine, or undefined if it can. */
+/** Why a namespace is unavailable on this machine, or undefined. */
 export function namespaceObstacle(): string | undefined {
   if (process.platform !== 'linux') return 'network namespaces exist only on Linux';
   const probe = spawnSync('unshare', [...unshareFlags(), 'sh', '-c', 'ip link set lo up && mount -t tmpfs none /mnt'], {
@@ -17,8 +17,8 @@ export function namespaceObstacle(): string | undefined {
 }
 
 /**
- * Runs a command in a network of its own, in which there is only a loopback interface, every address of the internet is
- * local, and the system's resolver asks `nameServer`.
+ * Runs a command in an isolated network with only a loopback interface. Every internet address is local, and the system's
+ * resolver asks `nameServer`.
  */
 export function runInNamespace(
   command: readonly string[],
@@ -53,7 +53,7 @@ export function runInNamespace(
   return { status: run.status, output: `${run.stdout}${run.stderr}` };
 }
 
-/** Whoever is not root becomes root of a user namespace, which may have networks of its own. */
+/** A user other than root becomes root of a user namespace, which may create networks. */
 function unshareFlags(): string[] {
   return process.getuid?.() === 0 ? ['--net', '--mount'] : ['--map-root-user', '--net', '--mount'];
 }

@@ -18,7 +18,7 @@ const privateLocations = urlsOf([
 ]);
 const metadataLocations = urlsOf(['169.254.169.254', 'fd00:ec2::254', '0xa9fea9fe', nameOf('meta', '169.254.169.254')]);
 
-/** T071, T072: a site that is public itself, and redirects. The names are those of name-cases.ts. */
+/** T071, T072: a public site that redirects. The names come from name-cases.ts. */
 export function planRedirects({ reach, refuse, refuseMetadata, fail, redirect, site }: AttackPlan): void {
   for (const status of statuses) {
     const to = (location: string): string => redirect(location, `&status=${status}`);

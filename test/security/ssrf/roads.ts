@@ -12,24 +12,24 @@ import { publicPage } from './internet.ts';
 
 export interface Outcome {
   kind: 'reached' | 'refused' | 'failed';
-  /** The error's code, or the first words of what came back. */
+  /** The error's code, or the beginning of the response. */
   detail: string;
 }
 
 /**
- * A way on which a URL from outside gets fetched. It is opened inside the namespace; it may be a function, or a child
- * process that is talked to (a child inherits the namespace).
+ * A way by which an untrusted URL gets fetched. It is opened inside the namespace: a function, or a child process, which
+ * inherits the namespace.
  */
 export interface Road {
   name: string;
-  /** The cases that can be expected to end as planned on this road. */
+  /** Whether this case can end as planned on this road. */
   takes(attack: Case): boolean;
-  /** Whether it opens TCP connections of its own besides the fetch, so that the kernel's count says nothing. */
+  /** Whether it opens other TCP connections besides the fetch, which makes the kernel's count useless. */
   hasOwnConnections: boolean;
   open(): Promise<OpenRoad>;
 }
 
-/** What the road shows besides that no canary is hit: clauses of a specification. */
+/** Clauses of a specification that the roads prove, besides that no canary is hit. */
 export const provenByRoads = ['004 fetch_page/ssrf', '004 fetch_page/rebinding', '004 fetch_page/redirects'];
 
 export interface OpenRoad {
@@ -39,7 +39,7 @@ export interface OpenRoad {
 
 const timeoutMs = 4000;
 
-/** Everything that an operator could allow, at once. */
+/** Everything that an operator could allow. */
 const everythingAllowed: SafeFetchConfig = {
   timeoutMs,
   allowPrivateNetworks: true,
@@ -82,7 +82,7 @@ export const roads: Road[] = [
   },
 ];
 
-/** What a program without any of our rules would do. Not a road of ours: it shows that the canaries can be reached. */
+/** A fetch without our rules. It shows that the canaries can be reached. */
 export const unguardedRoad: Road = {
   name: 'unguarded fetch',
   takes: (attack) => attack.expected !== 'failed',
@@ -116,7 +116,7 @@ function overSafeFetch(safeFetch: SafeFetch): OpenRoad {
   };
 }
 
-/** A program as a client starts it; it inherits the namespace. */
+/** A program started as by a client; it inherits the namespace. */
 async function overFetchPage(args: object, allowPrivate = ''): Promise<OpenRoad> {
   const home = mkdtempSync(join(tmpdir(), 'carrel-ssrf-'));
   const program = join(import.meta.dirname, '../../../bin/carrel.js');
@@ -171,7 +171,7 @@ function createAsker({ stdin, stdout }: ChildProcess) {
     });
 }
 
-/** The codes that come from a rule of ours. A connection that merely failed is no proof of anything. */
+/** Codes of our own rules. A connection that merely failed proves nothing. */
 const refusals = new Set<string>([
   'invalid_url',
   'credentials_in_url',

@@ -1,6 +1,6 @@
 /**
- * Runs inside the namespace (see namespace.ts): starts the stand-in internet, drives every road through every case, one
- * after the other so that each hit of a canary has its case, and writes a report to the file that is named.
+ * Runs inside the namespace (see namespace.ts): starts the simulated internet, runs every case on every road, one at a time
+ * so that each canary hit belongs to a case, and writes a report to the named file.
  */
 import assert from 'node:assert/strict';
 import { lookup } from 'node:dns/promises';
@@ -18,7 +18,7 @@ export interface RoadReport {
   road: string;
   cases: number;
   fetches: number;
-  /** Connections that the kernel opened, by its own count, and those that the public site accepted. */
+  /** Connections that the kernel opened, by its count, and connections that the public site accepted. */
   connectionsOpened: number;
   publicConnections: number;
   hasOwnConnections: boolean;
@@ -33,7 +33,7 @@ const certificate = { cert: readFileSync(certificateFile, 'utf8'), key: readFile
 const internet = await startInternet(publicAddresses, certificate);
 const reports: RoadReport[] = [];
 for (const road of [...roads, unguardedRoad]) {
-  // A fresh server for each road, for a name's lies begin anew with it.
+  // A fresh server for each road restarts the lies of each name.
   const dns = await startLyingDns(nameServer, lies);
   const [site] = await lookup('only4.test', { all: true });
   assert.equal(site?.address, publicIpv4, 'names are resolved by the name server of the test');
@@ -61,7 +61,7 @@ async function drive(road: Road, { canaryHits }: Internet): Promise<RoadReport> 
     for (let time = 0; time < times; time += 1) {
       const hitsBefore = canaryHits.length;
       const outcome = await open.fetch(url);
-      // Connections on one machine are made at once, but the listeners learn of them in the next turn of the loop.
+      // Local connections are made at once, but listeners learn of them in the next turn of the loop.
       await setImmediate();
       report.fetches += 1;
       report.canaryHits.push(...canaryHits.slice(hitsBefore).map((hit) => ({ ...hit, url })));
@@ -75,7 +75,7 @@ async function drive(road: Road, { canaryHits }: Internet): Promise<RoadReport> 
   return report;
 }
 
-/** The kernel's count for this namespace (RFC 2012, tcpActiveOpens): sees what no listener does. */
+/** The kernel's count for this namespace (RFC 2012, tcpActiveOpens): includes connections that no listener sees. */
 function connectionsOpened(): number {
   const [names = '', values = ''] = readFileSync('/proc/net/snmp', 'utf8')
     .split('\n')

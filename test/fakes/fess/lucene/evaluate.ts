@@ -1,7 +1,7 @@
 import { type FakeDocument, fieldValues } from '../fake-document.ts';
 import type { Clause, Query } from './parser.ts';
 
-/** The field that words without a prefix search: `allintitle:` and `allinurl:` at the head of a query change it. */
+/** The field for words without a prefix. `allintitle:` and `allinurl:` at the start of a query change it. */
 export type DefaultField = 'text' | 'title' | 'url';
 
 export function matches(query: Query, document: FakeDocument, defaultField: DefaultField = 'text'): boolean {
@@ -21,19 +21,19 @@ export function matches(query: Query, document: FakeDocument, defaultField: Defa
   }
 }
 
-/** Words that OpenSearch would highlight: the positive terms, the value of the label clause included. */
+/** Words that OpenSearch would highlight: the positive terms, including the value of the label clause. */
 export function positiveTerms(query: Query): string[] {
   if (query.kind === 'term') return [query.text];
   if (query.kind !== 'boolean') return [];
   return query.clauses.filter(({ occur }) => occur !== 'must_not').flatMap(({ query }) => positiveTerms(query));
 }
 
-/** Each emoji and each other symbol beyond ASCII is a word, as the tokenizer of Lucene has it. */
+/** Each emoji and each other non-ASCII symbol is a word, as in Lucene's tokenizer. */
 export function words(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}\p{M}_]+|[^\0-\x7f\P{S}]/gu) ?? [];
 }
 
-/** The texts of a corpus are few and searched thousands of times. */
+/** A cache: the corpus has few texts, and they are searched thousands of times. */
 const seenTexts = new Map<string, string[]>();
 
 function wordsOfDocument(text: string): string[] {
@@ -44,7 +44,7 @@ function wordsOfDocument(text: string): string[] {
   return found;
 }
 
-/** OpenSearch's bool query: a purely negative one matches everything else, which is what `foo NOT` exploits. */
+/** OpenSearch's bool query: a purely negative one matches everything else, which `foo NOT` exploits. */
 function matchesBoolean(clauses: readonly Clause[], document: FakeDocument, defaultField: DefaultField): boolean {
   const hit = ({ query }: Clause) => matches(query, document, defaultField);
   const must = clauses.filter(({ occur }) => occur === 'must');
@@ -59,7 +59,7 @@ type Term = Extract<Query, { kind: 'term' }>;
 function matchesTerm(term: Term, document: FakeDocument, defaultField: DefaultField): boolean {
   if (term.field === undefined) return searchedTexts(document, defaultField).some((text) => hasPhrase(text, term));
   const values = fieldValues(document, term.field);
-  // An unknown prefix is no prefix: Fess searches the text for `foo:bar`.
+  // Fess treats an unknown prefix as text and searches for `foo:bar`.
   if (values === undefined) {
     const whole = { ...term, field: undefined, text: `${term.field}:${term.text}` };
     return searchedTexts(document, defaultField).some((text) => hasPhrase(text, whole));
@@ -76,7 +76,7 @@ function searchedTexts(document: FakeDocument, defaultField: DefaultField): stri
   return [document.title ?? '', document.content];
 }
 
-/** Every word is a phrase of its own tokens (`e-mail` is two), so text without any word in it finds nothing. */
+/** Every word is a phrase of its tokens (`e-mail` has two), so text without words finds nothing. */
 function hasPhrase(text: string, term: Term): boolean {
   const wanted = words(term.text);
   const there = wordsOfDocument(text);

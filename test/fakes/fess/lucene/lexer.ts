@@ -1,7 +1,7 @@
 /**
- * The tokens of Lucene's classic query syntax, as its generated scanner finds them: the longest match wins, and of two
- * equally long ones the one that is listed first. The order and the character classes decide which hostile queries
- * swallow the label clause that Fess glues behind them, so they follow the grammar and not what looks tidy.
+ * The tokens of Lucene's classic query syntax, as its generated scanner finds them: the longest match wins, then the first in
+ * the list. Order and character classes decide which hostile queries swallow the label clause that Fess appends, so they
+ * follow the grammar exactly.
  */
 export type TokenKind =
   | 'AND'

@@ -26,7 +26,7 @@ function shown(query: Query): string {
 const glued = (q: string, escaped = false) =>
   shown(parseQuery(assembleQuery(new URLSearchParams({ q, 'fields.label': 'finance' }), escaped)));
 
-// The parsed forms were measured with Lucene's own parser (reference §4.3).
+// Measured with Lucene's own parser (reference §4.3).
 const measured: [q: string, parsed: string][] = [
   ['foo', '+foo +label:finance'],
   ['foo OR bar', '+(foo bar) +label:finance'],

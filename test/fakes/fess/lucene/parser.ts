@@ -1,13 +1,13 @@
 import { QuerySyntaxError, type Token, type TokenKind, tokenize } from './lexer.ts';
 
-/** A parsed query. `field` is undefined where the text names none: Fess then searches title and content. */
+/** A parsed query. Without a `field`, Fess searches title and content. */
 export type Query =
   | { kind: 'boolean'; clauses: Clause[] }
   | { kind: 'term'; field: string | undefined; text: string; quoted: boolean; fuzzy: boolean }
   | { kind: 'pattern'; field: string | undefined; pattern: string }
   | { kind: 'range'; field: string | undefined; from: string; to: string; fromOpen: boolean; toOpen: boolean }
   | { kind: 'all' }
-  /** Lucene parses a regular expression, Fess then refuses it like a syntax error. */
+  /** Lucene parses a regular expression; Fess then rejects it like a syntax error. */
   | { kind: 'regexp' };
 
 export type Occur = 'must' | 'should' | 'must_not';
@@ -19,7 +19,7 @@ export interface Clause {
 
 export type Operator = 'AND' | 'OR';
 
-/** The grammar of Lucene's classic parser with the two-token look-ahead that tells `field:` from a word. */
+/** The grammar of Lucene's classic parser, with the two-token look-ahead that distinguishes `field:` from a word. */
 export function parseQuery(text: string, defaultOperator: Operator = 'AND'): Query {
   const parser = new Parser(tokenize(text), defaultOperator);
   return parser.parse();
@@ -54,7 +54,7 @@ class Parser {
       : { kind: 'boolean', clauses };
   }
 
-  /** The rule that makes a trailing OR dangerous: a conjunction rewrites the clause *before* it as well. */
+  /** This rule makes a trailing OR dangerous: a conjunction also rewrites the clause *before* it. */
   private addClause(
     clauses: Clause[],
     conjunction: Operator | undefined,
@@ -108,7 +108,7 @@ class Parser {
     if (token.kind === 'PREFIX' || token.kind === 'WILDCARD') return { kind: 'pattern', field, pattern: token.text };
     const quoted = token.kind === 'QUOTED';
     const text = unescaped(quoted ? token.text.slice(1, -1) : token.text).trim();
-    // The whitespace analyzer finds nothing in it: Lucene drops the clause, its conjunction has already worked.
+    // The whitespace analyzer finds no token: Lucene drops the clause, but its conjunction has already taken effect.
     return text === '' ? null : { kind: 'term', field, text, quoted, fuzzy };
   }
 
@@ -182,7 +182,7 @@ const bareKinds = new Set<TokenKind>([
   'QUOTED',
 ]);
 
-/** Removes escapes; `\uXXXX` is a character, and a `\u` without four hex digits is a syntax error, as in Lucene. */
+/** Removes escapes. `\uXXXX` is a character; `\u` without four hex digits is a syntax error, as in Lucene. */
 function unescaped(text: string): string {
   return text.replace(
     /\\(?:u([0-9a-fA-F]{4})|([\s\S]))/g,
