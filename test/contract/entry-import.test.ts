@@ -242,8 +242,8 @@ onEachBackend('import of entries from elsewhere', (backend) => {
     const { added, present, skipped } = await importEntries(entries, memory, '2026-12-01T00:00:00.000Z');
     assert.deepEqual([added, present], [1, 2]);
     assert.deepEqual(skipped, [
-      { place: 'line 3', reason: 'it is no entry' },
-      { place: 'line 5', reason: 'it is no entry' },
+      { place: 'line 3', reason: 'it is not an entry' },
+      { place: 'line 5', reason: 'it is not an entry' },
     ]);
   });
 });

@@ -39,6 +39,7 @@ test('a token that floods with long reads does not hold up another', async (t) =
     await Promise.all(Array.from({ length: ${flood} }, (_, id) => read(id)));`;
   const client = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_TEST_CONTEXT: undefined },
   });
   t.after(() => client.kill('SIGKILL'));
   const ended = once(client, 'exit');

@@ -73,7 +73,7 @@ for (const kind of ['stdio', 'HTTP'] as const) {
     assert.match(JSON.stringify(await client.readResource({ uri })), /It has others\..*Updated: /);
     assert.equal((await call(client, 'delete_note', { id }))['deleted'], true);
     assert.deepEqual((await client.listResources()).resources, []);
-    await assert.rejects(client.readResource({ uri }), /There is no note with this URI/);
+    await assert.rejects(client.readResource({ uri }), /No note has this URI/);
     assert.equal((await call(client, 'delete_note', { id, restore: true }))['deleted'], false);
     assert.equal((await client.listResources()).resources.length, 1);
     await assert.rejects(client.callTool({ name: 'fetch_page', arguments: { url: 'http://127.0.0.1/' } }), {

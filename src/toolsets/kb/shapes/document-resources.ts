@@ -108,7 +108,7 @@ function unknownAs(uri: string): (error: unknown) => never {
 }
 
 function notFound(uri: string): CarrelError {
-  return new CarrelError('resource_not_found', 'There is no document in the knowledge base with this URI.', {
+  return new CarrelError('resource_not_found', 'No document has this URI.', {
     data: { uri },
   });
 }

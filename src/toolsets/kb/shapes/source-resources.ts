@@ -16,7 +16,7 @@ export function createSourceResources(
     const id = /^[1-9]\d{0,14}$/.exec(uri.slice(sourceUriPrefix.length))?.[0];
     const [source] = id === undefined ? [] : await sources.list({ ids: [Number(id)], anyTags });
     if (source !== undefined) return source;
-    throw new CarrelError('resource_not_found', 'There is no web source in the knowledge base with this URI.', {
+    throw new CarrelError('resource_not_found', 'No web source has this URI.', {
       data: { uri },
     });
   };
