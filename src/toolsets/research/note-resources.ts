@@ -54,8 +54,7 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
         return JSON.stringify([total, newest[0]?.id, newest[0]?.updatedAt]);
       }
       const note = await findNote(notes, uri.slice(noteUriPrefix.length), signal);
-      if (note === undefined)
-        throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
+      if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
       return note.updatedAt;
     },
     /** By words in the note. */
@@ -66,8 +65,7 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
     },
     async read({ uri }, call) {
       const note = await findNote(notes, uri.slice(noteUriPrefix.length), call.signal);
-      if (note === undefined)
-        throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
+      if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
       const { title, content, tags, source_urls: sources, created_at: created, updated_at: updated } = showNote(note);
       const facts = [
         `Created: ${created}`,
