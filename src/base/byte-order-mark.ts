@@ -1,2 +1,2 @@
-/** Some editors put it at the start of a text file. */
+/** Some editors put a byte order mark at the start of a text file. */
 export const byteOrderMark = /^\ufeff/;

@@ -97,7 +97,7 @@ export function diskError(error: unknown): unknown {
   return error;
 }
 
-/** A write may be partial. */
+/** Writes all bytes: a single write may be partial. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     const { bytesWritten } = await file.write(bytes, offset);

@@ -29,7 +29,7 @@ export class FairQueue<Item> {
       const [item] = lane;
       if (item === undefined || !mayHave(caller)) continue;
       this.delete(caller, item);
-      // Moves to the end.
+      // Moves the caller to the end.
       if (this.#lanes.delete(caller)) this.#lanes.set(caller, lane);
       return { caller, item };
     }

@@ -40,7 +40,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     }
   };
 
-  /** Another process sharing the file may have moved or removed it. */
+  /** The file to write to. Another process sharing it may have moved or removed it. */
   const fileFor = (bytes: number): OpenFile => {
     const there = statSync(file, { throwIfNoEntry: false });
     const isFull = there !== undefined && there.size > 0 && there.size + bytes > bytesMax;
@@ -50,7 +50,7 @@ export function createFileSink(options: FileSinkOptions): LogSink {
     return open;
   };
 
-  /** Only once: the descriptor number is soon reused. */
+  /** Closes the file only once: the descriptor number is soon reused. */
   const close = (): void => {
     const handle = open?.handle;
     open = undefined;
@@ -85,7 +85,7 @@ function openLog(file: string): OpenFile {
   return { handle, inode: fstatSync(handle).ino };
 }
 
-/** stderr is for people: only what they need, without timestamps. `tell` writes to another process's stderr. */
+/** stderr is for people: only what they need, without timestamps. `tell` can write to another process's stderr. */
 export function createStderrSink(
   level: LogLevel,
   format: (record: LogRecord) => string = formatRecord,

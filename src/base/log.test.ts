@@ -89,10 +89,10 @@ test('leaves other files alone if the log file cannot be rotated', (t) => {
     sink.flush();
   };
   write();
-  // A non-empty folder in its place: the file can neither be removed nor replaced.
+  // A non-empty folder in place of the oldest log: it can neither be removed nor replaced.
   mkdirSync(join(folder, 'log', 'a.log.3', 'full'), { recursive: true });
   write();
-  // It reuses the closed file's descriptor.
+  // This file gets the descriptor number of the closed log.
   const other = openSync(join(folder, 'other'), 'w');
   t.after(() => closeSync(other));
   write();

@@ -24,7 +24,7 @@ export interface SharedStore {
   touch(thing: ThingName, lastsMs: number): Promise<void>;
   /** All parts, or these. */
   remove(thing: ThingName, parts?: readonly number[]): Promise<void>;
-  /** Counts a call across all processes, unless `limit` were counted within the last `windowMs`. */
+  /** Counts a call across all processes, unless `limit` calls were counted within the last `windowMs`. */
   take(request: CountRequest): Promise<Taken>;
   /** The same for all processes on the database. */
   signingKey(): Promise<Buffer>;

@@ -7,8 +7,8 @@ export interface CallCounter {
 }
 
 /**
- * A limit across all processes. They count in the database, because a balancer may send a caller to one of them only. While the
- * database is unreachable, each counts alone.
+ * A limit across all processes, counted in the database. Each process can't get a share of the limit, because a balancer may
+ * send a caller to only one of them. While the database is unreachable, each process counts alone.
  */
 export function createSharedWindow(shared: SharedStore, name: string, options: SlidingWindowOptions): CallCounter {
   const { limit, windowMs } = options;

@@ -20,8 +20,8 @@ export interface SlidingWindow {
 
 /**
  * Exact times of the calls in the last window, per key. Limits are small (tens a minute), so exactness is cheap, and it makes
- * `retryAfter` true: a slot opens when the oldest call leaves the window. An operator's limit may be large: a call must not
- * cost as much as all before it.
+ * `retryAfter` true: a slot opens when the oldest call leaves the window. An operator's limit may be large, so the cost of a
+ * call must not grow with the number of earlier calls.
  */
 export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindow {
   const { limit, windowMs, clock = () => performance.now(), keysMax = 10_000 } = options;

@@ -28,7 +28,7 @@ export function wireBytes(value: unknown, copies: Copies, bytesMax = Number.POSI
   return bytes;
 }
 
-/** The longest: `false`. */
+/** Bytes of the longest literal, `false`. */
 const literalBytes = 5;
 
 /** The first items that fit into a list of `bytesMax` bytes, and at least `least` of them. */

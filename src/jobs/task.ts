@@ -19,7 +19,7 @@ export interface TaskView {
   statusMessage?: string;
   createdAt: string;
   lastUpdatedAt: string;
-  /** Since its creation. Grows while the work runs. */
+  /** Lifetime, counted from the task's creation. Grows while the work runs. */
   ttlMs: number;
   pollIntervalMs: number;
   /** Open questions to the client, by key. */
@@ -41,7 +41,7 @@ export interface Task {
   readonly id: string;
   view(): TaskView;
   report(message: string): void;
-  /** The rest continues under this name, even after a restart. Resolves when that is on disk. */
+  /** The rest of the work continues under this name, even after a restart. Resolves when the name is on disk. */
   lasts(work: string): Promise<void>;
   /** Resolves with all answers, under the same keys. */
   ask(requests: Readonly<Record<string, object>>): Promise<Record<string, unknown>>;

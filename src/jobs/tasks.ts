@@ -60,7 +60,7 @@ const hourMs = 3_600_000;
 
 /** How often a process checks for requests of others about its tasks. */
 const lookMs = 2_000;
-/** How often it renews their state, and how long that is valid: it may be slow or lose the database. */
+/** How often a process renews its tasks' state, and how long that is valid: the process may be slow or lose the database. */
 const stateEveryMs = 20_000;
 const stateLastsMs = 6 * stateEveryMs;
 
@@ -205,7 +205,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   const get = async (given: unknown, owner: string): Promise<FoundTask> => {
-    // Another process may have just ended it; if unknown, it continues.
+    // Another process may have just ended the task. If that can't be read, the task counts as running.
     if (shared) await lookAround().catch(() => {});
     const { id, beginning, ending } = await read(given, owner);
     const { tool, work, createdAt } = beginning;
@@ -220,7 +220,7 @@ export function createTasks(options: TasksOptions): Tasks {
     const isKnownToRun = shared === undefined || state !== undefined;
     if (!isOverdue && isKnownToRun && !isGone(beginning.process) && !isOwn) return { view, tool };
     await endLeft(id, interrupted);
-    // It may have ended just before.
+    // The task may have ended just before.
     const known = (await records.read<Ending>(id, endPart)) ?? { endedAt: now(), outcome: interrupted };
     return { view: views.ended(id, beginning, known), tool };
   };
@@ -255,7 +255,7 @@ export function createTasks(options: TasksOptions): Tasks {
   };
 
   return {
-    // One after the other: concurrent starts would all find room.
+    // Starts one task after the other: concurrent starts would all pass the limit.
     start(task) {
       const started = starting
         .then(() => begin(task))
@@ -301,7 +301,7 @@ export function createTasks(options: TasksOptions): Tasks {
         clearTimeout(timer);
         await writer?.stop();
       }
-      // Others see at once that nobody works on them.
+      // Other processes see at once that nobody works on these tasks.
       if (shared) await Promise.allSettled([...running.keys()].map((id) => records.remove(id, [statePart])));
     },
   };
@@ -323,7 +323,7 @@ function hasRoom(
   return own.length < perOwnerMax && ids.length < allMax && bytes < bytesMax;
 }
 
-/** Anyone with the id can see it; the rest of the id makes it unique. */
+/** Anyone with the id can see the mark. The rest of the id makes it unique. */
 function markOf(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, markChars);
 }

@@ -25,7 +25,7 @@ export interface BackgroundWorkDeps {
 
 const retryMaxMs = 300_000;
 
-/** A record that is not renewed belongs to a process that has ended. */
+/** Lifetime of a failure record: long enough for the next retry to renew it. */
 const recordMs = 2 * retryMaxMs;
 const kind = 'background';
 
@@ -68,14 +68,14 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
     const code = isCarrelError(error) ? error.code : (systemCode(error) ?? 'internal');
     const { since, attempts } = failing.get(name) ?? { since: new Date().toISOString(), attempts: 0 };
     if (attempts === 0) logger.warn('background work failed and will be retried', { work: name, code });
-    // The database's own message.
+    // This error has the database's own message.
     logger.debug('background work failed', { work: name, error });
     const failure = { name, code, since, attempts: attempts + 1 };
     failing.set(name, failure);
     counts.set(name, (counts.get(name) ?? 0) + 1);
     await shared()
       ?.put({ kind, id: name, part: 0 }, Buffer.from(JSON.stringify(failure)), recordMs)
-      // Probably the same failure.
+      // Writing the record probably failed for the same reason.
       .catch(() => {});
   }
 
@@ -84,7 +84,7 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
     logger.info('background work succeeded after a failure', { work: name });
     await shared()
       ?.remove({ kind, id: name })
-      // It expires.
+      // The record expires anyway.
       .catch(() => {});
   }
 }

@@ -31,9 +31,9 @@ export type Operation<Request, Answer> = (on: Statements, request: Request) => P
 export interface Dialect {
   /** Prefix of our table names. */
   readonly schema: string;
-  /** A list for `IN`. */
+  /** Subquery for `IN`, with one bound list of integers. */
   readonly integers: string;
-  /** The same for a page of keys: planned once, for a few. */
+  /** As `integers`, for short lists such as a page of keys: one plan fits all of them. */
   readonly fewIntegers: string;
   readonly numbers: string;
   readonly texts: string;
@@ -48,7 +48,7 @@ export interface Dialect {
   greatest(first: string, second: string): string;
   /** Suffix of a SELECT whose rows will be changed. */
   readonly forUpdate: string;
-  /** Suffix of a SELECT whose rows must not change until the end. */
+  /** Suffix of a SELECT whose rows must not change until the end of the transaction. */
   readonly forShare: string;
   /** Locks each text of a list for one transaction at a time. Undefined if there is only one writer. */
   readonly lock: string | undefined;
@@ -63,7 +63,7 @@ export interface Dialect {
   readonly skipLocked: string;
   /** Rows per INSERT in bulk. */
   readonly rowsAtOnce: number;
-  /** Rows as an INSERT takes them after its columns. Generated keys ascend in row order. */
+  /** The part of an INSERT after its columns. Generated keys ascend in row order. */
   rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: ExplicitKeys;
   readonly words: WordTable;
@@ -77,11 +77,11 @@ export interface Dialect {
 
 export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 
-/** For rows that bring their keys into a table that normally generates them. */
+/** For inserting rows with explicit keys into a table that normally generates them. */
 export interface ExplicitKeys {
   /** The highest key any row ever had. Nobody else adds a row until the end of the transaction. */
   highest(on: Statements, table: string): Promise<number>;
-  /** Follows the columns of an INSERT that includes the key. */
+  /** Clause after the columns of an INSERT that includes the key. */
   readonly given: string;
   /** Generated keys continue after this one. */
   advance(on: Statements, table: string, key: number): Promise<void>;
@@ -94,13 +94,13 @@ export interface Originals {
   remove(on: Statements, hash: string): Promise<void>;
 }
 
-/** One kind of document that is found by its words. */
+/** A full-text index over one kind of document. */
 export interface WordIndex {
   /** Prefix of the index's tables. */
   readonly name: string;
   /** The table that its keys belong to. */
   readonly owner: string;
-  /** Tie-breaker. `id` is a column of the owner and has to be read. */
+  /** Breaks ties in a ranking. `id` is a column of the owner, which costs a read. */
   readonly ties: 'id' | 'key';
   /** Max matches counted. */
   readonly totalMax: number;
@@ -114,11 +114,11 @@ export interface WordIndex {
 
 /** A SELECT of the permitted keys, in any order and possibly repeated. */
 export interface KeyFilter extends Condition {
-  /** Many documents pass: each match is tested, instead of listing the keys first. */
+  /** True if many documents pass: then each match is tested, instead of listing the keys first. */
   readonly isWide?: boolean;
-  /** The same as a condition on `o`, if it needs only `o.key` of indexed documents. */
+  /** The same filter as a condition on `o`, if it needs only `o.key` of indexed documents. */
   readonly onKeys?: Condition | undefined;
-  /** The same as labels, if it concerns nothing else: a document must have at least one label of each group. */
+  /** The same filter as labels, if it tests only labels: a document must have at least one label of each group. */
   readonly labels?: readonly (readonly string[])[] | undefined;
 }
 
@@ -129,8 +129,8 @@ export interface KeyFilter extends Condition {
 export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 /**
- * Writes words of documents that are not in the index. Keys are in the order of the texts and must ascend. `also`: writes to
- * other tables, which don't start with WITH; PostgreSQL runs them in the same statement.
+ * Writes words of documents that are not in the index yet. Keys are in the order of the texts and must ascend. `also`: writes
+ * to other tables, in SQL that doesn't start with WITH; PostgreSQL runs them in the same statement.
  */
 export type WriteWords = (
   on: Statements,
@@ -166,7 +166,7 @@ export interface WordTable {
   readonly vocabulary: VocabularyCache;
   /** Tokenises texts: at once if another thread helps, else when they are written. */
   tokenize(texts: readonly IndexedTexts[]): WriteWords;
-  /** The number of documents with each of these, out of `documents`. Estimated for common words. */
+  /** The number of documents with each leaf, out of `documents`. Estimated for common words. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
   /** `FROM … WHERE …`: the rows `w` of documents that match the query and pass the filter. */
   matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition;
@@ -202,11 +202,11 @@ export interface VectorTable {
   /** Suffix of a SELECT that locks a model against dropping until the transaction ends. */
   readonly keepModel: string;
   /**
-   * Before a model is listed: a transaction that cannot see it yet must not write a text, because it would not list the text
-   * for it.
+   * Call before adding a model. Locks out writers of texts: one that cannot see the model yet would not list its text as waiting
+   * for the model's vectors.
    */
   beforeModel(on: Statements, corpus: VectorCorpus): Promise<void>;
-  /** Before vectors are inserted: in-memory indexes follow the keys, so none may appear after a later one. */
+  /** Call before inserting vectors: in-memory indexes read them in key order, so no key may appear after a higher one. */
   beforeVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
   /** The vectors of a model after a key, ascending. */
   after(

@@ -7,7 +7,7 @@ export interface IdSet {
   has(id: number): boolean;
   /** All ids, ascending, if there are at most `max`. */
   list(max?: number): number[] | undefined;
-  /** Sets a bit per place whose id is in the set, lowest bit first. */
+  /** Sets bit `n` of the mask if `ids[n]` is in the set, lowest bit first. */
   mark(ids: Float64Array, mask: Int32Array): void;
 }
 

@@ -25,7 +25,7 @@ export async function once<Answer>(
     return answer;
   }
   const [known] = await on.query(`SELECT body_hash, answer FROM ${table} WHERE key = ?`, [key]);
-  // Purged meanwhile.
+  // The record was purged meanwhile.
   if (known === undefined) return once(on, idempotency, work);
   if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));
   throw new CarrelError(
@@ -34,15 +34,15 @@ export async function once<Answer>(
   );
 }
 
-/** Until the end of the transaction. */
+/** Locks a name until the end of the transaction. */
 export async function lock(on: Statements, name: string): Promise<void> {
   await lockAll(on, [name]);
 }
 
-/** Max locks of one transaction: PostgreSQL has room for some thousand in total. */
+/** Max locks of one transaction: PostgreSQL holds a few thousand in total. */
 export const locksMax = 500;
 
-/** In a fixed order, so that two transactions do not deadlock. */
+/** Locks names in a fixed order, so that two transactions do not deadlock. */
 export async function lockAll(on: Statements, names: readonly string[]): Promise<void> {
   assert(names.length <= locksMax, 'more locks than a transaction may have');
   if (on.dialect.lock !== undefined && names.length > 0) await on.query(on.dialect.lock, [{ list: names.toSorted() }]);

@@ -11,7 +11,7 @@ test('the table has exactly the operations that stores perform', async () => {
     const name = nameOf(operation);
     assert.equal(operationOf(name), operation, name);
     performed.add(name);
-    // Read as free texts, a list, nothing, or the end of a loop.
+    // Answers that let every caller go on: free texts, an empty list, or nothing, which ends a loop.
     if (name === 'vectors.claimableTexts') return { isFree: true } as never;
     return (name === 'vectors.forgetModel' || name === 'originals.used' ? [] : undefined) as never;
   };

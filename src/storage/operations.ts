@@ -59,7 +59,7 @@ export function nameOf<Request, Answer>(operation: Operation<Request, Answer>): 
   return name;
 }
 
-/** The caller sends a request that the named operation takes. */
+/** The operation of this name. The caller must send a request of its type. */
 export function operationOf(name: string): Operation<never, unknown> {
   const operation = operations.get(name);
   assert(operation !== undefined, `no operation has the name ${name}`);

@@ -15,7 +15,7 @@ export interface Condition {
   readonly values: readonly BoundValue[];
 }
 
-/** A row for `INSERT INTO … (columns) VALUES (places)`. */
+/** The parts of `INSERT INTO … (columns) VALUES (places)` for one row. */
 export function valuesOf(row: Readonly<Record<string, BoundValue>>) {
   const columns = Object.keys(row);
   return { columns: columns.join(', '), places: columns.map(() => '?').join(', '), values: Object.values(row) };

@@ -1,14 +1,14 @@
 /**
- * PostgreSQL cannot store NUL, nor UTF-8 half a surrogate pair: what one database cannot store, neither does. For texts found
- * by the program; callers' texts are rejected instead.
+ * Replaces what not every database can store: PostgreSQL rejects NUL, and UTF-8 cannot encode half a surrogate pair. For texts
+ * found by the program; callers' texts are rejected instead.
  */
 export function storable(text: string): string {
-  // The fast path: nearly always so, and lists of documents are long.
+  // Fast path: nearly all texts are storable, and lists of documents are long.
   if (unstorablePart(text) === undefined) return text;
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** Why a text cannot be stored, to follow the name of an argument. Undefined if it can. */
+/** Why a text cannot be stored, for a message that starts with the argument's name. Undefined if it can. */
 export function storingFault(text: string): string | undefined {
   const part = unstorablePart(text);
   return part === undefined ? undefined : `has ${part}, which cannot be stored; leave it out`;
@@ -19,7 +19,7 @@ function unstorablePart(text: string): string | undefined {
   return text.includes('\0') ? 'the character NUL (U+0000)' : undefined;
 }
 
-/** With composed and decomposed accents: people write both, and cannot see which. */
+/** The texts with composed and with decomposed accents: people write both, and cannot see which. */
 export function bothForms(texts: readonly string[]): string[] {
   return [...new Set(texts.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]))];
 }

@@ -26,11 +26,11 @@ export interface Storage {
   readonly vectors: VectorStores;
   readonly tokens: TokenStore;
   readonly web: WebStore;
-  /** On PostgreSQL. */
+  /** Only on PostgreSQL. */
   readonly shared?: SharedStore | undefined;
   /** On PostgreSQL with a separate server for searches. */
   readonly replica?: ReplicaWatch | undefined;
-  /** On PostgreSQL. */
+  /** Only on PostgreSQL. */
   readonly background?: BackgroundWatch | undefined;
   /** Calls since it was opened. */
   readonly metrics: CallMetrics;

@@ -47,7 +47,7 @@ function described<Table extends Readonly<Record<string, AnyOperation>>, How ext
   replica: boolean,
 ): Described<Table, How> {
   const operations = Object.entries(table).map(([name, run]) => [name, { run, how, replica }]);
-  // The entries are those of the table.
+  // The keys are those of the table.
   return Object.fromEntries(operations) as Described<Table, How>;
 }
 
@@ -85,7 +85,7 @@ export function createStore<Operations extends StoreOperations, Bound extends ob
     name,
     (request: object, options?: ReadOptions) => {
       const whole = bound === undefined ? request : { ...bound, ...request };
-      // The type of the method says what its operation takes.
+      // The type of the method ensures that the request fits its operation.
       return transactions[how](run, whole as never, options);
     },
   ]);

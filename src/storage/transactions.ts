@@ -2,7 +2,7 @@ import { isCarrelError } from '../base/errors.ts';
 import type { Operation } from './dialect.ts';
 import type { ReadOptions } from './read-options.ts';
 
-/** Runs operations on a database, wherever that runs. */
+/** Runs operations on a database of either kind. */
 export interface Transactions {
   /** Atomic; on disk when it resolves. */
   write<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
@@ -27,7 +27,7 @@ export interface CallMetrics {
   readonly lastFailure: { readonly code: string; readonly time: string } | undefined;
 }
 
-/** The same, with the calls counted. Invalid arguments and cancellations do not count as failures. */
+/** Counts the calls. Invalid arguments and cancellations do not count as failures. */
 export function meterTransactions({ write, read, alone }: Transactions): {
   transactions: Transactions;
   metrics: CallMetrics;

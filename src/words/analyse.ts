@@ -5,8 +5,8 @@ import { currentLanguage, stemOf } from './language.ts';
  * Tokenises text into the terms that are indexed and searched for. Documents and queries are tokenised alike, and both
  * databases store the result, so that all of them agree. A change here needs a migration that tokenises everything again.
  *
- * There are two streams of terms. `main` is the text in order, and is what phrases are matched against. `extra` holds
- * further forms of what was just seen, so that they match it too:
+ * There are two streams of terms. `main` is the text in order, and phrases are matched against it. `extra` holds other forms
+ * of the same words, so that those match too:
  *
  *     text            main            extra
  *     running, went   running, went   run, go            (stem, when it differs)
@@ -17,7 +17,7 @@ import { currentLanguage, stemOf } from './language.ts';
  *     東京都庁         東京 京都 都庁 庁  東京都              (overlapping pairs; longer dictionary words)
  *     ภาษาไทย         ภาษา ไทย                           (dictionary words)
  *
- * Offsets are those of the original text, in UTF-16 units. The rest of the text is not read once `isEnough`.
+ * Offsets are those of the original text, in UTF-16 units. Stops reading once `isEnough` returns true.
  */
 export function analyse(text: string, emit: Emit, isEnough?: () => boolean): void {
   for (const match of text.matchAll(chunk)) {
@@ -116,7 +116,7 @@ function mixedChunk(word: string, start: number, emit: Emit): void {
 function pairs(run: string, start: number, emit: Emit): void {
   const end = start + run.length;
   const folded = fold(run);
-  // Half-width kana merge with their voicing marks; the whole run then stands for each of its pairs.
+  // Folding merges half-width kana with voicing marks, which shifts offsets: then each pair gets the range of the whole run.
   const exact = folded.length === run.length;
   let offset = 0;
   const characters = Array.from(folded);

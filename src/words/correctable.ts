@@ -1,6 +1,6 @@
 /** Ordinary spelling: no digits, no capitals inside. */
 const word = /^\p{L}[\p{Ll}\p{Lo}\p{M}]{2,}$/u;
-/** What may surround a word of a sentence. A dot, dash or slash would make it part of a name. */
+/** Characters that may surround a word of a sentence. A dot, dash or slash would make it part of a name. */
 const before = /^[\s(¿¡]$/u;
 const after = /^[\s),;:!?.…]$/u;
 

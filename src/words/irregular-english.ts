@@ -1,5 +1,5 @@
 /**
- * Forms that a suffix stemmer cannot reduce: the question has "go", the answer "went". Without "lives" and "leaves", which are
+ * Forms that a suffix stemmer cannot reduce: the question has "go", the answer "went". Omits "lives" and "leaves", which are
  * more often forms of "live" and "leave" than of "life" and "leaf".
  */
 const forms = `

@@ -6,7 +6,7 @@ const tokenizer = 'models/carrel-embedding-1/tokenizer.json';
 
 let words: ReadonlySet<string> | undefined;
 
-/** True if the tokenizer has the word whole, in lower case. Such a word is spelt right. */
+/** True if the word, in lower case, is one token of the tokenizer. Such a word is spelt right. */
 export function isKnownWord(word: string): boolean {
   words ??= readWords();
   return words.has(word);

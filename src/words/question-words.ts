@@ -1,6 +1,6 @@
 import { fold } from './fold.ts';
 
-/** Includes halves of contractions. Other languages only if they have their own script: German "die" and "war" carry meaning. */
+/** Includes halves of contractions. Omits other languages in Latin script: German "die" and "war" have a meaning in English. */
 const english = `a about after all also am an and any are as at be because been before being both but by can could did do does doing
    don for from had has have having he her here hers him his how i if in into is it its itself just ll me might more most
    my myself no nor not of off on once only or other our ours out over own re s same she should so some such t than that

@@ -104,7 +104,7 @@ function bestWindow(text: string, matches: readonly Match[], unitsMax: number): 
   if (best === undefined) return { start: 0, end: wordEnd(text, 0, unitsMax) };
   const from = matches[best.first]?.start ?? 0;
   const to = matches[best.last]?.end ?? from;
-  // A third of the room goes before the first match; text after a match explains more.
+  // A third of the spare length goes before the first match; text after a match explains more.
   const spare = Math.max(0, unitsMax - (to - from));
   const start = text.length <= unitsMax ? 0 : wordStart(text, Math.max(0, from - Math.floor(spare / 3)), from);
   return { start, end: wordEnd(text, start, unitsMax, Math.min(to, start + unitsMax)) };

@@ -10,7 +10,7 @@ export interface Vocabulary {
 }
 
 const twoEditsFrom = 8;
-/** All are equally far; among more than this, none is a likely correction. */
+/** Max corrections of a word. All have the same distance; among more than this, none is likely. */
 const nearestMax = 16;
 const answersMax = 1000;
 
@@ -94,7 +94,7 @@ export function createVocabulary(): Vocabulary {
   }
 }
 
-/** Letters may share a bit: it only rules words out. */
+/** Letters may share a bit, because the bits only rule words out. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let index = 0; index < word.length; index += 1) letters |= 1 << (word.charCodeAt(index) & 31);

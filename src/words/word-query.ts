@@ -44,16 +44,16 @@ export interface NearTerm {
   readonly share: number;
 }
 
-/** More leaves cost the database seconds and add nothing to a ranking. */
+/** Max leaves of a query. More cost the database seconds and add nothing to a ranking. */
 export const queryLeavesMax = 48;
 
-/** In a query with operators: AND-ed groups of alternatives cost more than a list. */
+/** Max terms of a query with operators: AND-ed groups of alternatives cost more than a list. */
 export const joinedTermsMax = 32;
 
-/** A phrase reads the positions of all its words; 20 common ones took a second on 100,000 passages. */
+/** Max phrases. Each reads the positions of all its words; 20 common ones took a second on 100,000 passages. */
 export const queryPhrasesMax = 8;
 
-/** A two-letter prefix costs as much as several common words, so two are allowed. A single letter is a whole word. */
+/** Max prefixes, and max prefixes of two letters, which cost as much as several common words. A single letter is a whole word. */
 export const queryPrefixesMax = 5;
 export const shortPrefixesMax = 2;
 
@@ -61,7 +61,7 @@ export function isShortPrefix(prefix: string): boolean {
   return prefix.length < 3 && !isPairedCharacter(prefix);
 }
 
-/** Text after this is ignored: far more than 48 terms need. */
+/** Max length of a query, far more than 48 terms need. The rest is ignored. */
 const queryUnitsMax = 10_000;
 
 /**
@@ -109,7 +109,7 @@ function anyWord(text: string, alone: boolean): WordQuery {
   return anyOf([...terms, ...prefixes]);
 }
 
-/** Words of a query that is a keyword, not a question. */
+/** Max words of a query that counts as keywords, not as a question. */
 const keywordsMax = 2;
 
 export function isKeywords(text: string): boolean {

@@ -23,7 +23,7 @@ export interface Calls<Request, Answer> {
 /** The message channel. */
 export interface Peer {
   send(message: unknown): void;
-  /** True if it keeps our process alive. */
+  /** `held`: whether the worker keeps our process alive. */
   hold(held: boolean): void;
   terminate(): void | Promise<void>;
   onMessage(take: (message: unknown) => void): void;

@@ -24,9 +24,9 @@ const leastLimits = { maxYoungGenerationSizeMb: 6 } as const;
 
 export interface WorkerCallsConfig extends WorkerFile {
   readonly workerData?: unknown;
-  /** For a thread that reads a lot and keeps nothing. `least`: little garbage, but large objects at start. */
+  /** Limits garbage, for a thread that reads a lot and keeps nothing. `least`: makes little garbage, but large objects at start. */
   readonly lean?: boolean | 'least';
-  /** Marks native code on the thread, which is not ended there. */
+  /** Marks native code on the thread. The thread is never ended inside it. */
   readonly nativeSection?: NativeSection;
   /** The error of calls when the thread ends before answering. */
   lost(cause: unknown): Error;

@@ -66,7 +66,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> 
   }
 }
 
-/** Reads a member that is always small. */
+/** Reads the content of a member that is always small. */
 export async function readContent({ size, content }: ArchiveMember, bytesMax: number): Promise<Buffer> {
   if (size > bytesMax) throw damaged();
   const parts: Uint8Array[] = [];

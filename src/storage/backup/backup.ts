@@ -21,7 +21,7 @@ export interface BackupLocation {
 
 export interface BackupReport extends Manifest {
   readonly bytes: number;
-  /** If the backup came from the other kind of database: what was compared after the move. */
+  /** Set if the backup came from the other kind of database: what was read back and compared. */
   readonly moved?: RestoreReport;
   /** Notes about a successful backup or restore. */
   readonly warnings: readonly string[];
@@ -72,7 +72,7 @@ function checkTarget({ storage, originals }: BackupLocation, file: string, force
   const there = statSync(file, { throwIfNoEntry: false });
   if (storage.backend === 'sqlite') {
     const database = statSync(storage.path, { throwIfNoEntry: false });
-    // Under any name.
+    // The same file, under any name.
     const isDatabase = there !== undefined && there.dev === database?.dev && there.ino === database.ino;
     const own = databaseFiles(storage.path);
     const folders = [originals, realDatabase(originals)].map((folder) => `${folder}${sep}`);

@@ -12,7 +12,7 @@ export interface Manifest {
   readonly carrel: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
-  /** The source database. Can be restored into either kind. */
+  /** Kind of the source database. A backup can be restored into either kind. */
   readonly backend: StorageDescription['backend'];
   readonly schema: number;
   readonly tables: readonly TableFacts[];

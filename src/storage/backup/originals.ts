@@ -10,11 +10,11 @@ import { removeLeftovers, temporaryPath } from './own-files.ts';
 const prefix = 'documents/';
 
 /**
- * The originals of documents, which are in a folder next to a SQLite file and never change. Hard links hold them: removing a
- * document during a backup does not remove its bytes.
+ * The originals of documents, which are in a folder next to a SQLite file and never change. The backup makes hard links to them,
+ * so removing a document meanwhile does not remove its bytes.
  */
 export interface HeldOriginals {
-  /** Holds those added since. */
+  /** Also holds originals added since the last call. */
   catchUp(): Promise<void>;
   readonly count: number;
   has(hash: string): boolean;
@@ -59,14 +59,14 @@ export function isOriginal({ name }: ArchiveMember): boolean {
   return name.startsWith(prefix);
 }
 
-/** Its name, derived from its content. */
+/** The SHA-256 in an original's name. */
 export function originalHash(member: Pick<ArchiveMember, 'name'>): string {
   const name = member.name.slice(prefix.length);
   if (!hashName.test(name)) throw damaged();
   return name;
 }
 
-/** Restores an original. An existing one has the same content, unless it was damaged. */
+/** Restores an original. An existing file of its name has the same content, unless it was damaged. */
 export async function restoreOriginal(member: ArchiveMember, folder: string): Promise<void> {
   const name = originalHash(member);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -90,7 +90,7 @@ async function* hashing(content: ArchiveMember['content'], hash: Hash): AsyncGen
   }
 }
 
-/** They are named after their content. */
+/** Originals are named by the SHA-256 of their content. */
 const hashName = /^[0-9a-f]{64}$/;
 
 function originalsIn(folder: string): string[] {

@@ -18,7 +18,7 @@ export function removeLeftovers(path: string): void {
   }
 }
 
-/** The same for a folder that only we write to. */
+/** Removes all leftovers in a folder that only we write to. */
 export function removeLeftoversIn(folder: string): void {
   for (const name of entriesOf(folder)) {
     const id = /\.(\d{1,10})\.tmp$/.exec(name)?.[1];

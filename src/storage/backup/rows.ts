@@ -6,7 +6,7 @@ import { type ArchiveMember, damaged } from './archive.ts';
 /** A column value in the form that both databases share. A vector is stored as its bytes. */
 export type StoredValue = string | number | null | readonly string[] | Uint8Array;
 
-/** In the order of `writtenColumns`. */
+/** Values in the order of `writtenColumns`. */
 export type StoredRow = readonly StoredValue[];
 
 /** A row as a line of JSON. Bytes are in base64. */

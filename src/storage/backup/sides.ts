@@ -20,7 +20,7 @@ export interface BackupSource extends RowSource {
 /** An empty database with our schema, not in use yet. */
 export interface RestoreTarget extends RowSource {
   write(table: Table, rows: AsyncIterable<StoredRow>): Promise<void>;
-  /** Checks that the content has the hash that it is named after. */
+  /** Checks that the content matches the hash in its name. */
   writeOriginal(member: ArchiveMember): Promise<void>;
   /** After the last row: builds indexes and sums, and continues the numbering. */
   finish(tables: readonly TableFacts[]): Promise<void>;

@@ -32,7 +32,7 @@ export async function removeDocument(
   return { id, title, contentHash };
 }
 
-/** Removes, then adds. */
+/** Removes tags, then adds others. */
 export async function changeTags(
   on: Statements,
   { id, add, remove, tagsMax }: TagsRequest,
@@ -48,8 +48,8 @@ export async function changeTags(
 }
 
 /**
- * Sets another source path, and the file name at its end. The content stays. Words of a changed title stay in the index until
- * the text changes: they are not worth embedding it again.
+ * Sets another source path, and the file name at its end. The content stays. After a title change, the old title's words stay
+ * in the index until the text changes: updating them would mean embedding the text again.
  */
 export async function moveDocument(
   on: Statements,
@@ -67,7 +67,7 @@ export async function moveDocument(
   return moved;
 }
 
-/** Documents changed per batch: a selection may contain all. */
+/** Documents changed per batch: a selection may contain every document. */
 const changedAtOnce = 500;
 
 export async function changeDocuments(
@@ -146,7 +146,7 @@ function changesOf(documents: readonly StoredDocument[], { action, anyTags }: Ta
     .filter(({ document, wanted }) => !isSame(wanted, document.tags));
 }
 
-/** Locks them until the end of the transaction. */
+/** The ids of the selected documents, locked until the end of the transaction. */
 async function lockedIds(on: Statements, selection: DocumentSelection): Promise<number[]> {
   const { sql, values } = selectionCondition(selection, on.dialect);
   const rows = await on.query(

@@ -52,12 +52,12 @@ export async function holdersOf(on: Statements, hash: string): Promise<ContentHo
   ];
 }
 
-/** True if a caller restricted to these tags may see it. */
+/** True if a caller restricted to `anyTags` may see a document with these tags. */
 export function isVisible(tags: readonly string[], anyTags: readonly string[] | undefined): boolean {
   return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
 }
 
-/** Replaces the hash of a content that somebody else already has. */
+/** A random hash, for content that another document or job already has. */
 export function substituteHash(): string {
   return createHash('sha256').update(randomBytes(32)).digest('hex');
 }
@@ -73,7 +73,7 @@ export function createRelease({ write }: Pick<Transactions, 'write'>): OriginalS
   };
 }
 
-/** Removes originals that neither a document, deleted or not, nor a waiting job has. Returns their number. */
+/** Removes originals that no document (deleted or not) and no waiting job refers to. Returns their number. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
   const given = [...new Set(hashes)];
   await lockAll(
@@ -86,7 +86,7 @@ export async function releaseOriginals(on: Statements, { hashes }: { hashes: rea
   return unused.length;
 }
 
-/** The hashes that a document, deleted or not, or a waiting job has. */
+/** The hashes that a document (deleted or not) or a waiting job refers to. */
 export async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
   const list = { list: hashes };
   const { schema, texts } = on.dialect;

@@ -34,7 +34,7 @@ export async function keepDeleted(on: Statements, documents: readonly StoredDocu
   }
 }
 
-/** Restorable ones, last deleted first. */
+/** Restorable documents, last deleted first. */
 export async function listDeleted(
   on: Statements,
   { anyTags, limit, offset }: Scope & { limit: number; offset: number },
@@ -63,7 +63,7 @@ function deletedOf(row: Row): DeletedDocument {
   };
 }
 
-/** Deletes them for good. Returns the hashes of their contents, to be released. */
+/** Deletes these documents for good. Returns the hashes of their contents, to be released. */
 export async function purgeDeleted(
   on: Statements,
   { ids, anyTags }: Scope & { ids: readonly number[] },
@@ -120,7 +120,7 @@ export async function restoreDocument(
   return { outcome: 'accepted', job };
 }
 
-/** For a job that restores a document: its old id, if free, and its date. Removes it from the deleted ones. */
+/** The old id (if free) and date of the document that a job restores. Removes the document from the deleted ones. */
 export async function takeDeleted(
   on: Statements,
   details: Readonly<Record<string, unknown>>,
@@ -132,7 +132,7 @@ export async function takeDeleted(
   return taken === undefined ? { id, createdAt } : { createdAt };
 }
 
-/** Forgets documents that can no longer be restored, then the oldest until the rest fits. Returns their contents. */
+/** Forgets documents that can no longer be restored, then the oldest until the rest fits. Returns the hashes of their contents. */
 export async function forgetDeleted(
   on: Statements,
   { bytesMax, limit }: { bytesMax: number; limit: number },

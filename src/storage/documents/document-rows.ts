@@ -9,14 +9,14 @@ export const documentColumns = [
   ...['language', 'details', 'chunk_count', 'created_at', 'updated_at'],
 ].join(', ');
 
-/** Existing ones, by id. `lock`: follows the SELECT. */
+/** Existing documents, by id. `lock`: suffix of the SELECT. */
 export async function documentsById(on: Statements, ids: readonly number[], lock = ''): Promise<StoredDocument[]> {
   const { schema, integers } = on.dialect;
   const sql = `SELECT ${documentColumns} FROM ${schema}kb_documents WHERE key IN (${integers}) ORDER BY key ${lock}`;
   return documentsOf(on, await on.query(sql, [{ list: ids }]));
 }
 
-/** For a document without tags. */
+/** Adds tags to a document that has none. */
 export async function insertTags(on: Statements, document: number, tags: readonly string[]): Promise<void> {
   for (const [position, tag] of tags.entries()) {
     await on.query(`INSERT INTO ${on.dialect.schema}kb_document_tags (document, tag, position) VALUES (?, ?, ?)`, [
@@ -73,7 +73,7 @@ export const jobColumns = [
 export function jobOf(row: Row): StoredJob {
   return {
     id: numberOf(row, 'key'),
-    // The schema allows no others.
+    // The schema allows no other values.
     kind: textOf(row, 'kind') as JobKind,
     status: textOf(row, 'status') as JobStatus,
     filename: optionalTextOf(row, 'filename'),

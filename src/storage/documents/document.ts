@@ -22,7 +22,7 @@ export interface StoredDocument {
 
 export interface ChunksRequest {
   readonly document: number;
-  /** Position of the first one. */
+  /** Position of the first chunk. */
   readonly from?: number | undefined;
   readonly limit?: number | undefined;
   /** Max characters in total, but at least one chunk. */
@@ -43,7 +43,7 @@ export interface LocateRequest {
   readonly neighbours: number;
 }
 
-/** For these documents, or those with one of the tags. */
+/** Asks about these documents, or about those with one of the tags. */
 export type PendingRequest = { readonly model: string } & (
   | { readonly documents: readonly number[] }
   | { readonly anyTags: readonly string[] }
@@ -68,7 +68,7 @@ export interface DocumentSelection {
   readonly sourcePath?: string | undefined;
   /** Each must be in the title or source path, ignoring case. */
   readonly named?: readonly string[] | undefined;
-  /** At least one of them. */
+  /** The document must have at least one of them. */
   readonly anyTags?: readonly string[] | undefined;
   /** Both ends are included. */
   readonly fromId?: number | undefined;
@@ -148,7 +148,7 @@ export interface UsedTags {
 export interface DocumentCounts {
   readonly documents: number;
   readonly chunks: number;
-  /** Size of their originals. */
+  /** Total size of the originals. */
   readonly bytes: number;
   /** Distinct tags that begin with `collection:`. */
   readonly collections: number;
@@ -156,11 +156,11 @@ export interface DocumentCounts {
 
 export interface RemoveDocumentRequest {
   readonly id: number;
-  /** True if it can be restored. */
+  /** True to keep the document restorable. */
   readonly keeps?: boolean;
 }
 
-/** A job for it, or the holder of the same content. */
+/** The restoring job, or the document or job that already has the content. */
 export type RestoreDocumentOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
 
 export interface RemovedDocument {
@@ -180,7 +180,7 @@ export interface TagsRequest {
 export interface MoveRequest {
   readonly id: number;
   readonly sourcePath: string;
-  /** Also its title, if it was named after its file. */
+  /** Also becomes the title, if the title was the old file name. */
   readonly filename: string;
 }
 
@@ -213,13 +213,13 @@ export type BulkAction =
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
 
 export interface BulkRequest {
-  /** With `anyTags`, shares refer to the documents with one of those. */
+  /** With `anyTags`, `percentMax` is a share of the documents with one of those tags. */
   readonly selection: DocumentSelection;
   readonly action: BulkAction;
   /** Max share of all documents, 0 to 100; more is rejected. */
   readonly percentMax: number;
   readonly tagsMax: number;
-  /** True if what is deleted can be restored. */
+  /** True to keep deleted documents restorable. */
   readonly keeps?: boolean;
 }
 

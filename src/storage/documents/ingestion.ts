@@ -1,6 +1,6 @@
 /** The original bytes, by content hash, each content once. */
 export interface OriginalStore {
-  /** Writes them to disk under a temporary name, for `accept` to adopt. Throws `too_large` over the limit. */
+  /** Writes the bytes to disk under a temporary name, for `accept` to adopt. Throws `too_large` over the limit. */
   stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
   discard(staged: StagedOriginal): Promise<void>;
   open(hash: string): Promise<OpenedOriginal | undefined>;
@@ -75,7 +75,7 @@ export interface AcceptRequest extends Scope {
   readonly tags: readonly string[];
   /** The document whose text, hash and path this replaces. Its id and tags stay. If it was deleted, a new one is created. */
   readonly replaces?: number | undefined;
-  /** For fair queueing: the same text for the same caller. */
+  /** Identifies the caller, for fair queueing. */
   readonly submitter?: string | undefined;
   /** The current read limits: bytes that were truncated by a lower limit are read again. */
   readonly bounds?: ReadingBounds | undefined;
@@ -107,7 +107,7 @@ export interface ClaimedJob {
   readonly contentType: string;
   readonly contentHash: string;
   readonly note: string | undefined;
-  /** Attempts that ended with the death of their process, or with its lease. */
+  /** Attempts that ended because their process died or its lease expired. */
   readonly crashes: number;
   /** Attempts that were postponed. */
   readonly retries: number;
@@ -152,15 +152,15 @@ export interface FailRequest extends OwnJob {
 
 export interface PostponeRequest extends OwnJob {
   readonly delayMs: number;
-  /** What delayed it, for people looking at the job. */
+  /** Why the job is delayed, for people looking at it. */
   readonly message: string;
 }
 
 export interface ForgetRequest {
-  /** ISO 8601, compared with the end of the jobs. */
+  /** Forgets jobs that ended before this time: ISO 8601. */
   readonly before: string;
   readonly keptMax: number;
-  /** Max per call, because others wait meanwhile. */
+  /** Max jobs per call, because other writes wait meanwhile. */
   readonly limit: number;
 }
 

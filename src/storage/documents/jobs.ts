@@ -56,7 +56,7 @@ export async function listJobs(
   return { jobs: rows.map(jobOf), total: numberOf(count, 'total') };
 }
 
-/** Rows with at least one of the tags in their list `tags`. */
+/** Condition on rows whose list `tags` has at least one of these tags. */
 export function withAnyTag({ dialect }: Statements, tags: readonly string[] | undefined): Condition | undefined {
   if (tags === undefined) return undefined;
   return {
@@ -87,7 +87,7 @@ export async function leaseOwners(on: Statements): Promise<string[]> {
   return rows.map((row) => textOf(row, 'lease_owner'));
 }
 
-/** A job whose process died this often waits before each retry, so that it does not crash everything each time. */
+/** A job whose process died this often waits before each retry, so that it does not keep crashing processes. */
 const suspectCrashes = 5;
 const suspectDelayMs = 10_000;
 
@@ -96,7 +96,7 @@ const own = "key = ? AND status = 'processing' AND lease_owner = ?";
 
 const free = 'lease_owner = NULL, lease_until = NULL';
 
-/** Bytes and job are on disk when it resolves. Known bytes create no second job. */
+/** Bytes and job are on disk when the promise resolves. Known bytes create no second job. */
 export async function acceptJob(on: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
   const { content } = request;
   const { hash, bytes } = 'staged' in content ? content.staged : content;
@@ -119,7 +119,7 @@ interface NewIngestJob extends Pick<AcceptRequest, 'filename' | 'title' | 'docTy
   readonly tags: readonly string[];
   readonly note: string | undefined;
   readonly hash: string;
-  /** True if no document or waiting job has this content. If false, one that the caller may not see has it. */
+  /** True if no document or waiting job has this content. False if one has it that the caller may not see. */
   readonly isFirst: boolean;
   readonly bytes: number;
   readonly details: Readonly<Record<string, unknown>>;
@@ -242,7 +242,7 @@ export async function cancelJob(on: Statements, { id }: { id: number }): Promise
 /** Removes finished jobs: those older than `before`, and all but the newest `keptMax` of the rest. */
 export async function forgetJobs(on: Statements, { before, keptMax, limit }: ForgetRequest): Promise<number> {
   const ended = "status IN ('done', 'failed', 'cancelled')";
-  // Newer jobs have higher keys; with fewer than `keptMax` there is no such key, and nothing is below it.
+  // Newer jobs have higher keys. With at most `keptMax` finished jobs, the innermost SELECT is null and matches nothing.
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}kb_jobs WHERE key IN (SELECT key FROM ${on.dialect.schema}kb_jobs
       WHERE ${ended} AND (updated_at < ? OR key <= (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${ended}
@@ -273,7 +273,7 @@ function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | un
   };
   if (truncated === undefined) return undefined;
   const bound = truncated.reason === 'cpu_time' ? 'cpu_time' : 'characters';
-  // Earlier versions did not record them.
+  // Earlier versions did not record the bounds.
   return now[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
 }
 
@@ -288,7 +288,7 @@ export function knownContent(
   return waiting?.job === undefined ? undefined : { outcome: 'known_job', id: waiting.job, title: waiting.title };
 }
 
-/** The first job of `condition`, which ends with its order. Skips jobs that another process is claiming. */
+/** The first job that matches. `condition` includes ORDER BY. Skips jobs that another process is claiming. */
 async function firstJob(
   { query, dialect: { schema, skipLocked } }: Statements,
   condition: string,

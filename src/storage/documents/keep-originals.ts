@@ -7,7 +7,7 @@ import type { OriginalStore, StagedOriginal, StageOptions } from './ingestion.ts
 /** Counts and hashes content as it passes. Throws `too_large` over the limit. */
 export interface MeasuredOriginal {
   readonly content: AsyncIterable<Uint8Array>;
-  /** Available once all has passed. */
+  /** Available once all content has passed. */
   result(): Omit<StagedOriginal, 'id'>;
 }
 
@@ -47,7 +47,7 @@ export function releasing(
       for (let first = 0; first < hashes.length; first += sweptAtOnce) {
         const some = hashes.slice(first, first + sweptAtOnce);
         const used = new Set(await read(usedOriginals, { hashes: some }));
-        // Usually none are left over, and then the write lock is not taken.
+        // Usually nothing is left over, and the write lock is not needed.
         released += await release(some.filter((hash) => !used.has(hash)));
       }
       return released;

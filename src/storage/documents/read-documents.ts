@@ -58,7 +58,7 @@ export async function listDocuments(
 /** Chunks read at a time, to avoid reading more than needed. */
 const chunksAtOnce = 500;
 
-/** In document order. */
+/** Chunks of a document, in order. */
 export async function documentChunks(
   on: Statements,
   { document, from = 0, limit = Number.POSITIVE_INFINITY, charsMax = Number.POSITIVE_INFINITY }: ChunksRequest,
@@ -102,7 +102,7 @@ export async function pendingChunks(on: Statements, request: PendingRequest): Pr
   return rows.map((row) => ({ document: Number(textOf(row, 'parent')), chunks: numberOf(row, 'chunks') }));
 }
 
-/** By passage key, in the order of the keys, each with its document; unknown keys are omitted. */
+/** The chunks with these passage keys, in that order, each with its document. Unknown keys are omitted. */
 export async function locatedChunks(on: Statements, { keys, neighbours }: LocateRequest): Promise<LocatedChunk[]> {
   const rows = await on.query(`${selectChunks(on)} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
   const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
@@ -135,7 +135,7 @@ export async function documentTypes(on: Statements, { anyTags }: Scope): Promise
   return rows.map((row) => ({ type: textOf(row, 'doc_type'), count: numberOf(row, 'total') }));
 }
 
-/** Types are free text; nobody chooses among more. */
+/** Max types returned. Types are free text, and nobody chooses among more. */
 const typesMax = 100;
 
 /** How many documents have each tag, by tag. */

@@ -44,7 +44,7 @@ export function isCollection(tag: string): boolean {
 /** All other tags. */
 export const otherRanges = ["tag < 'collection:'", "tag >= 'collection;'"];
 
-/** A document's name among the passages. */
+/** How passages refer to their document. */
 export function parentOf(document: number): string {
   return String(document);
 }
@@ -63,8 +63,8 @@ export function labelsOf(docType: string, tags: readonly string[]): string[] {
 }
 
 /**
- * SQLite lower-cases ASCII only, so other text is compared in its usual spellings, with composed and decomposed accents, as
- * some systems write file names.
+ * SQLite lower-cases ASCII only, so other text is compared as written, in lower and upper case, and capitalised. Accents may be
+ * composed or decomposed: file systems differ.
  */
 function nameCondition(word: string, dialect: Dialect): Condition {
   const lower = word.toLowerCase();

@@ -17,7 +17,7 @@ interface DocumentChunks {
 export async function writeChunks(on: Statements, document: DocumentChunks): Promise<void> {
   const { schema, words } = on.dialect;
   const rows = passageRows(document);
-  // Started before the rows are written, so that a thread can help. Written at the end: see removePassages.
+  // Tokenising starts before the rows are written, so that a thread can help. The words are written last: see removePassages.
   const writeWords = words.tokenize(rows);
   await removePassages(on, [document.id]);
   const keys = await insertPassages(on, rows);
@@ -30,7 +30,7 @@ export async function writeChunks(on: Statements, document: DocumentChunks): Pro
   await writeWords(on, passageWords, keys);
 }
 
-/** Queried first: a statement that may remove rows of other tables makes FTS5 flush its pending words. */
+/** Deletes only if there are passages: even an empty DELETE that may cascade makes FTS5 flush its pending words. */
 export async function removePassages(on: Statements, documents: readonly number[]): Promise<void> {
   const among = `${on.dialect.schema}kb_passages WHERE parent IN (${on.dialect.texts})`;
   const list = [{ list: documents.map(parentOf) }];
@@ -38,7 +38,7 @@ export async function removePassages(on: Statements, documents: readonly number[
   if (known !== undefined) await on.query(`DELETE FROM ${among}`, list);
 }
 
-/** Passages per UPDATE: PostgreSQL's trigger keeps its plan for few rows and may compare each with all others. */
+/** Passages per UPDATE. The plan of PostgreSQL's trigger suits few rows: with many, it may compare each with all others. */
 const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */
@@ -80,7 +80,7 @@ function distinct(labels: readonly string[]): string[] {
   return [...new Set(labels.map(storable))];
 }
 
-/** Returns their keys. */
+/** Inserts passages. Returns their keys. */
 async function insertPassages(on: Statements, rows: readonly PassageRow[]): Promise<number[]> {
   const { schema, rowsAtOnce } = on.dialect;
   const keys = new Map<string, number>();

@@ -12,7 +12,7 @@ import { documentNote } from './read-documents.ts';
 import { labelsOf } from './selection.ts';
 import { writeChunks } from './write-chunks.ts';
 
-/** Document, chunks and the end of the job, in one transaction. */
+/** Writes the document and its chunks and ends the job, in one transaction. */
 export async function finishJob(on: Statements, request: FinishRequest): Promise<FinishOutcome> {
   const { schema, forUpdate } = on.dialect;
   const [row] = await on.query(
@@ -144,7 +144,7 @@ export async function editNote(
   const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
   const twin = others.find(({ document, tags }) => document !== undefined && isVisible(tags, anyTags));
   if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
-  // A waiting job that the caller may not see must not find its content taken; a visible one is reported.
+  // A document or job that the caller may not see keeps the content hash. A visible waiting job will end as a duplicate.
   const isFirst = others.every(
     ({ identity, job, tags }) => identity !== contentHash || (job !== undefined && isVisible(tags, anyTags)),
   );

@@ -5,7 +5,7 @@ export type ContentType = 'text' | 'multimodal';
 export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
-  /** One of these, for callers who may not see others. */
+  /** The entry's thread must be one of these. For callers who may not see others. */
   readonly amongThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;

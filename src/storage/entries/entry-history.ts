@@ -31,7 +31,7 @@ function entryOf(row: Row): Entry {
   return {
     id: numberOf(row, 'key'),
     threadId: textOf(row, 'thread_id'),
-    // The schema allows no others.
+    // The schema allows no other values.
     source: textOf(row, 'source') as Source,
     contentType: textOf(row, 'content_type') as ContentType,
     text: textOf(row, 'text_content'),
@@ -93,7 +93,7 @@ export interface PastState {
   readonly updatedAt: string;
   /** The version with the text of that time; undefined if it is the current one. */
   readonly textVersion: number | undefined;
-  /** The same for the images. */
+  /** The version with the images of that time; undefined if it is the current one. */
   readonly imagesVersion: number | undefined;
 }
 
@@ -121,7 +121,7 @@ function stateOf(versions: readonly Row[], asOf: string): PastState | undefined 
     return holder && numberOf(holder, 'key');
   };
   return {
-    // The schema of entries allows no others.
+    // The schema of entries allows no other values.
     contentType: textOf(first, 'content_type') as ContentType,
     metadata: metadataOf(first),
     tags: JSON.parse(textOf(first, 'tags')),

@@ -7,7 +7,7 @@ import { allOf, amongThreads, isLive } from './filter-condition.ts';
 const threadsNamed = 5;
 const tagsNamed = 10;
 const tagsMax = 10_000;
-/** If no limit is given. */
+/** Max threads if no limit is given. */
 const threadsMax = 1_000_000;
 
 export async function listThreads(on: Statements, request: ThreadsRequest): Promise<ThreadPage> {
@@ -72,7 +72,7 @@ export async function entryStatistics(
     mostActive: mostActive.map((row) => ({ threadId: textOf(row, 'thread_id'), count: numberOf(row, 'total') })),
     topTags: tags.slice(0, tagsNamed),
     summaries: await count(on, 'context_entries o', summarised),
-    // The transaction that writes an entry indexes it.
+    // Entries are indexed by the transaction that writes them.
     indexed: total,
     embedded: known === undefined ? 0 : total - (await count(on, 'context_unembedded p', ofOwners)),
     vectors: await count(on, 'context_vectors p', ofOwners),
@@ -96,7 +96,7 @@ async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[
     .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
 }
 
-/** Condition on rows of parts: their entry is not removed. */
+/** Condition on rows of parts whose entry is not removed. */
 function ofLiveEntries(on: Statements, scope: AmongThreads, entry: string): Condition {
   const { schema } = on.dialect;
   const ofThreads = amongThreads(scope, on.dialect);

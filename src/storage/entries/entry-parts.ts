@@ -84,14 +84,14 @@ export async function unsummarisedEntries(
   );
   return rows.map((row) => ({
     id: numberOf(row, 'key'),
-    // The schema allows no others.
+    // The schema allows no other values.
     source: textOf(row, 'source') as Source,
     text: textOf(row, 'text_content'),
     textHash: textOf(row, 'text_hash'),
   }));
 }
 
-/** Does nothing if the text has changed or was removed. Undefined: no summary can be made. */
+/** Does nothing if the text was changed or removed. An undefined summary means that none can be made. */
 export async function putSummary(
   on: Statements,
   { id, textHash, summary }: Pick<TextToSummarise, 'id' | 'textHash'> & { readonly summary: string | undefined },
@@ -106,7 +106,7 @@ export async function putSummary(
 /** Max rows per statement. */
 const rowsMax = 100;
 
-/** Existing rows stay. */
+/** Inserts rows. Existing rows stay. */
 function insertRows(
   on: Statements,
   into: string,

@@ -68,9 +68,9 @@ export interface StoreRequest extends WriteRequest {
 export interface StoreOutcome {
   readonly id: number;
   readonly threadId: string;
-  /** It repeated the last entry, which was updated. */
+  /** True if it repeated the last entry, which was updated instead. */
   readonly repeated: boolean;
-  /** The entry had a summary, and keeps it. */
+  /** True if the entry already had a summary, which stays. */
   readonly summaryKept: boolean;
 }
 
@@ -306,7 +306,7 @@ export interface PastGaps {
   readonly unknown: number;
   /** Entries that searches cannot find: their text was different, or they were removed since. */
   readonly unsearched: number;
-  /** Entries of that time may have been purged. */
+  /** True if entries of that time may have been purged. */
   readonly purged: boolean;
 }
 
@@ -316,8 +316,8 @@ export interface IndexFieldsRequest {
   /** See field-index. */
   readonly fields: readonly string[];
   /**
-   * What to do if the index differs: nothing (`strict`, `warn`), add and remove (`auto`), or only add. An empty store takes
-   * all.
+   * What to do if the index differs: nothing (`strict`, `warn`), add and remove (`auto`), or only add. An empty store always gets
+   * the requested fields.
    */
   readonly mode: (typeof indexModes)[number];
 }

@@ -13,7 +13,7 @@ export interface IndexedField {
   readonly isObject: boolean;
 }
 
-/** Declared types of a field. Values of every type are distinguished, so only the last changes the index. */
+/** Declared types of a field. The index stores the type of each value anyway, so only `object` makes a difference. */
 export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'object'] as const;
 
 /** `name`, or `name:type`; dots in the name enter objects. Undefined for anything else. */

@@ -118,7 +118,7 @@ export function isOpen(filter: EntryFilter): boolean {
 
 /** A condition on metadata in SQL. */
 interface FieldCondition {
-  /** Holds for every entry that meets the condition. Undefined if nothing narrows. */
+  /** Holds for every entry that meets the condition. Undefined if SQL cannot exclude any entry. */
   readonly necessary: SetCondition | undefined;
   /** True if `necessary` holds for no other entries. If false, `matchesMetadata` decides. */
   readonly isExact: boolean;
@@ -141,7 +141,7 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
   return { necessary: setCondition('f', from, [path, ...values], isCounted, dialect), isExact };
 }
 
-/** The metadata has the key, and in simple cases the value right after it: our JSON has no spaces. */
+/** Searches the JSON text for the key and, in simple cases, the value right after it: our JSON has no spaces. */
 function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | undefined {
   const key = condition.path.at(-1) ?? '';
   if (condition.operator === 'not_exists' || !isPlain(key)) return undefined;
@@ -150,7 +150,7 @@ function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | 
   return { listed: has, tested: has, probe: 'wide' };
 }
 
-/** Empty if the same value can be written in several ways. */
+/** The value as JSON; empty if JSON can write it in several ways. */
 function jsonOf(value: Scalar, caseSensitive: boolean): string {
   if (isLong(value)) return '';
   return typeof value !== 'string' || (caseSensitive && isPlain(value)) ? JSON.stringify(value) : '';
@@ -204,7 +204,7 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** The index has only the nearest double of a long integer, not its digits. */
+/** Not exact for long integers: the index has only the nearest double. */
 function oneOf(wanted: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
   const values = wanted.map(comparable);
   const tests: Condition[] = [];
@@ -237,7 +237,7 @@ function among(column: string, values: readonly (string | number)[], list: strin
   return { sql: `${column} IN (${list})`, values: [{ list: [...new Set(values)] }] };
 }
 
-/** Present, not null and different, including another type. */
+/** Negates a test: the field is present, not null, and has another value or type. */
 function unlike({ sql, values, isExact }: FieldTest): FieldTest {
   if (isExact !== true) return { sql: isPresent, values: [], isExact: false };
   return { sql: `${isPresent} AND NOT ${sql}`, values };
@@ -252,7 +252,7 @@ function ordered(sign: string, value: string | number | bigint, caseSensitive: b
   return { sql, values: [comparableText(value, caseSensitive)] };
 }
 
-/** `position`: of the part in the text, from 1. */
+/** `position`: condition on the position of the part in the text, from 1. */
 function hasPart(
   position: '= 1' | '> 0',
   { value, caseSensitive }: { readonly value: string; readonly caseSensitive: boolean },
@@ -266,7 +266,7 @@ function hasPart(
   };
 }
 
-/** `exact` is stored only if it differs. */
+/** `exact` is stored only if it differs from `folded`. */
 function textColumn(caseSensitive: boolean): string {
   return caseSensitive ? 'coalesce(f.exact, f.folded)' : 'f.folded';
 }

@@ -98,7 +98,7 @@ export function mergePatch(target: Metadata, patch: Metadata): Metadata {
   return Object.fromEntries(merged);
 }
 
-/** For conditions that SQL cannot decide, and past metadata. */
+/** Tests metadata in memory: for conditions that SQL cannot decide, and for past metadata. */
 export function matchesMetadata(metadata: Metadata, conditions: readonly MetadataCondition[]): boolean {
   return conditions.every((condition) => matches(fieldAt(metadata, condition.path), condition));
 }
@@ -190,7 +190,7 @@ export function comparableText(text: string, caseSensitive: boolean): string {
   return caseSensitive ? storable(text) : foldCase(storable(text));
 }
 
-/** Independent of the position in a word, unlike lower-casing a capital sigma. */
+/** Lower-cases, with one form of sigma: JavaScript would use another at the end of a word. */
 function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }

@@ -42,7 +42,7 @@ export async function getEntries(on: Statements, request: GetRequest): Promise<E
   return textChars === undefined || asOf === undefined ? entries : entries.map((entry) => shortened(entry, textChars));
 }
 
-/** As many as fit into the bytes, at least one. */
+/** Loads as many entries as fit into `bytesMax`, but at least one. */
 export async function loadEntries(on: Statements, request: LoadRequest): Promise<LoadedEntries> {
   const { ids, images, order } = request;
   if (ids.length === 0) return { entries: [], rest: [] };
@@ -112,7 +112,7 @@ export async function matchingEntries(on: Statements, filter: EntryFilter): Prom
   return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
 }
 
-/** Texts by id, after `after`. */
+/** Texts after the id `after`, in id order. */
 export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
   const { asOf } = filter;
   const { condition, passes = () => true } = await selectEntries(on, filter, 'read', 'some');

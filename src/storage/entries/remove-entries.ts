@@ -25,7 +25,7 @@ import { lockThreads, recountThreads } from './thread-counts.ts';
 /** Max ids and threads per answer. */
 const namedMax = 100;
 
-/** Entries per UPDATE: PostgreSQL's trigger keeps its plan for few rows and may compare each with all others. */
+/** Entries per UPDATE. The plan of PostgreSQL's trigger suits few rows: with many, it may compare each with all others. */
 const changedAtOnce = 25;
 
 /** Hides entries from all reads; `restore` brings them back until they are purged. */
@@ -96,7 +96,7 @@ async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
 /** Characters of the text of a deleted entry in a list. */
 const listedChars = 300;
 
-/** Restorable ones, last deleted first. */
+/** Restorable entries, last deleted first. */
 export async function deletedEntries(
   on: Statements,
   { limit, offset, ...scope }: DeletedEntriesRequest,
@@ -119,7 +119,7 @@ export async function deletedEntries(
   return { entries, total: numberOf(count, 'total') };
 }
 
-/** Deletes deleted entries for good. Returns how many. */
+/** Purges deleted entries. Returns how many. */
 export async function purgeEntries(
   on: Statements,
   { ids, ...scope }: AmongThreads & { readonly ids: readonly number[] },

@@ -32,8 +32,8 @@ export interface Selection {
 }
 
 /**
- * `search`: omits entries whose text at `asOf` was different. `some`: for a page, or to test entries one by one (see
- * planConditions). `all`: for the keys of all.
+ * `search`: omits entries whose text at `asOf` was different. `some`: to read a page, or to test entries one by one (see
+ * planConditions). `all`: to read the keys of all.
  */
 export async function selectEntries(
   on: Statements,

@@ -6,7 +6,7 @@ import type { ContentType } from './entry-filter.ts';
 
 /**
  * Locks threads before entries are added, removed or restored, so that later reads stay valid until the end. All threads share
- * 256 locks, because PostgreSQL has no room for one per thread. Locking threads before rows avoids deadlocks.
+ * 256 locks, because PostgreSQL's lock table is too small for one per thread. Locking threads before rows avoids deadlocks.
  */
 export async function lockThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
   const names = threadIds.map((threadId) => `threads ${textHash(threadId).slice(0, 2)}`);
@@ -35,7 +35,7 @@ export async function countRetyped(on: Statements, threadId: string, type: Conte
   );
 }
 
-/** After entries were removed or restored. */
+/** Call after entries were removed or restored. */
 export async function recountThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
   const { schema, texts } = on.dialect;
   const list = { list: threadIds };

@@ -43,7 +43,7 @@ interface Turn {
   readonly order: number;
 }
 
-/** In order. An entry that repeats the last one of its thread and source updates it. */
+/** Stores entries in order. An entry that repeats the last one of its thread and source updates it. */
 export async function storeEntries(on: Statements, { entries, idempotency }: StoreRequest): Promise<StoreOutcome[]> {
   return once(on, idempotency, async () => {
     const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
@@ -82,7 +82,7 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
   });
 }
 
-/** In order. With `allOrNothing`, an unknown id throws `entry_not_found`. */
+/** Updates entries in order. With `allOrNothing`, an unknown id throws `entry_not_found`. */
 export async function updateEntries(
   on: Statements,
   { updates, allOrNothing, idempotency, ...scope }: UpdateRequest,
@@ -112,7 +112,7 @@ function turnKey(threadId: string, source: Source): string {
   return `${source} ${threadId}`;
 }
 
-/** Keys of stored entries are lower. */
+/** `order` of new entries starts here: keys of stored entries are lower. */
 const storedOrderMax = 2 ** 52;
 
 async function lastTurns(on: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {
@@ -128,7 +128,7 @@ async function lastTurns(on: Statements, threads: readonly string[]): Promise<Ma
   return new Map(
     rows.map((row) => {
       const id = numberOf(row, 'key');
-      // The schema allows no others.
+      // The schema allows no other values.
       const key = turnKey(textOf(row, 'thread_id'), textOf(row, 'source') as Source);
       return [key, { id, textHash: textOf(row, 'text_hash'), order: id }];
     }),
@@ -151,7 +151,7 @@ const columns =
   'thread_id, source, content_type, text_content, text_hash, metadata, summary, created_at, updated_at, summary_due';
 const types = columns.split(', ').map((column): ColumnType => (column === 'summary_due' ? 'integer' : 'text'));
 
-/** Returns their ids. `keys`: explicit ids, ascending. */
+/** Adds entries and returns their ids. `keys`: explicit ids, ascending. */
 export async function addEntries(
   on: Statements,
   entries: readonly NewEntry[],
@@ -189,7 +189,7 @@ function rowOf(on: Statements, entry: NewEntry): (string | number | null)[] {
   ];
 }
 
-/** Keeps what the repeated call omits. Returns whether there is already a summary. */
+/** Updates the repeated entry, but keeps what the call omits. Returns whether there is already a summary. */
 async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
   const { metadata } = entry;
   const tags = entry.tags.length > 0 ? entry.tags : undefined;
@@ -217,7 +217,7 @@ async function updateOne(
   const [row] = await on.query(`SELECT * FROM ${schema}context_entries o WHERE ${sql} ${forUpdate}`, values);
   if (row === undefined) return { id, found: false };
   const metadata = newMetadata(update, row);
-  // The schema allows no others.
+  // The schema allows no other values.
   const before = textOf(row, 'content_type') as ContentType;
   const type = images === undefined ? before : contentType(images.length);
   await keepVersion(on, row, { text: text !== undefined, images: images !== undefined });
@@ -257,7 +257,7 @@ function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   );
 }
 
-/** `position`: in a batch. */
+/** `position`: of the entry in a batch. */
 function notFound(id: number, position: number | undefined): CarrelError {
   const message = `Context entry with ID ${id} not found`;
   if (position === undefined) return new CarrelError('entry_not_found', message, { data: { context_id: id } });

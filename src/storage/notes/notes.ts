@@ -44,7 +44,7 @@ export async function getNote(on: Statements, id: string): Promise<Note | undefi
   return row && noteOf(row);
 }
 
-/** About what a reranking model reads. */
+/** About as much text as a reranking model reads. */
 const passageUnits = 1_100;
 
 /** With a query most relevant first, else newest first; ties by id. */
@@ -132,7 +132,7 @@ export async function saveNote(on: Statements, { idempotency, ...fresh }: NoteTo
 }
 
 /**
- * Replaces only what is given. A missing or deleted note is `note_not_found`. A change without effect keeps `updatedAt`, so
+ * Replaces only the given fields. A missing or deleted note is `note_not_found`. A change without effect keeps `updatedAt`, so
  * that a repeated call is harmless.
  */
 export async function updateNote(on: Statements, { id, changes, idempotency }: NoteUpdate): Promise<Note> {
@@ -157,7 +157,7 @@ export async function updateNote(on: Statements, { id, changes, idempotency }: N
   });
 }
 
-/** Can be restored for `keptDays`; then the next write purges it. Repeating it changes nothing. */
+/** Deletes a note. It can be restored for `keptDays`; then the next write purges it. Repeating the call changes nothing. */
 export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<RemovedNote> {
   return once(on, idempotency, async () => {
     const { key, deletedAt } = await lockNote(on, id);
@@ -173,7 +173,7 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
   });
 }
 
-/** A note that is not deleted does not change. */
+/** Restores a note. One that is not deleted does not change. */
 export async function restoreNote(on: Statements, { id, idempotency }: NoteRequest): Promise<Note> {
   return once(on, idempotency, async () => {
     const { key, note, deletedAt } = await lockNote(on, id);
@@ -185,7 +185,7 @@ export async function restoreNote(on: Statements, { id, idempotency }: NoteReque
   });
 }
 
-/** Restorable ones, last deleted first. */
+/** Restorable notes, last deleted first. */
 export async function deletedNotes(
   on: Statements,
   { limit, offset }: { limit: number; offset: number },
@@ -207,7 +207,7 @@ export async function deletedNotes(
   return { notes, total: numberOf(count, 'total') };
 }
 
-/** Deletes deleted notes for good. Returns how many. */
+/** Purges deleted notes. Returns how many. */
 export async function purgeNotes(on: Statements, { ids }: { ids: readonly string[] }): Promise<number> {
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}notes WHERE deleted_at IS NOT NULL AND id IN (${on.dialect.texts}) RETURNING key`,

@@ -6,7 +6,7 @@ import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import type { PassageFilter, PassagePage, PassageSearch, StoredPassage } from './passage.ts';
 
-/** In the order of the keys; unknown keys are omitted. */
+/** Passages in the order of the keys. Unknown keys are omitted. */
 export async function getPassages(on: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
   const rows = await rowsByKey(on, '*', keys);
   return keys.flatMap((key) => {

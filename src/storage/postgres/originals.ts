@@ -76,7 +76,7 @@ async function addStaged(on: Statements): Promise<string> {
   return String(numberOf(row, 'key'));
 }
 
-/** Also removes what was staged a day ago and never adopted. */
+/** Lists all hashes. Also removes originals that were staged a day ago and never adopted. */
 async function listOriginals(on: Statements): Promise<string[]> {
   await on.query("DELETE FROM carrel.kb_originals WHERE hash IS NULL AND staged_at < now() - interval '1 day'");
   const rows = await on.query('SELECT hash FROM carrel.kb_originals WHERE hash IS NOT NULL');

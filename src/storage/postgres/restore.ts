@@ -30,7 +30,7 @@ const sentAtOnce = 256 * 1024;
 /** The same size as for other originals. */
 const partBytes = 1024 * 1024;
 
-/** In one transaction: others see the old content until its end, then the new. */
+/** Restores in one transaction: others see the old content until its end, then the new. */
 export async function restorePostgres<T>(
   config: PostgresConfig,
   { force, onProgress }: BackupOptions,
@@ -46,7 +46,7 @@ export async function restorePostgres<T>(
     onProgress('checking', 0, 0);
     if ((await checkContent(statements)).length > 0) throw damaged();
     await statements.query('COMMIT');
-    // The planner has no statistics of the new rows yet. Without the right to it, autovacuum does it later.
+    // The planner has no statistics of the new rows yet. If we may not run ANALYZE, autovacuum does it later.
     await statements.query('ANALYZE').catch(() => {});
     return filled;
   } catch (error) {

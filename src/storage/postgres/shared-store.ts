@@ -36,7 +36,7 @@ const add = `${put} WHERE p.expires_at <= ${nowMs} RETURNING piece`;
 const removeExpired = `DELETE FROM carrel.shared_parts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM carrel.shared_parts WHERE NOT ${isAlive} ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
-/** Ids may come from callers. One with a character that PostgreSQL can't store matches nothing. */
+/** Ids may come from callers. An id with a character that PostgreSQL can't store matches nothing. */
 const thingValues = ({ kind, id }: ThingName): string[] => [kind, storable(id)];
 const partValues = (part: PartName): BoundValue[] => [...thingValues(part), part.part];
 
@@ -108,7 +108,7 @@ export function createSharedStore(
         yield contentOf(row);
       }
     },
-    /** For content of one piece. */
+    /** Only for content of one piece. */
     async readAll({ kind, part }) {
       const rows = await select(
         `SELECT content FROM carrel.shared_parts WHERE kind = ? AND part = ? AND piece = 0 AND ${isAlive}`,

@@ -1,9 +1,9 @@
 import { CarrelError } from '../../base/errors.ts';
 
-/** Development versions used the numbers below it. A new database has 0. */
+/** Development versions used the numbers below this one. A new database has 0. */
 const firstSchema = 8;
 
-/** For both databases: each has a list of steps that leads to it. */
+/** The same for both databases: the steps of each lead to it. */
 export const newestSchema = 8;
 
 /** The schema version after a list of steps; the first creates `firstSchema`. */

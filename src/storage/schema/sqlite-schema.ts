@@ -1,12 +1,12 @@
 import { createTable, type Table, t } from './table.ts';
 import { type Corpus, corpora, firstSettings, tables, type wordOwners } from './tables.ts';
 
-/** The columns of an FTS5 index. The first has no number in its encoding, and nearly all terms are in the body. */
+/** The columns of an FTS5 index. FTS5 encodes the first most compactly, and nearly all terms are in the body. */
 export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';
 
 /**
  * Segments of one level are merged when there are this many, in small parts with each write; a write waits for a whole merge
- * only at three times as many. More suit bulk writes, but a search opens them all.
+ * only at three times as many. More segments suit bulk writes, but a search opens all of them.
  */
 const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, context_entry: 8, kb_passage: 16 };
 
@@ -32,7 +32,7 @@ export const sqliteSchema: string = [
  * all tables explicitly: a statement with a trigger begins with a savepoint, and at each savepoint FTS5 flushes its pending
  * terms (up to `hashsize` bytes) as one segment per text.
  *
- * The tokenizer splits at spaces what the analysis has joined; the three signs that occur inside terms are listed. Labels are
+ * The tokenizer splits the analysed terms at spaces; `tokenchars` lists the three signs that occur inside terms. Labels are
  * tokens too: `#`, which no term begins with, and the label's bytes in hex.
  */
 function wordIndex([name, merged]: readonly [string, number]): string {

@@ -3,7 +3,7 @@ export type ColumnKind = 'text' | 'number' | 'list' | 'bytes' | 'vector';
 
 export type Backend = 'sqlite' | 'postgres';
 
-/** SQL that may differ between the two. */
+/** SQL that may differ between the two databases. */
 type Sql = string | Readonly<Record<Backend, string>>;
 
 export interface Column {
@@ -29,7 +29,7 @@ export interface Index {
 export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
-  /** If it is not `t.key`. */
+  /** The primary key, if it is not a column `t.key`. */
   readonly primaryKey?: readonly string[];
   readonly check?: string;
   /** By name. */

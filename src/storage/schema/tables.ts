@@ -1,6 +1,6 @@
 import { check, optional, type Table, t, unique } from './table.ts';
 
-/** Not deleted. */
+/** Condition: not deleted. */
 const live = 'deleted_at IS NULL';
 
 const changes = { created_at: t.time, updated_at: t.time, deleted_at: optional(t.time) };

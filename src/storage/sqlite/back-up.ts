@@ -103,7 +103,7 @@ function checkState(database: DatabaseSync): void {
   );
 }
 
-/** A view in place of a table may never end. */
+/** Reading a view in place of a table might never end. */
 function isTable(database: DatabaseSync, name: string): boolean {
   const row = database.prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'").get(name);
   return row !== undefined;

@@ -110,7 +110,7 @@ function mayBeOfAnother(path: string, documentsDir: string): boolean {
   return namesIn(folder).some((name) => name !== basename(path) && extname(name) === extname(path));
 }
 
-/** Under a temporary name first: one of several concurrent starts wins, and a kill leaves no partial file. */
+/** Creates it under a temporary name first: one of several concurrent starts wins, and a kill leaves no partial file. */
 function makeDatabase(path: string): void {
   removeLeftovers(path);
   const fresh = `${temporaryPath(path)}.db`;
@@ -140,7 +140,7 @@ function giveName(fresh: string, path: string): void {
 }
 
 export interface FileWatch {
-  /** Throws if the data, written or just committed, is no longer under the database's name. */
+  /** Throws if the files are no longer under their names, before a write or after its commit. */
   check(moment: 'before' | 'after'): void;
   /** True if only the log was deleted. Its content can still be moved into the database. */
   logIsGone(): boolean;
@@ -159,12 +159,12 @@ export function watchFile(path: string, expected: FileIdentity | undefined): Fil
     check(moment) {
       for (const each of files) {
         const now = identityOf(each.file);
-        // A database that was just switched to WAL has its log from the first transaction.
+        // A database that was just switched to WAL gets its log with the first transaction.
         each.identity ??= now;
         if (now === undefined || now !== each.identity) lost(moment);
       }
     },
-    // With a new log in its place another process has the database, and the old one would overwrite its work.
+    // If there is a new log, another process uses the database, and the old log would overwrite its work.
     logIsGone: () => identityOf(path) === files[0]?.identity && identityOf(`${real}-wal`) === undefined,
   };
 }
@@ -186,8 +186,8 @@ function lost(moment: 'before' | 'after' = 'before'): never {
 }
 
 /**
- * Notes and memories are private. Only for a file known to be ours: anything else that a path names by mistake keeps its mode.
- * SQLite gives the log and its index the mode of the database file.
+ * Makes the files private, because notes and memories are. Call it only for a file known to be ours: a path may name another
+ * file by mistake. SQLite gives the log and its index the mode of the database file.
  */
 export function closeToOthers(path: string): void {
   for (const file of databaseFiles(path)) {

@@ -7,7 +7,7 @@ import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isBusy, openFailure } from './storage-error.ts';
 
 export interface DatabaseConfig {
-  /** Language of all words. A writer without it keeps the database's; a reader must be told. */
+  /** Language of all words. A writer without it keeps the database's; a reader needs it. */
   readonly language?: Language | undefined;
   readonly path: string;
   /** Identity of the expected file. A writer without it creates the database if there is none. */
@@ -44,13 +44,13 @@ const lockAttemptsMax = 3;
 
 const statementsMax = 1000;
 
-/** Per connection; everything else is in the system's cache. A writer also keeps its changes there. */
+/** Page cache of a connection; a writer's also holds its changes. Everything else is in the system's cache. */
 const cacheKilobytes = { reader: 8_192, writer: 16_384 } as const;
 
 export function openDatabase(config: DatabaseConfig): Database {
   const { path, role } = config;
   const identity = config.identity ?? (role === 'writer' ? ensureDatabaseFile({ path }) : undefined);
-  // Opening it would create a new one.
+  // Opening a missing file would create a new one.
   checkIdentity(path, identity);
   const connection = connect(path, role);
   let watch: FileWatch | undefined;
@@ -59,7 +59,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     if (role === 'writer') watch = watchFile(path, identity);
     else checkIdentity(path, identity);
   } catch (error) {
-    // Before closing frees file descriptors.
+    // Called before `close`, which frees file descriptors.
     const explained = openFailure(path, error);
     connection.close();
     throw explained;
@@ -142,7 +142,7 @@ function rescue(connection: DatabaseSync): void {
   try {
     connection.exec('PRAGMA wal_checkpoint(FULL)');
   } catch {
-    // The reported failure says what to do.
+    // The caller reports the failure and what to do.
   }
 }
 
@@ -157,7 +157,7 @@ function begin(connection: DatabaseSync): void {
   }
 }
 
-/** Never add to another program's tables. */
+/** Rejects another program's database: never add to its tables. */
 export function checkOwner(database: Pick<Database, 'get'>): void {
   const row = database.get('PRAGMA application_id');
   const id = row === undefined ? 0 : numberOf(row, 'application_id');
@@ -173,7 +173,7 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
   throw new CarrelError('storage_foreign', `The database file belongs to ${whose}. ${choices}`);
 }
 
-/** The server whose tools the context store implements. */
+/** True for a database of mcp-context-server, whose tools the context store implements. */
 function isOriginal(database: Pick<Database, 'get'>): boolean {
   const found = database.get(
     "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name IN ('context_entries', 'image_attachments')",

@@ -13,7 +13,7 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     schema: '',
     integers: 'SELECT value FROM json_each(?)',
     fewIntegers: 'SELECT value FROM json_each(?)',
-    // A double over 2^53 is printed with fewer digits than its integer value, and would be read as another one.
+    // A double over 2^53 is printed with fewer digits than its integer value, and would be read as another integer.
     numbers: 'SELECT CAST(value AS REAL) FROM json_each(?)',
     texts: 'SELECT value FROM json_each(?)',
     textList: (select) => `(SELECT json_group_array(value) FROM (${select}))`,

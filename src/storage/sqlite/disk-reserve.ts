@@ -17,9 +17,9 @@ import { realDatabase } from './database-files.ts';
 export interface DiskReserve {
   /** Reserves the space if the disk has plenty. */
   hold(): void;
-  /** Releases it to the database and shortens the log. False: nothing was reserved. */
+  /** Releases the space to the database and shortens the log. False: nothing was reserved. */
   release(database?: Database): boolean;
-  /** Reserves what is free again, before others use it: only deletions may continue. */
+  /** Reserves free space again before other writes use it: only deletions may continue. */
   regain(database: Database | undefined): void;
 }
 
@@ -79,7 +79,7 @@ function shortenLog(database: Database, path: string): void {
   }
 }
 
-/** As far as there is space. Not with zeros, for which some file systems allocate none. */
+/** Fills the file as far as there is space. Not with zeros: some file systems allocate no space for them. */
 function fill(file: string): void {
   const block = randomFillSync(Buffer.alloc(256 * 1024));
   try {
@@ -90,6 +90,6 @@ function fill(file: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // The disk is full: keeps what it got.
+    // The disk is full: the file keeps what was written.
   }
 }

@@ -13,7 +13,7 @@ const stagedMaxMs = 24 * 60 * 60_000;
 
 /**
  * Originals as files `<folder>/<hash>`, next to the database. Bytes are first written and synced to a file in
- * `<folder>/incoming`; the transaction that accepts them renames it. Only a transaction removes a file under its hash, so
+ * `<folder>/incoming`; the transaction that accepts them renames the file. Only a transaction removes a file under its hash, so
  * nothing that refers to it can lose it.
  */
 export function createOriginals(folder: string, transactions: Transactions): OriginalStore {

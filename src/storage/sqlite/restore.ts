@@ -154,7 +154,7 @@ async function replaceFile<T>(
   }
 }
 
-/** Renames the new file to the path while nobody else has the database open, or rejects it. Without a new file, only checks. */
+/** Renames the new file to the path, or throws if somebody else has the database open. Without a new file, only checks. */
 function replaceOrReject(path: string, force: boolean, fresh?: string): void {
   try {
     // An empty file is a lost database, and needs no --force.
@@ -187,8 +187,8 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
 }
 
 /**
- * Moved aside with its log: it may still be readable. A log without its database is moved too: SQLite would use it for the new
- * file.
+ * Moves the old file aside with its log: its data may be recoverable. A log without its database is moved too: SQLite would use
+ * it for the new file.
  */
 function replaceUnreadable(path: string, fresh: string): void {
   for (const suffix of ['-wal', '-shm', '']) {

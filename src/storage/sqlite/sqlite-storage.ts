@@ -46,7 +46,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   const ready = readyLanguage(config.path, config.language);
   let language = ready ?? config.language;
   let writer: SqliteThread | undefined;
-  // Two at the thread, so that it has the next while an answer is on its way. The others wait here, fairly by caller.
+  // The thread gets two writes at a time, so that it can start one while the answer of another is on its way. Others wait here.
   const writes = createSlots({ runningMax: 2, waitingMax: Number.POSITIVE_INFINITY });
   let closed = false;
   let [opened, broken] = [0, 0];

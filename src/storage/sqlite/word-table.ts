@@ -23,7 +23,7 @@ export function createWordTable(database: Database): WordTable {
         writeTerms(database, index, keys, texts);
         for (const { sql, values } of also) await on.query(sql, values);
       },
-    /** FTS5 walks the keys upwards: how far the first ones reach shows how many there are. */
+    /** FTS5 lists matches in key order, so large counts are estimated from the key that the first `countedMax` reach. */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
         SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;

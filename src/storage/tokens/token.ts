@@ -53,7 +53,7 @@ export async function listTokens(on: Statements): Promise<StoredToken[]> {
   return rows.map(tokenOf);
 }
 
-/** Not if revoked; expired ones are found. */
+/** Finds a token that is not revoked. It may have expired. */
 export async function findToken(on: Statements, { hash }: { hash: string }): Promise<StoredToken | undefined> {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}access_tokens WHERE hash = ? AND revoked_at IS NULL`,
@@ -62,7 +62,7 @@ export async function findToken(on: Statements, { hash }: { hash: string }): Pro
   return row === undefined ? undefined : tokenOf(row);
 }
 
-/** False if none of this name is in use. */
+/** False if no token of this name is in use. */
 export async function revokeToken(on: Statements, { name }: { name: string }): Promise<boolean> {
   const rows = await on.query(
     `UPDATE ${on.dialect.schema}access_tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL RETURNING key`,
@@ -71,19 +71,19 @@ export async function revokeToken(on: Statements, { name }: { name: string }): P
   return rows.length > 0;
 }
 
-/** Revokes all and forgets that there were any. Returns how many were in use. */
+/** Revokes all tokens and forgets that there were any. Returns how many were in use. */
 export async function forgetTokens(on: Statements): Promise<number> {
   const rows = await on.query(`DELETE FROM ${on.dialect.schema}access_tokens RETURNING revoked_at`);
   return rows.filter((row) => optionalTextOf(row, 'revoked_at') === undefined).length;
 }
 
-/** True if there has ever been one, revoked or not, since the last `forgetAll`. */
+/** True if there has been a token, revoked or not, since the last `forgetAll`. */
 export async function anyToken(on: Statements): Promise<boolean> {
   const rows = await on.query(`SELECT key FROM ${on.dialect.schema}access_tokens LIMIT 1`);
   return rows.length > 0;
 }
 
-/** Records its use. */
+/** Records the use of a token. */
 export async function touchToken(on: Statements, { id, time }: { id: number; time: string }): Promise<void> {
   await on.query(
     `UPDATE ${on.dialect.schema}access_tokens SET last_used_at = ?

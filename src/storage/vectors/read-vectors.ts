@@ -27,7 +27,7 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
   const own = await findModel(on, request);
   const key = own?.key ?? 0;
   const removals = `${schema}${corpus}_vector_removals`;
-  // Each is one index lookup, except for the short list of waiting texts.
+  // Each subquery is one index lookup, except the one on the short list of waiting texts.
   const [row = {}] = await on.query(
     `SELECT (SELECT coalesce(max(key), 0) FROM ${schema}${corpus}_vectors WHERE model = ?) AS last_key,
        (SELECT coalesce(min(number), 1) FROM ${removals}) AS first_removal,
@@ -122,7 +122,7 @@ async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number
   return numberOf(row, 'total');
 }
 
-/** What a search by meaning over entries starts from. */
+/** The first read of a search by meaning over entries. */
 export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
   const { model, filter } = request;
   const state = await vectorState(on, { corpus: 'context', model });
@@ -132,7 +132,7 @@ export async function lookAtEntryVectors(on: Statements, request: NearestRequest
   return { state, nearest: undefined, passing };
 }
 
-/** The same over passages. */
+/** The first read of a search by meaning over passages. */
 export async function lookAtPassageVectors(
   on: Statements,
   request: NearestRequest<PassageFilter>,

@@ -32,7 +32,7 @@ export async function waitingTexts(
   return rows.map(textFrom[corpus]);
 }
 
-/** The owners of all such texts, ascending. */
+/** The owners of all texts without vectors of this model, ascending. */
 export async function unembeddedOwners(on: Statements, { corpus, model }: ModelRequest): Promise<number[]> {
   const { schema } = on.dialect;
   const rows = await on.query(
@@ -43,7 +43,7 @@ export async function unembeddedOwners(on: Statements, { corpus, model }: ModelR
   return rows.map((row) => numberOf(row, 'owner'));
 }
 
-/** Hashes of the current texts. Locked in key order until the end. */
+/** Hashes of the current texts. Locks their rows in key order until the end of the transaction. */
 export async function currentHashes(
   on: Statements,
   corpus: VectorCorpus,
@@ -139,7 +139,7 @@ export async function claimableTexts(
   return { isFree: false, elsewhere: await claimedElsewhere(on, known.key, request) };
 }
 
-/** Releases their claims. */
+/** Releases all claims of a claimant on texts of a model. */
 export async function releaseClaims(
   on: Statements,
   { corpus, model, claimant }: ReleaseClaimsRequest & ModelRequest,
@@ -171,7 +171,7 @@ function among(
   return { sql: `u.model = ? AND u.owner IN (${on.dialect.integers})`, values: [model, { list: owners }] };
 }
 
-/** A claimant gets its own claims again. */
+/** Condition on a text: unclaimed, or its claim has expired or belongs to the same claimant. */
 function isFree(on: Statements): string {
   return `(u.claimed_until IS NULL OR u.claimed_until < ${on.dialect.nowMs} OR u.claimed_by = ?)`;
 }

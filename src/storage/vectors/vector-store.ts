@@ -28,12 +28,12 @@ import type {
 } from './vector.ts';
 import { putVectors } from './write-vectors.ts';
 
-/** If the database finds the nearest vectors itself. */
+/** For a database that finds the nearest vectors itself. */
 export interface NearestOperations extends NearestFinders {
   removeIndex(corpus: VectorCorpus, model: number): Promise<void>;
 }
 
-/** One transaction each. */
+/** Operations of one transaction each. */
 export const vectorOperations = {
   ...reads(
     {
@@ -68,7 +68,7 @@ export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { 
    */
   claim(request: ClaimTextsRequest): Promise<ClaimedTexts>;
   /**
-   * Also stores vectors in blocks, which load many times faster. Does nothing if the database searches. When aborted, it ends
+   * Also stores vectors in blocks, which load many times faster. Does nothing if the database has a vector index. An abort ends it
    * after the current block, which stays.
    */
   pack(model: string, options?: ReadOptions): Promise<void>;
@@ -77,7 +77,7 @@ export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { 
    * Undefined if the database has no index for it: then the search keeps a copy of the vectors in memory.
    */
   readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
-  /** What a search by meaning starts from. */
+  /** The first read of a search by meaning. */
   look(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorLook>;
   /** The owners that pass the filter. */
   matching(filter: Filter, options?: ReadOptions): Promise<IdPages>;

@@ -2,7 +2,7 @@ import { CarrelError } from '../../base/errors.ts';
 import type { IdPages } from '../id-set.ts';
 import { dotProduct, quantise } from './quantise.ts';
 
-/** What is searched by meaning. The owner of a vector is an entry in `context`, and a passage key in `kb`. */
+/** The texts that are searched by meaning. The owner of a vector is an entry in `context`, and a passage key in `kb`. */
 export const vectorCorpora = ['context', 'kb'] as const;
 export type VectorCorpus = (typeof vectorCorpora)[number];
 
@@ -159,12 +159,12 @@ export function dimensionsError(model: string, stored: number, given: number): C
   return new CarrelError('unavailable', message, { data: { stored, given } });
 }
 
-/** The score of a vector. One of another length is near nothing. */
+/** A stored vector with its score for the query. */
 export function scored(query: Float32Array, { vector, ...stored }: StoredVector): ScoredVector {
   return { ...stored, score: dotProduct(query, vector) };
 }
 
-/** The parts of a block to store or send. All vectors have the same length. */
+/** Packs vectors into a block to store or send. All vectors have the same length. */
 export function blockOf(rows: readonly { key: number; owner: number; vector: Float32Array }[]): VectorBlock {
   const dimensions = rows[0]?.vector.length ?? 0;
   const codes = new Int8Array(rows.length * dimensions);

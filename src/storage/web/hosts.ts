@@ -41,7 +41,7 @@ export async function keepHost(
     host: string;
     owner: string;
     leaseMs: number;
-    /** No request before this time has passed. */
+    /** Time until the next request may be sent. */
     waitMs?: number | undefined;
     robots?: { text: string; lastsMs: number } | undefined;
   },

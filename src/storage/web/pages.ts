@@ -50,7 +50,7 @@ export interface NewLinks {
   readonly pagesMax: number;
 }
 
-/** `dropped`: links without room. Undefined: the run belongs to another process, and nothing was saved. */
+/** `dropped`: links over `pagesMax`. Undefined: the run belongs to another process, and nothing was saved. */
 export type SaveOutcome = { readonly added: number; readonly dropped: number } | undefined;
 
 /** Pages after a key, in discovery order. */
@@ -107,7 +107,7 @@ export async function sourcePages(
   }));
 }
 
-/** Pages, new links and the run's progress, in one transaction. */
+/** Saves pages, new links and the run's progress in one transaction. */
 export async function savePages(
   on: Statements,
   { source, pages, removed = [], links, progress, ...run }: SavedPages,
@@ -145,7 +145,7 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   );
 }
 
-/** Pages whose text was attributed to one that is gone: they are visited again for their own. */
+/** Schedules a visit to pages whose text was attributed to a page that is gone, to store their own text. */
 async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
   const { schema, nowMs } = on.dialect;
   await on.query(
@@ -181,7 +181,7 @@ function pageOf(row: Row): StoredPage {
     key: numberOf(row, 'key'),
     url: textOf(row, 'url'),
     depth: numberOf(row, 'depth'),
-    // The schema allows no others.
+    // The schema allows no other values.
     state: textOf(row, 'state') as PageState,
     document: row['document'] === null ? undefined : numberOf(row, 'document'),
     etag: optionalTextOf(row, 'etag'),

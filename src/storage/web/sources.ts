@@ -81,7 +81,7 @@ export async function addSource(
   return { source: { ...source, job }, job, isNew: known === undefined };
 }
 
-/** With at least one of the tags, or all; by id. */
+/** Sources with at least one of the tags, or all sources without `anyTags`. Ordered by id. */
 export async function listSources(
   on: Statements,
   { anyTags, ids }: { anyTags?: readonly string[] | undefined; ids?: readonly number[] | undefined },
@@ -127,7 +127,7 @@ export async function startDue(on: Statements, { jitter }: Jitter): Promise<numb
   return rows.length;
 }
 
-/** Also stops the run. A resumed source is refreshed at once, if it has refreshes. */
+/** Pausing also stops the run. A resumed source is refreshed at once, if it has refreshes. */
 export async function pauseSource(on: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
   const { schema, nowMs } = on.dialect;
   const source = await lockedSource(on, id);
@@ -174,7 +174,7 @@ export function sourceOf(row: Row): StoredSource {
   };
 }
 
-/** Added to the clock; null if no refresh follows. */
+/** Milliseconds from now to the next refresh; null if none follows. */
 function nextAt({ refreshHours }: SourceSettings, jitter: number): [number | null] {
   return [refreshHours === null ? null : Math.round(refreshHours * hourMs * (1 + jitterShare * jitter))];
 }

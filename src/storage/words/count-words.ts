@@ -86,7 +86,7 @@ async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): 
     .map((written) => ({ term: stemOf(written), written, share: likely(written) / likeliest }));
 }
 
-/** Positions read again: a transaction may commit after one that took later positions. */
+/** Positions to read again: a transaction may commit after another one that got later positions. */
 const placesReadAgain = 1000;
 
 /** Reads all words when a misspelt one is first looked up, and new ones after a change. */

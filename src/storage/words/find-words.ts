@@ -136,7 +136,7 @@ async function findPool(
   return found;
 }
 
-/** Up to `totalMax`. One common word may reach that alone, in a fraction of the time. */
+/** Counts matches up to `totalMax`. One common word may reach that alone, in a fraction of the time. */
 async function countMatches(
   on: Statements,
   index: WordIndex,

@@ -30,7 +30,7 @@ export function analysisFor(stored: string | undefined, wanted: Language | undef
 const rewrittenAtOnce = 500;
 
 /**
- * Sets this thread's language, and tokenises all texts again if another analysis or language did it before. In one transaction:
+ * Sets this thread's language. Tokenises all texts again if they have another analysis or language. In one transaction:
  * a killed process leaves the old terms, and the next one starts over.
  */
 export async function applyAnalysis(

@@ -2,7 +2,7 @@ import type { IndexedDocument } from '../../words/ranking/word-index.ts';
 import type { Statements, WordIndex } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
 
-/** Documents that are not in the index, in key order. Many at once cost less than one by one. `also`: see WriteWords. */
+/** Indexes documents that are not indexed yet, in key order. Many at once cost less than one by one. `also`: see WriteWords. */
 export async function writeWords(
   on: Statements,
   index: WordIndex,

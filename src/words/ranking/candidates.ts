@@ -68,12 +68,12 @@ export function poolIsFinal(
   return (scores[decidingRank - 1] ?? 0) >= bound;
 }
 
-/** A plain list of alternatives can be run with only some of them. */
+/** True for a plain list of alternatives: a search may start with some of them. */
 export function isAlternatives(query: WordQuery): boolean {
   return query.kind === 'or' && query.parts.every(isLeaf);
 }
 
-/** Its matches contain all of its words. */
+/** True if every match contains all words of the query. */
 export function isConjunction(query: WordQuery): boolean {
   return query.kind === 'and' ? query.parts.every(isLeaf) : isLeaf(query);
 }

@@ -29,7 +29,7 @@ export interface Ranked {
 
 export interface FoundPage {
   readonly found: readonly Ranked[];
-  /** All matches; if they are not counted, up to the end of this page. */
+  /** Number of matches; if they are not counted, only those up to the end of this page. */
   readonly total: number;
   /** Upper bound of the score: a document that repeats every query word. 0 for a query without words. */
   readonly scoreMax: number;

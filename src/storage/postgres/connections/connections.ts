@@ -55,7 +55,7 @@ export interface Connections {
 
 /** Max attempts after a conflict. */
 const conflictsMax = 6;
-/** Max attempts on lost connections, or on those to a server that has become read-only. */
+/** Max attempts after a lost connection, or on a server that has become read-only. */
 const lossesMax = 3;
 const idleTimeoutMs = 60_000;
 
@@ -66,9 +66,9 @@ const endlessMs = 2 ** 31 - 1;
 const heldQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
   AND state_change < clock_timestamp() - interval '1 second' LIMIT 1`;
 
-/** Transactions of one caller that may run at the same time: others find a connection free. */
+/** Max share of the connections that one caller may use, so that others find one free. */
 const callerShare = 0.7;
-/** Transactions that wait for a connection; more are refused. */
+/** Max transactions that wait for a connection; more are refused. */
 const waitingMax = 10_000;
 
 const crowdedError = () =>
@@ -175,7 +175,7 @@ export function createConnections(
   function isWorthRetrying(error: unknown, attempt: Attempt, number: number, deadline: number): boolean {
     const isBlamed = names.isBlamed(error);
     if (!isRetrying) return false;
-    // Other calls will return theirs.
+    // Other calls will return their connections.
     if (isCrowded(error)) return performance.now() < deadline;
     if (isRetryable(error) || isBlamed) return number < conflictsMax;
     if (number >= lossesMax) return false;
@@ -187,7 +187,7 @@ export function createConnections(
     return true;
   }
 
-  /** A connection, when it is the current caller's turn. */
+  /** Waits for the current caller's turn, then returns a connection. */
   async function connect(signal?: AbortSignal): Promise<{ client: PoolClient; release(broken?: Error): void }> {
     const leave = await slots.acquire(signal);
     try {

@@ -23,7 +23,7 @@ export async function withLease(
   for (let waitMs = waitMinMs; (await change(take)).length === 0; waitMs = Math.min(waitMaxMs, waitMs * 1.5)) {
     await delay(waitMs * (0.5 + Math.random()));
   }
-  // A failed renewal is repeated by the next one, and a failed release ends with the lease.
+  // The next renewal makes up for a failed one. If the release fails, the lease expires.
   const renewal = setInterval(() => void change(renew).catch(() => {}), leaseMs / 3).unref();
   try {
     await work();

@@ -25,7 +25,7 @@ interface WalPosition {
   readonly at: bigint;
   /** Incremented by each promotion. A replica on an earlier timeline has diverged. */
   readonly timeline: number;
-  /** The same on a server and all that follow it. */
+  /** The same on a primary and all its replicas. */
   readonly cluster: string;
 }
 

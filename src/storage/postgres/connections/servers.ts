@@ -6,9 +6,9 @@ import { CarrelError } from '../../../base/errors.ts';
 export interface Servers {
   /** Connects to the first available server; throws the last one's error if none is. */
   connect<Connected>(connect: () => Promise<Connected>): Promise<Connected>;
-  /** Not connected yet. With several servers, connecting fails if the server is of the other kind. */
+  /** A client, not connected yet. With several servers, connecting fails if the server is of the other kind. */
   client(options: ClientConfig): Client;
-  /** For a pool. */
+  /** Client class for a pool. */
   readonly Client: typeof Client;
   /** The client's server is no longer of the wanted kind: the next connection goes to another. */
   leave(client: ClientBase): void;
@@ -18,7 +18,7 @@ export type WantedServer = 'primary' | 'standby';
 
 /**
  * Addresses may name several servers, as libpq's do: `postgres://user:password@one:5432,two:5432/database`. They are tried in
- * turn; the first of the wanted kind stays in use while it is.
+ * turn. The first of the wanted kind is used until it changes to the other kind or is down.
  */
 export function createServers(address: string, wanted: WantedServer = 'primary'): Servers {
   const urls = serverUrls(address, wanted);

@@ -63,7 +63,7 @@ export async function transaction<T>(client: PoolClient, parts: TransactionParts
   begun.catch(onBroken);
   let isOver = false;
   const query: Connection['query'] = (sql, values) => {
-    // One of several concurrent steps failed while another continues: the connection will soon serve another call.
+    // A concurrent step may have failed and ended the transaction; the connection will soon serve another call.
     if (isOver) return Promise.reject(new Error('The transaction has ended.'));
     return parts.statements.query(sql, values);
   };
@@ -148,7 +148,7 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal | und
 export interface StatementNames {
   /** Undefined for statements that are not worth preparing. */
   nameOf(text: string): string | undefined;
-  /** The error comes from a prepared statement; retry with other names or none. */
+  /** True if a prepared statement caused the error: retry with other names or none. */
   isBlamed(error: unknown): boolean;
 }
 

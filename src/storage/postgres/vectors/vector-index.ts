@@ -30,7 +30,7 @@ const linkBytes = 1_000;
 /** Fewer vectors are compared as fast without an index. */
 const vectorsMin = 2_000;
 
-/** Building it once takes a sixth of the time of adding vectors one by one, so it waits until most exist. */
+/** Building an index at once is six times as fast as adding vectors one by one, so it waits until most vectors exist. */
 const waitingShareMax = 0.5;
 
 /** Pause before the next check: a multiple of the last one's time, within these bounds. */
@@ -46,7 +46,7 @@ type IndexState = 'unwanted' | 'missing' | 'invalid' | 'ready';
 
 export function createVectorIndexes(connections: Connections, deps: VectorIndexDeps): VectorIndexes {
   const { corpus, extension, background } = deps;
-  /** Models whose check is running or was a moment ago. */
+  /** Models whose check is running or has just run. */
   const checks = new Map<number, { isRepeated: boolean }>();
   return {
     ensure({ key, dimensions }) {
@@ -58,7 +58,7 @@ export function createVectorIndexes(connections: Connections, deps: VectorIndexD
     remove: (model) => changeIndexes(() => connections.alone((statements) => drop(statements, model))),
   };
 
-  /** Repeated if requested meanwhile and there is no index yet. */
+  /** Runs again if requested meanwhile and there is no index yet. */
   async function check(model: number, dimensions: number): Promise<void> {
     for (let isDone = false; !isDone; ) {
       const own = { isRepeated: false };

@@ -25,7 +25,7 @@ function passing(key: string, { sql, values, isWide, onKeys, labels }: KeyFilter
     : { sql: `EXISTS (SELECT 1 FROM (SELECT ${key}) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`, values: onKeys.values };
 }
 
-/** IS TRUE makes it a hash table. As a join with few expected rows, it might list the documents of a word for each of them. */
+/** IS TRUE makes PostgreSQL hash the keys. It might otherwise plan a join that lists the documents of a word for each key. */
 function among(key: string, { sql, values }: Condition): Condition {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }

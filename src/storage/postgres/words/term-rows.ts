@@ -3,7 +3,7 @@ import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
 import { spellingsIn } from '../../../words/vocabulary.ts';
 import { labelMark, quoted } from './tsquery.ts';
 
-/** The words of several documents as the statement takes them: lists with one member per document. */
+/** The words of several documents for one statement: lists with one member per document. */
 export interface TermRows {
   /** Both streams of title, heading and body. */
   readonly streams: readonly (readonly string[])[];

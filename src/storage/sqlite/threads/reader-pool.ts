@@ -6,7 +6,7 @@ import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {
   readonly threadsMax: number;
-  /** A slower read loses its thread. Counted from when a thread starts it. */
+  /** Timeout of a read, from when a thread starts it. The thread of a slower read is abandoned. */
   readonly timeoutMs: number;
 }
 
