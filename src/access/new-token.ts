@@ -3,7 +3,7 @@ import type { Rights } from '../base/rights.ts';
 import type { NewToken } from '../storage/tokens/token.ts';
 import { createToken, expiryForms, hashToken, isTokenName, nameRule, readExpiry } from './token.ts';
 
-/** A token to be made, as a person describes it. What is absent is not restricted. */
+/** A request for a new token, as a person describes it. An absent field restricts nothing. */
 export interface TokenRequest {
   readonly name: string;
   readonly toolsets?: readonly string[] | undefined;

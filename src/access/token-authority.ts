@@ -5,14 +5,14 @@ import type { Authority } from '../http/guards.ts';
 import type { StoredToken, TokenStore } from '../storage/tokens/token.ts';
 import { hashToken, isTokenForm } from './token.ts';
 
-/** Max delay until the first token ever closes an open server. */
+/** Max delay before the first created token closes an open server. */
 const requiredKeptMs = 1_000;
 
 /** The time of last use is rounded down to this, so it is written at most this often. */
 const usedRoundMs = 3_600_000;
 
 export interface TokenAuthorityOptions {
-  /** Reachable by others: revoking all tokens while it runs does not open it. */
+  /** True if other machines can reach the server. Revoking all tokens while it runs then does not open it. */
   readonly isExposed: boolean;
   /** Every call needs a token, even if none exists yet. */
   readonly isAlwaysRequired: boolean;

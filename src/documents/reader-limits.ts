@@ -8,8 +8,8 @@ export function cpuMs(): number {
 }
 
 /**
- * How a reader that reached its limit ends itself, so that its parent knows why: nothing else sends these signals, and they
- * leave no core file. The system kills with SIGKILL. Windows has none of this.
+ * A reader that reaches a limit ends itself with a signal that tells its parent why. Nothing else sends these signals, and they
+ * leave no core file; the system kills with SIGKILL. Windows lacks them.
  */
 const windows = process.platform === 'win32';
 

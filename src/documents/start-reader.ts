@@ -30,7 +30,7 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
   });
 }
 
-/** What keeps readers off the network; undefined if nothing does. */
+/** How readers are kept off the network; undefined if they are not. */
 export function networkBarrier(): 'namespace' | 'node' | undefined {
   if (canUnshare()) return 'namespace';
   return Number(process.versions.node.split('.')[0]) >= nodeWithNetPermission ? 'node' : undefined;

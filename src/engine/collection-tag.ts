@@ -16,7 +16,7 @@ export function collectionOf(tag: string): string {
   return tag.slice(prefix.length);
 }
 
-/** For a restricted caller that names another collection or none. Does not reveal whether it exists. */
+/** The error for a restricted caller that names another collection or none. Does not reveal whether that exists. */
 export function outsideCollections(collections: readonly string[]): CarrelError {
   const names = collections.map((name) => JSON.stringify(name)).join(', ');
   return new CarrelError(

@@ -1,13 +1,13 @@
 import { CarrelError } from '../base/errors.ts';
 import type { DocumentCall, Engine, EngineChunk, EngineDocumentWithChunks } from './engine.ts';
 
-/** The index of the first chunk after these, which begin with `first`. */
+/** The index after the last of these chunks, or `first` if there are none. */
 export function nextChunk(chunks: readonly Pick<EngineChunk, 'chunk_index'>[], first: number): number {
   const last = chunks.at(-1);
   return last === undefined ? first : last.chunk_index + 1;
 }
 
-/** The parts of a document after one of them. A change meanwhile is an error, because the parts would belong to two texts. */
+/** Reads the parts of a document after `part`. Fails if the document changes meanwhile: the parts would not fit together. */
 export async function* partsAfter(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,

@@ -45,7 +45,7 @@ export interface Engine {
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
   /** Sorted by tag; only those after `after`. */
   tags(options?: EngineCall & { after?: string | undefined; limit?: number | undefined }): Promise<TagCount[]>;
-  /** Collections and other tags separately, most documents first, at most these numbers. */
+  /** Collections and other tags separately, those with the most documents first, up to `most` of each. */
   tagOverview(most: TagOverviewSizes, options?: EngineCall): Promise<TagOverview>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;
@@ -57,7 +57,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Maintenance for people. */
+/** Maintenance operations for people, not for agents. */
 export interface EngineUpkeep {
   /** Deleted documents that can still be restored. */
   deletedDocuments(

@@ -15,8 +15,8 @@ export interface Connections {
 }
 
 /**
- * Bounds connections in total and per address. A new one replaces the longest idle one of the address with the most, so a
- * client that opens thousands loses only its own.
+ * Bounds connections in total and per address. To make room, the address with the most connections loses the one that is idle
+ * longest, so a client that opens thousands loses only its own.
  */
 export function limitConnections(
   server: Server,

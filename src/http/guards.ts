@@ -16,7 +16,7 @@ export interface GuardOptions {
   allowedHosts: readonly string[];
   /** Origins of other sites whose pages may call it. */
   allowedOrigins: readonly string[];
-  /** Tokens with all rights, by caller name. Without any, and no authority that needs one, everyone may call. */
+  /** Tokens with all rights, by caller name. If there are none and no authority requires one, anyone may call. */
   tokens: Readonly<Record<string, Secret>>;
   /** Sources of other tokens. */
   authorities?: readonly Authority[];
@@ -28,11 +28,11 @@ export interface Authority {
   /** True if callers need a token, even if none is set. */
   isRequired(): Promise<boolean>;
   /**
-   * The caller that a token identifies. Undefined if it is not theirs, has expired or was revoked; `insufficient` if it is
+   * The caller that a token identifies. Undefined if the token is from elsewhere, expired or revoked; `insufficient` if it is
    * valid but gives no rights here.
    */
   identify(token: string): Promise<Principal | 'insufficient' | undefined>;
-  /** Per caller: true if its token is still valid, and for callers of other authorities. */
+  /** Per caller: true if its token is still valid or comes from another authority. */
   areValid(principals: readonly Principal[]): Promise<boolean[]>;
   /** Parameters of `WWW-Authenticate` that say where to get a token. */
   readonly challenge?: string;
@@ -76,11 +76,11 @@ export function createGuards(options: GuardOptions): Guards {
   const knowsHost = (host: string): boolean => {
     const name = hostName(host);
     if (name === undefined) return false;
-    // DNS rebinding needs a name; an address in Host is the one really connected to.
+    // DNS rebinding needs a name: an address in Host is the real target of the connection.
     return hosts.has(name) || (beyondLoopback && isIP(name.replace(/^\[|\]$/g, '')) !== 0);
   };
 
-  /** The operator's own names, whatever port and TLS a proxy adds. */
+  /** True for the operator's own host names, with any port and scheme: a proxy may change both. */
   const isNamedSite = (origin: string): boolean => {
     const host = /^https?:\/\/(.+)$/i.exec(origin)?.[1];
     const name = host === undefined ? undefined : hostName(host);
@@ -90,7 +90,7 @@ export function createGuards(options: GuardOptions): Guards {
   return {
     checkSite(request) {
       const { host, origin } = request.headers;
-      // Node uses the first; a proxy may have checked the last (RFC 9112 §3.2).
+      // Of several Host headers, Node uses the first, but a proxy may have checked the last (RFC 9112 §3.2).
       if (headerValues(request, 'host').length > 1)
         return { status: 400, problem: 'A request must have exactly one Host header.' };
       if (host === undefined || !knowsHost(host)) {
@@ -113,12 +113,12 @@ export function createGuards(options: GuardOptions): Guards {
 
   async function check(given: string | undefined, request: IncomingMessage, isTyped: boolean): Promise<Access> {
     const address = clientAddress(request.socket.remoteAddress);
-    // Operators may choose short tokens: past the limit they are not compared, or a guess could hit. Named tokens and an
-    // issuer's can't be guessed.
+    // Operators may choose short tokens, which could be guessed: after too many wrong ones, none are compared for a while. Named
+    // tokens and an issuer's tokens can't be guessed.
     const wait = given === undefined ? undefined : wrongTokens.wait(address);
     if (wait !== undefined && isTyped) return tooMany(wait);
     const presented = given === undefined || wait !== undefined ? undefined : digest(given);
-    // Until the caller is known, its token stands for it, so that nobody waits for another caller's checks.
+    // Queued per token until the caller is known, so that nobody waits for another caller's checks.
     const lane = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
     let principal: Principal | undefined;
     // Always compares all tokens, so that timing reveals nothing.

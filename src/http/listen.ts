@@ -78,7 +78,7 @@ export async function listen(
   const connections = limitConnections(server, bounds, onRefused);
   server.timeout = unreadMs;
   server.on('timeout', (socket) => {
-    // No traffic. Fine only while a call is running and nothing waits to be sent.
+    // Without traffic a socket stays open only while a call is running and nothing waits to be sent.
     if (busy.has(socket) && socket.writableLength === 0) socket.setTimeout(unreadMs);
     else socket.destroy();
   });

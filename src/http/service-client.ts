@@ -118,7 +118,7 @@ export function createServiceClient(config: ServiceClientConfig): ServiceClient 
       try {
         const response = await exchange(asked, watch);
         const body = await readWhole(response, asked.answerBytesMax ?? config.answerBytesMax, watch);
-        // It may have answered before reading everything.
+        // The service may have answered before it read the whole body.
         if (asked.body !== undefined && 'content' in asked.body) response.destroy();
         return { status: response.statusCode ?? 0, headers: response.headers, body };
       } finally {
@@ -184,8 +184,8 @@ function answerOf(request: http.ClientRequest, body: ServiceRequest['body'], wat
     let isAnswered = false;
     request.once('response', (response) => {
       isAnswered = true;
-      // A body without a length ends with its connection, and Node takes a broken one for its end. A break after the last byte
-      // of a complete body is harmless.
+      // A body without a length ends when its connection closes. Node takes a broken connection for that end, so the error is
+      // passed on here, unless the body is already complete.
       request.on('error', (error) => {
         if (!response.complete) response.destroy(error);
       });

@@ -39,7 +39,7 @@ export interface Histogram {
 export interface Registry {
   counter(facts: MetricFacts): Counter;
   histogram(facts: MetricFacts, bounds: readonly number[]): Histogram;
-  /** Read on every look: must be quick. */
+  /** `read` is called on every scrape and export, so it must be quick. */
   watch(kind: 'counter' | 'gauge', facts: MetricFacts, read: () => readonly Point[]): void;
   collect(): Metric[];
 }

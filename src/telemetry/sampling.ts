@@ -1,6 +1,6 @@
 import type { Labels, MetricFacts, Point, Registry } from './registry.ts';
 
-/** Needs a query to a database or server, so it is not read on every look. */
+/** Metrics that need a query to a database or server, so they are not read on every scrape. */
 const sampled = {
   jobs: { name: 'carrel.ingestion.jobs', help: 'Knowledge base jobs by state.' },
   unembedded: { name: 'carrel.unembedded', help: 'Texts that wait for vectors and are found by keyword only.' },
@@ -19,7 +19,7 @@ const sampled = {
   },
 } as const satisfies Record<string, MetricFacts>;
 
-/** Only ever grow. */
+/** Metrics that only grow. */
 const counters: ReadonlySet<string> = new Set<keyof typeof sampled>(['backgroundFailures', 'replicaReads']);
 
 export interface Measurement {
@@ -35,7 +35,7 @@ export interface MeasuredSource {
 }
 
 export interface Sampling {
-  /** Samples, unless that was done a moment ago. Waits for a bounded time; then the last figures stay. */
+  /** Samples unless the figures are recent. Waits at most `waitMs`; after that, the previous figures stay. */
   refresh(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export function startSampling(
 
   return {
     async refresh() {
-      // An unanswered sample is not repeated.
+      // While a sample is running, no other one starts.
       if (asking === undefined && performance.now() - askedAt >= everyMs) asking = ask();
       if (asking === undefined) return;
       const { promise: tooLong, resolve } = Promise.withResolvers<void>();

@@ -52,7 +52,7 @@ const globalUnicast = block('2000::/3');
 
 /**
  * All of link-local, where clouds put their services (169.254.169.254, .170.2, .170.23, .0.23, .42.42; fe80::a9fe:a9fe), and
- * the exceptions elsewhere.
+ * the metadata addresses outside it.
  */
 const metadataBlocks = [
   '169.254.0.0/16',

@@ -38,8 +38,8 @@ export function exchange(
     outgoing.on('error', reject);
     outgoing.on('close', () => reject(failure('ECONNRESET', 'closed before an answer')));
     outgoing.on('response', (response) => {
-      // A body without a length ends with its connection, and Node takes a broken one for its end. A break after the last byte
-      // of a complete body is harmless.
+      // A body without a length ends when its connection closes. Node takes a broken connection for that end, so the error is
+      // passed on here, unless the body is already complete.
       outgoing.on('error', (error) => {
         if (!response.complete) response.destroy(error);
       });

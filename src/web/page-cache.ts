@@ -111,7 +111,7 @@ function keyOf(url: string, { accept, acceptLanguage, bytesMax }: FetchRequest):
   return [url, accept, acceptLanguage, bytesMax].join('\n');
 }
 
-/** In the fetcher's form. Invalid URLs are never cached; the fetcher reports them. */
+/** The URL as the fetcher writes it. Invalid URLs are never cached; the fetcher reports them. */
 function canonicalUrl(text: string): string {
   const url = text.length > urlCharactersMax ? null : URL.parse(text);
   if (url === null) return text;

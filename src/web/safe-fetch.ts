@@ -31,7 +31,7 @@ export interface FetchRequest {
   acceptLanguage?: string;
   bytesMax?: number;
   timeoutMs?: number;
-  /** Validators of a known page. Called for every URL on the way, because they belong to one URL only. */
+  /** Returns the validators of a known page. Called for every URL, redirects included: validators belong to one URL. */
   validatorsFor?: (url: string) => Validators | undefined;
   /** Called with an allowed redirect target; may throw to stop there. */
   beforeRedirect?: (url: string) => void | Promise<void>;
@@ -184,7 +184,7 @@ function redirectLocation(response: IncomingMessage): string | undefined {
   return isRedirect && location !== undefined ? Buffer.from(location, 'latin1').toString('utf8') : undefined;
 }
 
-/** Refusing an address that the caller never named must mention the redirect. */
+/** Adds the redirect to the error: the caller never named the address that was refused. */
 async function afterRedirect<T>(redirects: readonly string[], step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();

@@ -64,7 +64,7 @@ function entryMatches(entry: Entry, { host, port, address }: Target): boolean {
   return comparable(host) === entry.name;
 }
 
-/** One text for all spellings of a literal, mapped ones included. */
+/** The same text for all spellings of an address literal, IPv4-mapped ones included. */
 function comparable(host: string): string {
   return parseAddress(host)?.toString() ?? host;
 }

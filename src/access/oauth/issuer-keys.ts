@@ -25,7 +25,7 @@ const bytesMax = 256 * 1024;
 const freshMs = 10 * 60_000;
 /** A token with an unknown key triggers a fetch, at most this often. */
 const lookMs = 30_000;
-/** Until the first keys arrive, every call retries this often. */
+/** Until the first keys arrive, calls fetch them again, at most this often. */
 const retryMs = 2_000;
 const longAgo = Number.NEGATIVE_INFINITY;
 

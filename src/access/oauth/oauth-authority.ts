@@ -78,7 +78,7 @@ function isText(claim: unknown): claim is string {
   return typeof claim === 'string' && claim !== '';
 }
 
-/** Appears in logs and metrics. An unusual one is replaced by its hash. */
+/** The caller's name in logs and metrics. An unusual subject is replaced by its hash. */
 function nameOf(subject: string): string {
   const isPlain = /^[\w.@:|/-]{1,64}$/.test(subject);
   return `oauth ${isPlain ? subject : createHash('sha256').update(subject).digest('hex').slice(0, 16)}`;

@@ -98,7 +98,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   };
 }
 
-/** Values that are all ones are in the zip64 field instead (APPNOTE 4.5.3), in this order. */
+/** A value whose bits are all 1 is in the zip64 field instead (APPNOTE 4.5.3). The field keeps this order. */
 function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
   let packed = view.getUint32(at + 20, true);
   let offset = view.getUint32(at + 42, true);

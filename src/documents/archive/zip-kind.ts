@@ -40,7 +40,7 @@ const kindsOfMimetypes = new Map<string, DocumentKind>([
 
 function startOf(zip: Zip, name: string): string {
   const member = zip.find(name);
-  // The zip reader refuses an encrypted archive.
+  // Encryption is reported later, when the archive is read.
   if (!member || member.isEncrypted) return '';
   const parts: Uint8Array[] = [];
   let length = 0;

@@ -8,7 +8,7 @@ export interface ZipLimits {
   membersMax: number;
   /** Max unpacked bytes over all reads, however often a member is read. */
   totalBytesMax: number;
-  /** Max unpacked bytes per packed byte, once a member has given `ratioFromBytes`. Deflate reaches 1032. */
+  /** Max unpacked bytes per packed byte, checked once a member has yielded `ratioFromBytes`. Deflate reaches 1032. */
   ratioMax: number;
   ratioFromBytes: number;
 }

@@ -81,7 +81,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   flush();
   return blocks;
 
-  /** Elements that are taken whole. */
+  /** Adds an element whose children need no visit, and returns true; false for any other. */
   function isLeaf(element: PageElement): boolean {
     if (element.tag === 'br') addText('\n', true);
     else if (element.tag === 'wbr') return true;
@@ -226,8 +226,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 }
 
 /**
- * Adjacent inline elements in a block without own text, such as links in a bar: style separates them, and without it their
- * words would run together.
+ * True for adjacent inline elements in a block without text of its own, such as links in a bar. Style sheets separate them;
+ * here their words would run together.
  */
 function standsApart({ parent, position }: PageElement): boolean {
   if (!parent || !blockTags.has(parent.tag) || position === 0) return false;

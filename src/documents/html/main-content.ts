@@ -78,7 +78,7 @@ function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   let root: PageElement | null = null;
   let current = start;
   for (let depth = 0; ; depth += 1) {
-    // After the content of a whole page come the publisher's notices, unless they have parts and titles.
+    // At a page's top two levels, siblings after the content are publisher's notices, unless they have parts and titles.
     const isOuter = start.parent === null && depth < 2;
     const inside = elementsOf(current).filter((child) => !child.dropped);
     const heaviest = inside.reduce<PageElement | null>(
@@ -102,7 +102,7 @@ function elementsOf(element: PageElement): PageElement[] {
 }
 
 /**
- * Siblings that are content too: the headline above it, a lead, another part of the same build. After the content come boxes
+ * Siblings that are content too: the headline above it, a lead, an element of the same tag and class. After the content come boxes
  * about author and publisher, so the threshold is higher there.
  */
 function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {

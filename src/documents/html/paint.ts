@@ -75,7 +75,7 @@ function colorOf(given: string): Color | undefined {
 
 const dependent = new Set(['inherit', 'initial', 'unset', 'revert', 'currentcolor', 'none', 'auto']);
 
-/** Nearly white or black ones; others are compared by name. */
+/** Named colours that are nearly white or black; others are compared by name. */
 const named: Readonly<Record<string, Color>> = {
   white: [255, 255, 255],
   snow: [255, 250, 250],

@@ -48,7 +48,7 @@ export function loadRecogniser(languages: readonly string[]): Promise<Recogniser
 }
 
 async function load(languages: readonly string[]): Promise<Recogniser> {
-  // They become names of packages and files.
+  // Languages become names of packages and files, so they are checked.
   const strange = languages.find((language) => !/^[a-z]{3}(?:_[a-z]{3,10})?$/.test(language));
   if (strange !== undefined) throw unknownLanguage();
   const require = createRequire(import.meta.url);

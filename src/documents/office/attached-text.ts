@@ -12,7 +12,7 @@ const paragraphUnitsMax = 20_000;
 export type ReadEmbedded = (bytes: Uint8Array, name: string, options: ReadOptions) => string | undefined;
 
 /**
- * What is attached to a page, slide or sheet, as paragraphs: diagram text, charts with their figures, text boxes, comments, and
+ * The attachments of a page, slide or sheet, as paragraphs: diagram text, charts with their figures, text boxes, comments, and
  * embedded workbooks.
  */
 export function readAttached(
@@ -52,7 +52,7 @@ function attachedBy(
     case 'drawing':
       return [
         ...prefixed('Text box: ', readParagraphs(document, target)),
-        // A drawing in a drawing could be the same one.
+        // Drawings inside drawings are skipped: they could form a cycle.
         ...readRelations(
           document,
           document.relationsOf(target).filter((inner) => inner.type !== 'drawing'),

@@ -1,6 +1,6 @@
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** Max figures of a chart: a larger one only illustrates data found elsewhere. */
+/** Max figures of a chart: a larger chart only illustrates data found elsewhere. */
 const seriesMax = 50;
 const pointsMax = 500;
 

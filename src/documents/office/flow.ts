@@ -17,7 +17,7 @@ export interface Flow {
   closeTable(): void;
   /** Starts a page. */
   startPage(page: number): void;
-  /** A slide's title comes before its other text, wherever the file has it; a slide without one gets `title`. */
+  /** A slide's title comes before its other text, wherever it is in the file. A slide without a title gets `title`. */
   endSlide(title: string): void;
   /** Sets the following content aside, such as a footnote inside a paragraph, until the returned function is called. */
   setAside(): () => string;

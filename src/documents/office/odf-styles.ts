@@ -1,6 +1,6 @@
 import { attributeOf, type XmlHandler } from '../xml/walk-xml.ts';
 
-/** What styles say about lists and titles. They come before the body, in its part and in a separate one. */
+/** List and title properties of styles. Styles come before the body: some in a separate part, some in its own. */
 export interface OdfStyles {
   readonly handler: XmlHandler;
   isTitle(style: string): boolean;

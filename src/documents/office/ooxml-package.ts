@@ -81,7 +81,7 @@ export function valOf(attributes: Record<string, string>): string {
   return attributeOf(attributes, 'val') ?? '';
 }
 
-/** The author's description of a picture. Programs put its file name or address there. */
+/** The author's description of a picture. Empty if it is only a file name or address that a program put there. */
 export function pictureText(attributes: Record<string, string>): string {
   const description = (attributes['descr'] ?? '').trim();
   return /\s/.test(description) && !/^(?:\w+:|\\)/.test(description) ? ` [${description}] ` : '';

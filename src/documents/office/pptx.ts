@@ -79,7 +79,7 @@ function readSpeakerNotes(document: OoxmlPackage, slide: string, flow: Flow): vo
   flow.endParagraph();
 }
 
-/** Shapes of a slide. In a body, paragraphs are list points unless they say otherwise; elsewhere the reverse. */
+/** Shapes of a slide. In a body, paragraphs are list points unless marked otherwise; elsewhere only if marked. */
 function createSlide(flow: Flow): XmlHandler {
   let role: string | null = null;
   let bullet: boolean | null = null;

@@ -80,7 +80,7 @@ function paragraphAt(page: Buffer, offset: number): DocParagraph {
 function operandBytes(code: number, properties: Buffer, at: number): number {
   const bytes = [1, 1, 2, 4, 2, 2, 0, 3][code >> 13] ?? 0;
   if (bytes > 0) return bytes;
-  // A table definition has a two-byte length, everything else one.
+  // A table definition has a two-byte length, everything else a one-byte length.
   return code === 0xd608 && at + 2 <= properties.length
     ? properties.readUInt16LE(at) + 1
     : properties.readUInt8(at) + 1;

@@ -142,9 +142,9 @@ function createBody(flow: Flow) {
   let line = '';
   let isTableOpen = false;
   let [isRowOpen, isCellOpen] = [false, false];
-  /** Per open field: whether its result has begun. Before that, it is an instruction. */
+  /** Per open field: true once its result has started. The text before that is its instruction. */
   const fields: boolean[] = [];
-  /** How many of them are still instructions. */
+  /** How many open fields are still in their instruction. */
   let instructions = 0;
   let items: (Container | undefined)[] = [];
 
@@ -202,7 +202,7 @@ function createBody(flow: Flow) {
         endParagraph(character, paragraph());
       else if (instructions === 0) line += printedControls.get(character) ?? (character < ' ' ? '' : character);
     },
-    /** Pieces may repeat the same text many times without a paragraph end. */
+    /** For limiting the buffer: pieces may repeat the same text many times without a paragraph end. */
     get lineLength() {
       return line.length;
     },

@@ -3,7 +3,7 @@ import type { DocumentKind } from '../document.ts';
 import { needsPassword } from '../document.ts';
 import { type OleFolder, openCompoundFile } from './compound-file.ts';
 
-/** Which program wrote a compound file, by its stream names. Throws for unsupported ones. */
+/** Tells which program wrote a compound file, by its stream names. Throws for unsupported ones. */
 export function kindOfOle(bytes: Uint8Array): DocumentKind {
   const root = openCompoundFile(bytes);
   // A password-protected document of a newer program ([MS-OFFCRYPTO] 2.3.4.4).

@@ -64,7 +64,7 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
 
 function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): void {
   const own = slide === undefined ? [] : textsIn(slide, texts);
-  // A placeholder without a shape is shown too: some programs write them so.
+  // Placeholders without a shape are shown too: some programs write them that way.
   const shown = new Set(own);
   const others = texts.filter((text) => !shown.has(text));
   for (const { kind, text } of [...others, ...own]) {
@@ -125,7 +125,7 @@ function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
   return [...found, ...comments];
 }
 
-/** Its author, text and initials are numbered. */
+/** The parts of a comment are numbered: 0 is its author, 1 its text. */
 function commentIn(comment: PptRecord): string {
   const parts = [...comment.children()].filter((part) => part.type === type.name);
   const part = (number: number) => parts.find(({ instance }) => instance === number)?.data.toString('utf16le') ?? '';

@@ -5,7 +5,7 @@ const beginning =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx';
 const dictionaryBytes = 4096;
 const headBytes = 16;
-/** Each two-byte reference expands to at most seventeen. */
+/** Each two-byte reference expands to at most seventeen bytes. */
 const growthMax = 10;
 
 /** The RTF of an Outlook message: plain, or packed as in [MS-OXRTFCP]. */

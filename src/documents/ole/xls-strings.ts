@@ -2,11 +2,11 @@ import { decodePage } from '../rtf/rtf-charsets.ts';
 
 /** Reads the texts of a workbook, by version. */
 export interface XlsTexts {
-  /** A text after its length, which has `lengthBytes`. */
+  /** Reads a text that follows its length, a number of `lengthBytes` bytes. */
   textAt(record: Buffer, at: number, lengthBytes: 1 | 2): string;
 }
 
-/** Since Excel 97, a flag before the characters says whether they have one byte or two; before, all use a code page. */
+/** Since Excel 97, a flag says whether characters have one byte or two. Older versions use a code page. */
 export function createXlsTexts(isUnicode: boolean, page: number): XlsTexts {
   return {
     textAt(record, at, lengthBytes) {

@@ -47,9 +47,9 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
 }
 
 export async function loadPdfJs(): Promise<typeof import('pdfjs-dist')> {
-  // pdf.js creates a matrix on loading, for drawing, which is not used here.
+  // pdf.js creates a DOMMatrix when it loads. It is for drawing, so an empty class is enough.
   if (!('DOMMatrix' in globalThis)) Reflect.set(globalThis, 'DOMMatrix', class {});
-  // Makes its other half run in this thread: the whole process can be killed.
+  // Runs the parsing half in this thread too. It needs no worker, because the whole process can be killed.
   Reflect.set(globalThis, 'pdfjsWorker', await import('pdfjs-dist/legacy/build/pdf.worker.mjs'));
   return import('pdfjs-dist/legacy/build/pdf.mjs');
 }
@@ -57,7 +57,7 @@ export async function loadPdfJs(): Promise<typeof import('pdfjs-dist')> {
 /** Tables of Asian encodings, and decoders of scanned pages (JBIG2, CCITT, JPEG 2000), from our own files. */
 class PdfJsFiles {
   async fetch({ kind, filename }: { kind: string; filename: string }): Promise<Uint8Array> {
-    // The document names its encodings.
+    // The document chooses the names of its encodings, so they are checked.
     if (!/^[\w-]+\.(?:bcmap|wasm)$/.test(filename)) throw new Error('no such file');
     const folder = kind === 'cMapUrl' ? 'cmaps' : 'wasm';
     return new Uint8Array(await readFile(join(filesOfPdfJs(), folder, filename)));

@@ -12,7 +12,7 @@ interface Picture {
   kind: number;
 }
 
-/** Smaller ones are marks and ornaments. */
+/** Min side in pixels: smaller pictures are marks and ornaments. */
 const sideMin = 60;
 const picturesMax = 200;
 

@@ -92,7 +92,7 @@ function createRecognition(languages: readonly string[], stopAt: number) {
       const found: RecognisedText[] = [];
       for await (const picture of pdfPictures(page)) {
         const recogniser = await loadRecogniser(languages).catch((error: unknown) => {
-          // A page of pictures must not cost the text of the others.
+          // A page that needs OCR must not cost the text of the others.
           obstacle = error;
         });
         if (recogniser === undefined || (found.length > 0 && cpuMs() >= stopAt)) break;

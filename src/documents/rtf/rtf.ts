@@ -67,7 +67,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   flushBytes();
   body.finish();
   const printed = flow.finish();
-  // Around an object, such files have at most a few stray characters.
+  // A file that only wraps an object has at most a few stray characters besides.
   if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,

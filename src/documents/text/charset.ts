@@ -43,7 +43,7 @@ async function guess(bytes: Uint8Array, declared: string | undefined): Promise<s
   const { encoding, confidence } = jschardet.detect(sample(bytes));
   const detected = encodingOf(aliases.get(encoding?.toLowerCase() ?? '') ?? encoding ?? undefined);
   if (detected && detected !== 'utf-8' && confidence >= 0.2) return detected;
-  // A few broken bytes in otherwise declared UTF-8.
+  // The bytes may be UTF-8 as declared, with a few broken ones.
   return declared ?? 'windows-1252';
 }
 

@@ -48,7 +48,7 @@ export function outlineXml(xml: string, charsMax: number): Reading {
     }
     const text = event.type === 'text' ? event.text.trim() : `${event.name}${decodeEntities(event.attributes)}`;
     const last = lines.length - 1;
-    // An element's text goes on its line; the colon marks one without text so far.
+    // An element's text goes on the element's line; a final colon marks an element without text so far.
     if (event.type === 'text' && lines[last]?.endsWith(':')) lines[last] += ` ${text}`;
     else lines.push('  '.repeat(Math.min(depth, 16)) + text + (event.type === 'open' && !event.empty ? ':' : ''));
     length += text.length + 2 * Math.min(depth, 16) + 2;
@@ -67,7 +67,7 @@ function tagOf(inside: string): XmlEvent {
   return { type: 'open', name, attributes: space === -1 ? '' : ` ${body.slice(space).trim()}`, empty };
 }
 
-/** The position after `mark`, or the end of the text if it is never closed. */
+/** The position after the next `mark`, or the end of the text if there is none. */
 function endOf(text: string, mark: string, from: number): number {
   const found = text.indexOf(mark, from);
   return found === -1 ? text.length : found + mark.length;

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * The engine's answers: routes send them, the client of another engine validates with them. Another engine may omit fields,
- * which then get the defaults given here. Only ids are required.
+ * The engine's answers: routes send them, and the client of a remote engine validates with them. A remote engine may omit
+ * fields, which then get these defaults. Only ids are required.
  */
 
 const textOr = (missing: string) => z.string().catch(missing);

@@ -26,7 +26,7 @@ export function readTags(given: readonly string[], name = 'tags'): string[] {
   return tags;
 }
 
-/** The last part of what was given: a name, never a path. */
+/** The last part of the path that the caller sent: a name, never a path. */
 export function readFilename(given: string): string {
   const name = oneLine(checked('filename', given).split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
   if (name === '' || name === '.' || name === '..') throw fault('filename must name a file');
@@ -112,7 +112,7 @@ export function pageOf({ limit = 100, offset = 0 }: PageRequest): { limit: numbe
 
 /** Undefined if no job of this engine can match. */
 export function jobsOf({ status, ...page }: JobsRequest): JobListRequest | undefined {
-  // The engine in 003 uses it for duplicates; ours answers 409.
+  // The published engine uses `skipped` for duplicates; ours answers 409.
   if (status === 'skipped') return undefined;
   return { ...pageOf(page), status: statusOf(status) };
 }

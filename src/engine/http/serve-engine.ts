@@ -72,9 +72,9 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
         'This token is not for the knowledge base. Use one that includes the kb toolset.',
       );
     }
-    // A client that left meanwhile would be watched forever: `close` comes once.
+    // If the client has already left, `close` will not come again, and the watch would never end.
     if (response.destroyed) return;
-    // A download ends with the token.
+    // Ends a download when its token is revoked or expires.
     response.once(
       'close',
       watch.add(access.principal, () => response.destroy()),
@@ -142,7 +142,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
   };
 }
 
-/** One of a few names, for any request. */
+/** The route label for metrics: one of a few names, for any request. */
 function routeName({ url = '' }: IncomingMessage, base: string): string {
   const [path = ''] = url.split('?', 1);
   if (path === '/metrics') return 'metrics';
@@ -206,7 +206,7 @@ const statusOfKind: Readonly<Record<ErrorKind, number>> = {
 function respondError(request: IncomingMessage, response: ServerResponse, thrown: unknown, log: Logger): void {
   if (response.destroyed) return;
   if (response.headersSent) {
-    // The answer has started and cannot be completed: breaking it off must not look like its end.
+    // The answer has started and cannot be completed. Destroying it shows the client that it is incomplete.
     log.warn('an answer broke off', { path: request.url });
     response.destroy();
     return;

@@ -33,7 +33,7 @@ export interface ChunkEmbeddingDeps {
   readonly embeds: boolean;
 }
 
-/** Other processes may ingest and leave the vectors to us, and their notice may not arrive. */
+/** Poll interval: other processes may ingest and leave the vectors to us, and their notice may get lost. */
 const lookMs = 5_000;
 
 /** A search waits for a few chunks being embedded, such as a note's; not for a library. */

@@ -57,7 +57,7 @@ const meaningAway = 'The embedding provider does not answer: new documents are f
 const leaseMs = 30_000;
 const pollMs = 2_000;
 
-/** Slow files, malicious ones included, delay small ones by about this time. */
+/** About how long slow files, malicious ones included, can delay small ones. */
 const patienceMs = 5_000;
 const quickBytesMax = 256 * 1024;
 

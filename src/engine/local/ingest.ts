@@ -20,16 +20,16 @@ export interface IngestDeps {
   readonly longTexts: Slots;
 }
 
-/** CPU time for a file that went ahead of others. */
+/** CPU time for a file that was taken ahead of slow ones. */
 const quickCpuMs = 5_000;
 
-/** UTF-16 units. */
+/** Min length of a long text, in UTF-16 units. */
 const longTextUnits = 500_000;
 
 export interface IngestCall {
   readonly owner: string;
   readonly signal: AbortSignal;
-  /** It went ahead of slow files: if it is slow itself, it goes back to the queue. */
+  /** The job was taken ahead of slow files. If it is slow itself, it goes back to the queue. */
   readonly quick: boolean;
   report(progress: PhaseProgress): void;
 }
@@ -99,7 +99,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
   }
 }
 
-/** During a database outage: nobody else takes the job before its lease ends, which may be long after. */
+/** Retries during a database outage: nobody else takes the job until its lease ends, which may be much later. */
 async function onceAnswered(store: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
   for (;;) {
     try {

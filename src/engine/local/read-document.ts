@@ -9,7 +9,7 @@ import { renderChunk, renderDocument } from './render.ts';
 /** Max bytes of a document with its chunks as JSON. */
 const partBytes = 4 * 1024 * 1024;
 
-/** Room for the report about omitted chunks. */
+/** Bytes reserved for the report about omitted chunks. */
 const besideBytes = 200;
 
 /** A document with as many chunks as fit, at least one, so that every call makes progress. */

@@ -18,7 +18,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const visibleJob = (job: EngineJob): EngineJob => ({
     ...job,
     tags: job.tags.filter(isVisible),
-    // A change may name other collections.
+    // Hidden for other kinds: the details of a change may name other collections.
     details: (job.kind === 'crawl' && job.details) || {},
   });
 

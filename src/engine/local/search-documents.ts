@@ -76,7 +76,7 @@ interface RankedChunk {
 interface Ranking {
   readonly ranked: readonly RankedChunk[];
   readonly total: number;
-  /** Chunks that would be among the first if weak ones were shown. */
+  /** Omitted weak chunks that would otherwise be among the first. */
   readonly omitted: number;
   readonly reranking: RerankingState | undefined;
   readonly degraded?: string;
@@ -199,7 +199,7 @@ function depthOf({ top, threshold }: DocumentSearch): number {
   return threshold === undefined ? top : rankedMax;
 }
 
-/** At least one label of each group must match, so each tag is its own group: all must match. */
+/** A filter needs one match per group of labels. Each tag is its own group, so all tags must match. */
 function filterOf({ tags, docType, scopedTo }: DocumentSearch): PassageFilter {
   const all = [...tags.map(tagLabel), ...(docType === undefined ? [] : [typeLabel(docType)])];
   const labels = [...all.map((label) => [label]), ...(scopedTo === undefined ? [] : [scopedTo.map(tagLabel)])];

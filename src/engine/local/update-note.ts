@@ -10,7 +10,7 @@ import { renderDocument } from './render.ts';
 export interface UpdateNoteDeps {
   readonly documents: Pick<DocumentStore, 'get' | 'note' | 'editNote'>;
   readonly chunker: Chunker;
-  /** Called when its chunks have no vectors yet. */
+  /** Called after an edit: the new chunks have no vectors yet. */
   onEdited(): void;
 }
 

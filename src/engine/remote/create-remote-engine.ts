@@ -165,7 +165,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const known = z.union([tagOverview, listed('tags', tagPage)]);
       const answer = await client.ask(get('/tags', options, { query }), known);
       if ('collections' in answer) return answer;
-      // An engine without overviews lists its tags.
+      // An engine without overviews answers with its list of tags.
       const after = afterOf(answer.next);
       const more = after === undefined ? [] : await engine.tags({ ...options, after });
       return overviewOf([...answer.tags, ...more], most);
@@ -179,7 +179,7 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       } catch (error) {
         if (!isCarrelError(error) || error.code !== 'document_not_found') throw error;
       }
-      // An engine without this path gets every tag to remove.
+      // For an engine without this endpoint, every tag to remove is named.
       const known = (await engine.tags(options)).map(({ tag }) => tag);
       const replaced = known.filter(
         (tag) => isCollectionTag(tag) === (replaces === 'collections') && !add.includes(tag),
@@ -194,9 +194,9 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
 }
 
 const meanings = { 404: 'document_not_found' } as const;
-/** An engine that cannot move documents answers as if there were none. */
+/** 405 means that the engine cannot move documents. Reported as not found. */
 const moveMeanings = { ...meanings, 405: 'document_not_found' } as const;
-/** The same for an engine that does not keep deleted documents. */
+/** Likewise for an engine that does not keep deleted documents. */
 const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;

@@ -6,7 +6,7 @@ import { ServiceFailure } from '../../http/service-client.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** What a status means for one call, if more than "it failed". */
+/** Error codes by status, for a call whose statuses have a specific meaning. */
 export type Meanings = Readonly<Record<number, ErrorCode>>;
 
 /** Our own messages. The engine's texts may contain paths, hosts and stack traces, so they are never repeated. */
@@ -48,7 +48,7 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
   });
 }
 
-/** For pages that lead to themselves, or too many of them. */
+/** For a list whose pages repeat, or that has too many. */
 export function endlessError(): CarrelError {
   const message = 'The kb engine answers a list in endless pages. The operator must check KB_ENGINE_URL.';
   return new CarrelError('engine_error', message, { data: { httpStatus: 200 } });

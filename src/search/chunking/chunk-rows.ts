@@ -2,7 +2,7 @@ import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk
 import { forcedPieces } from './sentences.ts';
 
 const headerUnitsMax = 300;
-/** A longer quoted cell is a stray quote: then every line is a row. */
+/** Max length of a quoted cell. A longer one comes from a stray quote; every line is then a row. */
 const quotedUnitsMax = 20_000;
 
 /** Chunks CSV between rows (RFC 4180: quoted cells may have line breaks). Each chunk's path has the column names. */

@@ -14,7 +14,7 @@ const lookMs = 100;
 /** For a process that leaves embedding to others on its database: only waits for their vectors. */
 export function createAwaitedEmbedding({ vectors, model, onDone }: AwaitedEmbeddingDeps): BackgroundEmbedding {
   const stop = new AbortController();
-  /** Owners waited for once without result. Possibly nobody embeds them, and each search would wait again. */
+  /** Owners whose vectors did not arrive in time. Searches don't wait for them again: maybe no process embeds them. */
   let inVain = new Set<number>();
   let looking: Promise<void> | undefined;
 

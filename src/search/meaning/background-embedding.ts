@@ -33,7 +33,7 @@ export interface BackgroundEmbeddingDeps {
 const batchSize = 32;
 /** Many times what a batch takes. After a crash or a slow batch, another process embeds the texts too, which is harmless. */
 const leaseMs = 30_000;
-/** Max preferred owners: callers of more are long gone. */
+/** Max preferred owners. The oldest are dropped: their callers no longer wait. */
 const wantedMax = 20_000;
 /** Max length of a batch: a caller waiting for other texts waits a second at most. */
 const batchUnitsMax = 16_000;
@@ -45,7 +45,7 @@ const lookMs = 100;
 /** How often this process polls if others leased all that is left: they may have died. */
 const lookAgainMs = 2_000;
 
-/** From this many texts with new vectors, packing pays. */
+/** Min texts with new vectors for which packing pays off. */
 export const packedMin = 4_000;
 
 export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): BackgroundEmbedding {
@@ -59,7 +59,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   const claimant = randomUUID();
   const release = () => vectors.release({ model, claimant }).catch(() => {});
   let lookingAgain: NodeJS.Timeout | undefined;
-  /** The provider, not the database, whose occasional failures are retried. */
+  /** True while the provider fails. Database failures don't count: they are retried. */
   let isAway = false;
   const backlog = createBacklog({
     async doSome(signal) {
@@ -126,7 +126,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
     const some = atOnce(texts);
     if (some.length > 0) unpacked += await vectors.put({ model, texts: await embedTexts(some, signal) });
     const left = new Set(texts.slice(some.length).map(({ owner }) => owner));
-    // The rest of the awaited owners have their vectors or wait for another process.
+    // All but `left` have their vectors or are leased by another process.
     for (const owner of [...asked, ...some.map((text) => text.owner)]) if (!left.has(owner)) wanted.delete(owner);
     return { isIdle: texts.length === 0, elsewhere };
   }
@@ -138,7 +138,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
       isAway = false;
       return texts.map(({ owner, textHash }, place) => ({ owner, textHash, windows: windows[place] ?? [] }));
     } catch (error) {
-      // Fails too if the provider is down; otherwise one of the texts is at fault.
+      // This call fails too if the provider is down. If it succeeds, one of the texts is at fault.
       await provider.embed(['.'], { signal }).catch((away) => {
         isAway = !signal.aborted;
         throw away;

@@ -38,7 +38,7 @@ export interface MeaningRequest<Filter> {
   readonly filter?: Filter | undefined;
   /** Restricts the search to these owners. */
   readonly allowed?: readonly number[] | undefined;
-  /** Reads what the search starts from; by default, with nothing else. */
+  /** Reads the state that the search starts from. Set by callers that combine this with other reads. */
   readonly look?: ((request: NearestRequest<Filter>) => Promise<VectorLook>) | undefined;
   /** How long to wait for texts being embedded; three seconds by default. */
   readonly waitMs?: number | undefined;
@@ -70,7 +70,7 @@ export interface MeaningDeps<Filter> {
   readonly embeds?: boolean;
   /** Max texts being embedded that a search waits for. */
   readonly waitedForMax?: number;
-  /** With more, it waits for this many of the newest. */
+  /** If there are more, a search waits for this many of the newest. */
   readonly lastWaitedFor?: number;
 }
 
@@ -213,7 +213,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (pending === 0) return { look, pending };
     lane.embedding.wake();
     const passing = filter && idSetOf(look.passing ?? (await vectors.matching(filter, { signal })));
-    /** Newest first: the caller may have just written it. */
+    /** Newest first: the caller may have just written the newest. */
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
     let owners = await missing();
@@ -233,7 +233,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     leaveFormer();
     dropFormer().catch((error) => {
       isChanging = true;
-      // The next process continues.
+      // The next process will remove them.
       if (isClosed) return;
       log.warn('could not remove the vectors of a previous model', {
         reason: error instanceof Error ? error.message : '',
@@ -247,7 +247,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (left !== undefined) leaving = Promise.all([leaving, left.close(), left.provider.close()]);
   }
 
-  /** Keeps models that another process has chosen since: it has the newer configuration. */
+  /** Drops former models, but keeps those chosen later by another process: its configuration is newer. */
   async function dropFormer(): Promise<void> {
     await vectors.drop();
     const models = await vectors.models();

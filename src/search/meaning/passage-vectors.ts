@@ -13,12 +13,12 @@ export interface PassageToEmbed {
 }
 
 /**
- * Long prose has a vector per window, so that single sentences are found. Shorter than three windows, a text is embedded whole.
+ * Long prose has a vector per window, so that single sentences are found. A text shorter than three windows is embedded whole.
  */
 const windowUnits = 200;
 const windowsMin = 3;
 
-/** A message up to this long is also embedded after the previous one, if that is as short. */
+/** A message up to this long is also embedded together with the previous one, if that is as short. */
 const threadUnitsMax = 400;
 /** Weight of the vector that includes the previous message. */
 const behindShare = 0.3;
@@ -34,7 +34,7 @@ const windowShare = 0.6;
  * Embeds passages so that a question finds the part that answers it:
  * - Long prose has a vector per window, mixed with the mean of all.
  * - Code is embedded whole, as words, with the name of its language.
- * - A short message is embedded alone and after the previous one; the weighted mean is not normalised.
+ * - A short message is embedded alone and with the previous one; the weighted mean is not normalised.
  * - Messages with many windows have shorter vectors.
  * So ranking is by dot product: an index must not normalise the vectors.
  */

@@ -8,7 +8,7 @@ export function bundledModelFolder(): string {
   return fileURLToPath(packageFile(`models/${bundledModelName}`));
 }
 
-/** Cosines this far below the best count nothing. Undefined for models that were not measured. */
+/** Cosines this far below the best count as 0. Undefined for models that were not measured. */
 export function cosineSpanOf(model: string): number | undefined {
   return model === `local:${bundledModelName}` ? 0.25 : undefined;
 }

@@ -6,7 +6,7 @@ import { withTimeout } from '../../base/workers/with-timeout.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { OnnxRuntimeConfig } from './onnx-runtime.ts';
 
-/** Each thread loads its own model. */
+/** Max threads by default: each loads its own model. */
 const threadsDefaultMax = 8;
 
 /** Threads for a setting: 0 means all cores, up to eight. */

@@ -25,11 +25,11 @@ export interface OnnxRuntimeConfig {
   readonly modelFolder: string;
   /** By default the fastest that loads. */
   readonly device?: OnnxDevice | undefined;
-  /** Section of the thread that runs the model. */
+  /** Marks when the thread is in native code; see native-section.ts. */
   readonly nativeSection?: NativeSection | undefined;
 }
 
-/** What onnxruntime-node and onnxruntime-web have in common. */
+/** The API that onnxruntime-node and onnxruntime-web share. */
 type Onnx = Pick<typeof import('onnxruntime-node'), 'InferenceSession' | 'Tensor'>;
 type Session = Awaited<ReturnType<Onnx['InferenceSession']['create']>>;
 type InferenceOptions = import('onnxruntime-node').InferenceSession.SessionOptions;
@@ -39,11 +39,11 @@ export async function loadOnnxRuntime(config: OnnxRuntimeConfig): Promise<OnnxRu
   const native = config.device === 'wasm' ? undefined : await inNative(() => loadNative(config.device === 'cpu'));
   if (native === undefined) return loadWasm(config);
   const options: InferenceOptions = {
-    // One core per thread of ours: that scales better than threads within a run, and none busy-waits.
+    // One core per worker thread scales better than several threads per run, and avoids busy-waiting.
     intraOpNumThreads: 1,
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    // Without it the C library keeps more memory, and runs take a tenth longer.
+    // Without the arena, the C library keeps more memory and runs take a tenth longer.
     enableCpuMemArena: true,
     // A plan per text length takes more memory than it saves.
     enableMemPattern: false,
@@ -105,7 +105,7 @@ async function outputOf(
     attention_mask: tensor(new BigInt64Array(pieces.length).fill(1n)),
     token_type_ids: tensor(types ? BigInt64Array.from(types, BigInt) : new BigInt64Array(pieces.length)),
   };
-  // Not every model takes all three.
+  // Not every model takes all three inputs.
   const taken = Object.entries(inputs).filter(([name]) => session.inputNames.includes(name));
   const output = await session.run(Object.fromEntries(taken));
   const values = output[session.outputNames[0] ?? '']?.data;

@@ -37,7 +37,7 @@ export interface RemoteCalls {
 export interface PostOptions {
   /** Limits for the answer; a longer one is refused. */
   readonly answer?: { readonly bytesMax: number; readonly elementsMax: number };
-  /** A search waits for it: no pause for another attempt. */
+  /** A search is waiting: retries without a pause, or not at all if the server asks to wait. */
   readonly isUrgent?: boolean;
 }
 

@@ -1,6 +1,6 @@
 export interface SummaryProvider {
   readonly name: 'extractive' | 'ollama' | 'openai';
-  /** Undefined if there is none. */
+  /** Undefined if the provider uses no model. */
   readonly model: string | undefined;
   /** Local and fast, so that a read may wait for it. */
   readonly isLocal: boolean;

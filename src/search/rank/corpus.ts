@@ -3,7 +3,7 @@ import type { CorrectedWord } from '../../words/ranking/word-index.ts';
 import type { MeaningMatch } from '../meaning/nearest-vectors.ts';
 import type { WordMatch } from './fusion.ts';
 
-/** The searched texts. Both legs filter before they rank. */
+/** The searched texts. Both legs of a search, words and meaning, filter before they rank. */
 export interface SearchCorpus {
   find(text: string, depth: number, signal?: AbortSignal): Promise<Found>;
 }
@@ -26,7 +26,7 @@ export interface Completed {
 
 export interface CompletedMeaning {
   readonly listed: readonly MeaningMatch[];
-  /** Scores of what the words found. Passages without vectors are omitted. */
+  /** Cosines of passages that the word search found. Passages without vectors are omitted. */
   readonly more: readonly MeaningMatch[];
   readonly pending: number;
   readonly span: number | undefined;

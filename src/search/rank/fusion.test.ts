@@ -20,7 +20,7 @@ function candidate(
   };
 }
 
-/** Passages that all match the words equally, or hardly. */
+/** Passages that all have the same word share and cosine. */
 function crowd(share: number): Candidate[] {
   return Array.from({ length: 60 }, (_, index) => candidate(100 + index, share, 0.7));
 }

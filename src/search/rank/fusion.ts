@@ -28,7 +28,7 @@ export interface Candidate {
 }
 
 interface Listed {
-  /** Position in the leg's list, from 1; undefined if the leg only scored what the other one found. */
+  /** Position in the leg's list, from 1; undefined if only the other leg listed the passage. */
   rank: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface FusionSettings {
   order: 'weighted' | 'rrf';
   /** The constant of reciprocal rank fusion (RRF): rank r counts 1 / (rrfK + r). */
   rrfK: number;
-  /** Cosines this far below the best count nothing. Undefined if unknown for the model; see `spanOf`. */
+  /** Cosines this far below the best count as 0. Undefined if unknown for the model; see `spanOf`. */
   span: number | undefined;
   /** The query is a word or two rather than a question. */
   isKeywords: boolean;
@@ -120,12 +120,12 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
   return fused;
 }
 
-/** Past the span nearness is 0 for all, so the cosine breaks ties. */
+/** Beyond the span every nearness is 0, so the cosine breaks ties. */
 function byScore(left: FusedMatch, right: FusedMatch): number {
   return right.score - left.score || cosineOf(right) - cosineOf(left) || left.id - right.id;
 }
 
-/** Only passages with the same text get exactly the same scores from both legs. */
+/** Lowers repeated passages. Only passages with the same text get exactly the same scores from both legs. */
 function setBackCopies(ordered: readonly FusedMatch[]): void {
   const firsts = new Map<string, number>();
   for (const match of ordered) {

@@ -42,7 +42,7 @@ export interface HybridResult {
   /** Ranked candidates that paging can reach, without omitted ones; includes those not examined yet. */
   ranked: number;
   candidates: number;
-  /** Matches that would be on the page if nothing were omitted. */
+  /** Omitted matches that would otherwise be on the page. */
   omitted: number;
   reranking?: RerankingState;
   /** Each leg's list, in its order. `meaning` is undefined if that leg was not used or failed. */

@@ -207,7 +207,7 @@ test('hits deleted meanwhile stay, without text or logit', async () => {
   );
 });
 
-/** The vectors of a message with many windows are scaled down, so that it does not hide short ones: passage-vectors.ts. */
+/** The vectors of a message with many windows are scaled down, so that it does not hide short ones (passage-vectors.ts). */
 test('a long message is as near as its nearest window, and without the model only as much text is read as needed', async () => {
   const { deps } = corpus([], undefined);
   const read: (number | undefined)[] = [];

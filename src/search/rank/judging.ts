@@ -23,7 +23,7 @@ export interface JudgedHit<Hit> {
   readonly evidence: Evidence;
   /** The part of its text that the model read, if any. */
   readonly range?: TextPart['range'] | undefined;
-  /** The older hit that it replaces; the newer one that replaces it. */
+  /** The ids of the older hit that it replaces and of the newer hit that replaces it. */
   readonly replaces?: number | undefined;
   readonly replacedBy?: number | undefined;
 }
@@ -33,26 +33,26 @@ export interface JudgeRequest {
   readonly limit: number;
   readonly offset: number;
   readonly cut?: Cut | undefined;
-  /** Hits before the given ones, which are skipped; none by default. */
+  /** How many better-ranked hits come before the given ones; 0 by default. */
   readonly before?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Omits weak hits, except those with every query word, or any word of a keyword query; or all below a relevance. */
+/** `weak` omits weak hits, except those with every query word (for keywords, any). `below` omits all below that relevance. */
 export type Cut = 'weak' | { readonly below: number };
 
 export interface JudgeDeps {
   readonly reranker: Reranker;
   /**
-   * What the model should read of these hits, or at most `charsMax` characters of each if there is no model. Deleted ones are
-   * omitted.
+   * The texts that the model reads for these hits, or at most `charsMax` characters of each if there is no model. Deleted hits
+   * are omitted.
    */
   texts(ids: readonly number[], signal?: AbortSignal, charsMax?: number): Promise<ReadonlyMap<number, TextToJudge>>;
-  /** The best part of each text, for callers whose texts are too long for this thread. */
+  /** The best part of each text, found off this thread. For callers with long texts. */
   parts?(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
-  /** Gives the coverage of hits if unknown. Undefined without words to search by. */
+  /** Looks up unknown coverage. Undefined if words are not searched. */
   readonly words: Pick<WordLeg, 'score'> | undefined;
-  /** Which of these hits were replaced. Undefined if nothing can be. */
+  /** Finds hits that newer ones replace. Absent if texts are never replaced. */
   replacements?(ids: readonly number[], signal?: AbortSignal): Promise<Replacements>;
 }
 
@@ -70,7 +70,7 @@ export interface JudgedPage<Hit> {
   readonly kept: number;
   /** Hits after those examined. */
   readonly unseen: number;
-  /** Hits that would be on this page if none were omitted. */
+  /** Omitted hits that would otherwise be on this page. */
   readonly omitted: number;
   readonly reranking: RerankingState;
 }
@@ -92,14 +92,14 @@ export function reachOf({ limit, offset }: { limit: number; offset: number }): {
   return offset < rerankedMax ? { limit: Math.max(rerankedMax, offset + limit), offset: 0 } : { limit, offset };
 }
 
-/** Few enough for one word query. */
+/** Hits per block without reranking: few enough for one word query. */
 const unrerankedBlock = 400;
 
-/** With every word, allowing for rounding. */
+/** Min coverage of a hit with every word, allowing for rounding. */
 const everyWord = 1 - 1e-9;
 
 /**
- * Reranks, judges, drops weak hits and takes the page. Without reranking, the order stays and other evidence judges. A hit that
+ * Reranks, judges, drops weak hits and takes the page. Without reranking, the order stays and other evidence decides. A hit that
  * replaces another comes before it and is as relevant. `unfound` creates a hit that was not among the given ones.
  */
 export async function judgePage<Hit extends RankedHit>(
@@ -195,7 +195,7 @@ export async function judgePage<Hit extends RankedHit>(
     return known;
   }
 
-  /** Without the model only lengths are needed, and only if there is a nearness to judge by. */
+  /** Without the model, only the lengths of hits with a cosine are needed. */
   async function readingOf(block: readonly Hit[], isReranked: boolean) {
     const read = block.filter(({ cosine }) => isReranked || cosine !== undefined).map(({ id }) => id);
     const texts = isReranked ? await textsOf(read) : await shortTexts(read);
@@ -260,10 +260,10 @@ function cosineOf({ cosine, window }: RankedHit, told: TextToJudge | undefined):
   return cosine !== undefined && window && told?.isMessage ? uncrowded(cosine, told.text, window) : cosine;
 }
 
-/** More than any score and logit add up to. */
+/** Puts hits without a logit last: more than any score and logit add up to. */
 const unscoredLoss = 1_000;
 
-/** Hits more relevant than the one above share its mean, so that relevance never rises down the list. */
+/** Averages the relevance of neighbours where it would rise, so that it never rises down the list. */
 export function falling<Hit extends { readonly relevance: number }>(ordered: readonly Hit[], ceiling = 1): Hit[] {
   const pools: { sum: number; count: number }[] = [];
   for (const { relevance } of ordered) {

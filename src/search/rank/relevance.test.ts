@@ -45,7 +45,7 @@ test('without the model and without cosines that are known, nothing is weak: wor
   assert.equal(judge({ words: 0 }, calibration).isWeak, false);
 });
 
-/** To reach: what is off topic disappears, while at most 2 % of relevant hits are lost. */
+/** The goal: off-topic hits disappear, and at most 2 % of relevant hits are lost. */
 test('a hit is weak if neither the model nor its nearness speaks for it: one of them may be mistaken', () => {
   const isWeak = (logit: number, words: number, cosine: number) =>
     judge({ logit, lead: logit + 2, words, cosine, length: 300 }, calibration).isWeak;

@@ -41,7 +41,7 @@ export interface Verdict {
   readonly isWeak: boolean;
 }
 
-/** Uses the fit with the most of the known evidence. */
+/** Uses the fit that covers the most of the known evidence. */
 export function judge(evidence: Evidence, calibration: Calibration): Verdict {
   const fit = calibration
     .filter(({ features }) => features.every((feature) => Number.isFinite(featureValue(evidence, feature))))
@@ -70,13 +70,13 @@ function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): 
 /** Max absolute lead, for a hit that is alone, far ahead of all others or far behind. */
 const leadMax = 5;
 
-/** Other hits count fully from this distance on, and not at all with the same logit: near-duplicates are both right. */
+/** Logit distance from which another hit counts fully. At distance 0 it does not count: near-duplicates are both right. */
 const peerDistance = 0.5;
 /** Max weight of another logit: several right answers must not lower one another. */
 const otherLogitMax = 3;
 
 /**
- * The log odds of each logit among the others. An answer stands out among unlike texts, even if the model is unsure of it.
+ * The log odds of each logit among the others. An answer stands out among unrelated texts, even if the model is unsure of it.
  * Hits that were replaced don't count.
  */
 export function leadsOf(hits: readonly { readonly logit: number; readonly isReplaced?: boolean }[]): number[] {

@@ -13,7 +13,7 @@ export interface Stated {
 export interface Replacements {
   /** Hits to show before an older one, newest first. */
   readonly newer: ReadonlyMap<number, readonly number[]>;
-  /** What replaced it; the last of a chain. */
+  /** The newest text that replaces each one, at the end of the chain. */
   readonly replacedBy: ReadonlyMap<number, number>;
   readonly replaces: ReadonlyMap<number, number>;
 }
@@ -70,7 +70,7 @@ function lastOf(id: number, direct: ReadonlyMap<number, number>): number {
   return last;
 }
 
-/** Moves newer hits right before the older ones. `lifted`: the newer hit in its new place; undefined omits it. */
+/** Moves newer hits right before those they replace. `lifted` returns the hit to insert there; undefined inserts none. */
 export function newerFirst<Hit>(
   hits: readonly Hit[],
   idOf: (hit: Hit) => number,

@@ -15,12 +15,12 @@ export const changeWords: ReadonlySet<string> = new Set(`${reported} ${planned}`
 
 /** Signs that something differs from before. */
 const signs = [
-  // Time: what holds now did not hold before.
+  // Time: something holds now that did not hold before.
   'now|nowadays|no longer|no more|any ?more|any longer|from (?:this|next|now|today|tomorrow|\\p{L}+day|january|february|march|april|may|june|july|august|september|october|november|december)|these days|used to|instead|rather than',
   'as of|since|effective|going forward|starting|until further notice|formerly|previously',
   '(?:with|in|from) (?:the )?(?:new |latest |next )?(?:version|release|patch|update)',
   '(?:is|are) (?:history|gone|out|over|dead|obsolete|outdated)|went from|(?:up|down) (?:from|to)',
-  // Error.
+  // Corrections.
   'correction|revision|corrigendum|erratum|actually|scratch that|disregard|(?:was|were|is) wrong|mistaken',
   String.raw`change of \p{L}+|changed my mind`,
   String.raw`update(?=\s*(?::|$)|\s+(?:to|on)\b)|decided against|updated(?=\s+(?:to|from)\b)|(?:I|we) set`,
@@ -62,8 +62,8 @@ const renewed = /\bnew\s+(\p{L}+)/iu;
 const former = /\b(?:old|former|previous)\b/i;
 
 /**
- * For each reported change in a sentence, the words before "was changed": its subject. Empty if the subject acts ("Daniel takes
- * over …"). Quotes, questions, plans and additions report none.
+ * For each reported change in a sentence, its subject: the words before "was changed". An empty string if the subject acts
+ * ("Daniel takes over …"). Quotes, questions, plans and additions report no change.
  */
 export function changedThings(text: string): string[] {
   if (!changed.test(text) && !renewed.test(text)) return [];

@@ -10,20 +10,20 @@ export interface Statement {
   readonly names: ReadonlySet<string>;
   readonly numbers: ReadonlySet<string>;
   readonly hasTime: boolean;
-  /** The first adjacent words. */
+  /** The first run of adjacent words. */
   readonly lead: readonly string[];
   /** The words before its verb or colon, if found. */
   readonly subject: Subject | undefined;
   /** Per word: the words right before it, right after it, and names or numbers right after it. */
   readonly before: Neighbours;
   readonly after: Neighbours;
-  /** Words that at least once have none before them. */
+  /** Words that occur at least once without a word right before them. */
   readonly bare: ReadonlySet<string>;
   readonly namesAfter: Neighbours;
   readonly isPreference: boolean;
   /** Reports a single event, which stays true. */
   readonly isEvent: boolean;
-  /** Says "I" or "me"; "he" or "she". */
+  /** `isOfMe`: says "I" or "me". `isOfOthers`: says "he" or "she". */
   readonly isOfMe: boolean;
   readonly isOfOthers: boolean;
   /** The things it calls "my". */
@@ -32,7 +32,7 @@ export interface Statement {
 
 /** What a text states, and what it reports as changed. */
 export interface Statements {
-  /** Its first sentence, and all of it if it is short. */
+  /** The first sentence; for a short text, also the text as a whole. */
   readonly stated: readonly Statement[];
   /** One per sentence that reports a change, with the adjacent sentences. */
   readonly reports: readonly Report[];
@@ -47,12 +47,12 @@ interface Report {
 type Neighbours = ReadonlyMap<string, ReadonlySet<string>>;
 
 interface Subject {
-  /** Adjacent words. */
+  /** Runs of adjacent words. */
   readonly runs: readonly (readonly string[])[];
   readonly numbers: readonly string[];
   /** Names and owners: "the office in Oslo", "John's number". */
   readonly names: readonly string[];
-  /** Ends at "is" or a colon, not at a verb that may be a noun. */
+  /** True if it ends at "is" or a colon, not at a verb that may be a noun. */
   readonly isSure: boolean;
 }
 
@@ -211,7 +211,7 @@ function subjectWord(term: string): string | undefined {
   return tells && ![term, stem].some((form) => values.has(form) || general.has(form)) ? stem : undefined;
 }
 
-/** A pronoun is followed by a verb. */
+/** A word right after a pronoun is a verb, not part of the subject. */
 function isSubjectWord(tokens: readonly Token[], place: number): boolean {
   return tokens[place]?.word !== undefined && !pronoun.test(tokens[place - 1]?.term ?? '');
 }
@@ -253,7 +253,7 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
   return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
 }
 
-/** Both statements must share more than this part of the shorter one's words, and this part of the older one's. */
+/** Shared words must exceed the first share of the shorter statement and reach the second share of the older one. */
 const sharedMin = 0.5;
 const coveredMin = 0.4;
 
@@ -312,7 +312,7 @@ function subjectSize({ words, names }: Statement, other: Statement): number {
   return Math.max(1, [...words].filter((word) => !names.has(word) || other.words.has(word)).length);
 }
 
-/** Both have neighbours there, and neither text has the other's. */
+/** True if the word has neighbours in both texts, and neither text contains those of the other. */
 function differ(
   left: ReadonlySet<string> | undefined,
   right: ReadonlySet<string> | undefined,

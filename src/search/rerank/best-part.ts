@@ -12,7 +12,7 @@ export interface Windowed {
 
 export interface TextPart {
   readonly text: string;
-  /** Its position in the whole text, in UTF-16 units. */
+  /** The position of the part in the whole text, in UTF-16 units. */
   readonly range: readonly [start: number, end: number];
 }
 

@@ -13,19 +13,19 @@ export function bundledRerankerFolder(): string {
   return fileURLToPath(packageFile(`models/${bundledRerankerName}`));
 }
 
-/** What belongs to a model besides its weights: model.json in its folder. */
+/** A reranking model's settings, from model.json in its folder. */
 export interface RerankerFacts {
   readonly queryPiecesMax: number;
   readonly passagePiecesMax: number;
   readonly tokenizerFolder: string;
   readonly weight: number;
-  /** Undefined for a model that was not trained to read an answer after its question. */
+  /** Undefined for a model that was not trained to read a question before its answer. */
   readonly before: ReadBefore | undefined;
   /** Undefined for an uncalibrated model. */
   readonly calibration: Calibration | undefined;
 }
 
-/** Only questions help as context: team notes rank worse with it. */
+/** A previous message is read as context only if it asks a question. Otherwise team notes rank worse. */
 const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);
@@ -59,7 +59,7 @@ export function readRerankerFacts(folder: string): RerankerFacts {
   };
 }
 
-/** A folder with another model uses the defaults. */
+/** Without a model.json, as with other models, the defaults apply. */
 function readFacts(folder: string): unknown {
   try {
     return JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));

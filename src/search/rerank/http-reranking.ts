@@ -81,7 +81,7 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
     return Array.from({ length: count }, (_, index) => scores.get(index) ?? 0);
   }
 
-  /** A server that ever gave a score outside 0 to 1 gives logits. */
+  /** One score outside 0 to 1 shows that the server returns logits, not probabilities. */
   function logitsOf(scores: readonly number[]): number[] {
     givesLogits ||= scores.some((score) => score < 0 || score > 1);
     return givesLogits ? [...scores] : scores.map(logitOfProbability);

@@ -18,7 +18,7 @@ export interface LocalRerankingConfig extends RerankingModelConfig {
   readonly budgetMs: number;
 }
 
-/** CPU time passes slowly on a busy machine, so a call also ends after this many times its budget of wall time. */
+/** Max wall time of a call, as a multiple of its CPU budget: on a busy machine, CPU time passes slowly. */
 const patience = 2;
 
 /** A local model on its own threads, loaded on first use. */
@@ -58,7 +58,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
         return scored.logit;
       } catch (error) {
         if (budget.signal.aborted && !signal?.aborted && isCarrelError(error) && error.code === 'cancelled') return;
-        // The rest of this call is over budget.
+        // Skips the remaining pairs of this call.
         budget.abort();
         throw error;
       }

@@ -62,7 +62,7 @@ export function reranks({ enabled, provider }: RerankingSettings): boolean {
   return enabled !== 'false' && provider !== 'none';
 }
 
-/** Takes its logits as probabilities; without logits, uses our own calibration. */
+/** For an uncalibrated model: the relevance is the sigmoid of its logit. Without a logit, the bundled model's fits apply. */
 function ofOtherModel(calibration: Calibration): Calibration {
   const own = calibration.filter(({ features }) => !features.includes('doubt'));
   return [{ features: ['logit'], intercept: 0, weights: [1], cut: cutOfOthers }, ...own];

@@ -26,7 +26,7 @@ export function rerankingField(reranking: RerankingState | undefined): { reranki
 
 export interface Scored {
   readonly state: RerankingState;
-  /** In the order of the passages; undefined if there is none. */
+  /** One per passage, in order; undefined for a passage that was not scored. */
   readonly logits: readonly (number | undefined)[];
 }
 
@@ -35,7 +35,7 @@ export interface Reranker {
   readonly provider: RerankingProvider | undefined;
   /** Weight of a logit relative to the fused score. */
   readonly weight: number;
-  /** How it reads a short answer after its question; undefined if it can't. */
+  /** How the model reads a short answer together with its question; undefined if it can't. */
   readonly before: ReadBefore | undefined;
   /** A failing model does not fail the search. */
   score(query: string, passages: readonly string[], signal?: AbortSignal): Promise<Scored>;
@@ -46,7 +46,7 @@ export interface Reranker {
 export interface ReadBefore {
   /** Max length of either message. */
   readonly charsMax: number;
-  /** What to read before a message; undefined if it is better read alone. */
+  /** The text to put before a message; undefined if the message ranks better alone. */
   leadOf(before: string): string | undefined;
 }
 

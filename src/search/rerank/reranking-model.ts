@@ -33,7 +33,7 @@ export async function loadRerankingModel(config: RerankingModelConfig): Promise<
   return {
     device: runtime.device,
     async score(query, passage) {
-      // The passages of one search arrive consecutively.
+      // The passages of one search arrive consecutively, so the query is tokenised once.
       if (known?.query !== query) {
         known = { query, pieces: plainPieces(tokenizer, query).slice(0, Math.min(config.queryPiecesMax, room)) };
       }

@@ -7,7 +7,7 @@ import { blockRows, type Segment, type SegmentLayout } from './segment.ts';
 
 export type ScanWork =
   | { kind: 'segment'; memory: WebAssembly.Memory }
-  /** `next`: number of the first free block, in shared memory. */
+  /** `next`: number of the next block to scan, in shared memory. */
   | { kind: 'search'; task: ScanTask; next: Int32Array };
 
 export interface ScanWorkerData {
@@ -25,13 +25,13 @@ export interface ScanPool {
   close(): Promise<void>;
 }
 
-/** Up to this many blocks are scanned directly: that takes a tenth of a millisecond, as long as asking a thread. */
+/** Up to this many blocks are scanned on the calling thread: 0.1 ms, as long as calling a worker would take. */
 const blocksAtOnce = 1;
 
 /** More threads do not help: memory is the bottleneck. Segments have scratch space for this many. */
 const threadsMax = 4;
 
-/** A thread answers a segment with nothing, and a search with its part. */
+/** A worker answers `segment` with undefined and `search` with its best rows. */
 type Lane = Calls<ScanWork, ScanPart | undefined>;
 
 /** Threads that share each query: each idle one takes the next block. Started by the first query that needs them. */
@@ -67,7 +67,7 @@ export function createScanPool(layout: SegmentLayout, threads: number): ScanPool
         blocksLeft -= part.blocks;
         if (blocksLeft === 0) resolve(parts);
       };
-      // A dead thread may have taken blocks with it: then the search fails.
+      // If a thread dies, the blocks it took are not scanned, so the search fails.
       for (const lane of lanes.slice(0, blocks).map((_, place) => laneAt(place))) {
         lane.call({ kind: 'search', task, next }).then(take, reject);
       }

@@ -16,13 +16,13 @@ export interface ScoredRow {
   readonly score: number;
 }
 
-/** The best rows of one thread. Their scores lack the query's scale. */
+/** The best rows of one thread. Their scores are not yet multiplied by the query's scale. */
 export interface ScanPart {
   readonly blocks: number;
   readonly best: readonly ScoredRow[];
 }
 
-/** Everything is kept until there is a threshold, so the first scan covers few rows. */
+/** Mask words of the first scan. Without a threshold it keeps every row, so it covers few. */
 const firstWords = 8;
 
 const blocksPerSegment = segmentRows / blockRows;

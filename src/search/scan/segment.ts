@@ -7,7 +7,7 @@ export const blockRows = 4096;
 /** Untouched pages of a segment take no memory, so a small index stays small. */
 export const segmentRows = 65_536;
 
-/** Threads that may scan a segment at once, each with its own scratch space. The first belongs to the writer. */
+/** Threads that may scan a segment at once, each with its own scratch space. The first space is the writer's. */
 const scannersMax = 5;
 
 /** Byte offsets in a segment's memory, all multiples of 16. */
@@ -48,7 +48,7 @@ export interface Segment {
   readonly scores: Float32Array;
   /** Scores the masked rows of words `word` to `wordEnd`, counted from `firstRow`; returns how many exceed the threshold. */
   scan(firstRow: number, word: number, wordEnd: number, threshold: number): number;
-  /** Consecutive rows with concatenated codes. */
+  /** Writes consecutive rows from `row` on. Their codes are concatenated. */
   writeRows(row: number, rows: SegmentRows): void;
   clearRow(row: number): void;
 }

@@ -40,7 +40,7 @@ export interface VectorIndex {
   /** Skips known ids. Later searches see the vectors. */
   add(vectors: QuantisedVectors): void;
   delete(id: number): boolean;
-  /** The ids of all vectors of some groups, if neither exceed `max`. */
+  /** The ids of all vectors in these groups. Undefined if there are more than `max` groups or vectors. */
   idsOf(groups: IdSet, max: number): number[] | undefined;
   /** The scan's results, best first. For the exact order, score some more of them exactly. */
   candidates(query: Float32Array, options: VectorSearchOptions): Promise<VectorCandidate[]>;
@@ -57,7 +57,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   const freeRows: number[] = [];
   let rowsUsed = 0;
 
-  /** Consecutive rows in a segment, as many as wanted or available. */
+  /** Takes consecutive rows of a segment: as many as wanted, or fewer if not available. */
   function takeRows(wanted: number): { row: number; count: number } {
     const free = freeRows.pop();
     if (free !== undefined) return { row: free, count: 1 };
@@ -103,7 +103,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   function remove(id: number): boolean {
     const row = rowOfId.get(id);
     if (row === undefined) return false;
-    // Hidden first: a running scan must not take the next content for the old id.
+    // Hides the row first, so that a running scan cannot report new content under the old id.
     segmentOf(row).clearRow(row % segmentRows);
     rowOfId.delete(id);
     idOfRow[row] = -1;
