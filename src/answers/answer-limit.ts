@@ -39,8 +39,8 @@ export function checkAnswer<Answer>(answer: Answer, bytesMax: number, { copies, 
 }
 
 export interface AnswerKind {
-  /** An answer contains the data twice: as an object and as text. */
+  /** How often the answer contains the data. Tool results contain it twice: as an object and as text. */
   readonly copies: Copies;
-  /** True if data was changed, which the caller must know. */
+  /** True if the call has changed data; the error then says so. */
   readonly done?: boolean;
 }

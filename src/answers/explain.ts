@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/* Answers are lean, because a model pays for each token. `explain` adds how a result was found. */
+/* Answers are short, because a model pays for each token. With `explain`, they also say how a result was found. */
 
 export const explainInput = {
   explain: z.boolean().default(false).describe('Add why, scores, hash and range.'),

@@ -14,16 +14,16 @@ export interface MemberPage<Member> {
 }
 
 const pageSize = 50;
-/** Items that a page overlaps its neighbours by, to find shifted members quickly. */
+/** Number of items read again before the last position, to find shifted members in one read. */
 const overlap = 40;
 const windowSize = overlap + pageSize + 1;
-/** Windows to search, in order: additions shift members back, removals forward. */
+/** Windows to search, in order. Additions move members to higher offsets, removals to lower ones. */
 const windows = [0, 1, 2, 3, -1, -2, -3];
-/** Several marks, so that the position survives the removal or move of one. */
+/** Ids in a cursor: several, so that the position survives if one member is removed or moved. */
 const marksMax = 5;
 
 /**
- * Returns what follows the previous page's last members, wherever they are now. Members that stay in the list are
+ * Returns the page after the previous page's last members, wherever those are now. Members that stay in the list are
  * neither skipped nor repeated.
  */
 export async function listInPages<Member>(

@@ -25,7 +25,7 @@ export interface Budgeted<Item, Id> {
   withText(item: Item, text: string): Item;
   /** The call that continues after this many characters. */
   next(item: Item, chars: number): string;
-  /** The part of an item that counts; by default all of it. */
+  /** The part of an item that counts against the budget; by default all of it. */
   paid?(item: Item): object;
 }
 
@@ -50,7 +50,7 @@ export function fitBudget<Item extends object, Id>(
       continue;
     }
     const room = budget - used - costOf(shape.withText(item, ''));
-    // Always include the best item: an empty answer would mean that there is none.
+    // Always include the best item: an empty answer would look as if nothing was found.
     const isFirst = kept.length === 0;
     const shortened = cutText(item, isFirst ? Math.max(room, worthReadingTokens) : room, shape);
     if (shortened !== undefined) cut.push(shortened.note);

@@ -28,7 +28,7 @@ export function whyFound({ query, text, words = matchedWords(query, text), place
   return `${reason}${where}${relevance === undefined ? '' : `; relevance ${relevance}`}`;
 }
 
-/** As spelled in the text, without duplicates. */
+/** The query's words that occur in the text, as spelled there, without duplicates. */
 export function matchedWords(query: string, text: string): string[] {
   const words = findMatches(text, plainQuery(query)).map(({ start, end }) => text.slice(start, end).toLowerCase());
   return [...new Set(words)].slice(0, wordsMax);

@@ -21,7 +21,7 @@ import { createRequestPacer, type RequestPacer } from './methods/request-pacer.t
 import { createResources, type Resources } from './methods/resources.ts';
 import { knowsIcons } from './protocol-versions.ts';
 
-/** What a role offers, created once and shared by all connections. Holds no client state. */
+/** The tools, resources and prompts of a role. Created once, shared by all connections, without client state. */
 export interface Offer {
   /** Sent as `serverInfo`; a role may add fields. */
   serverInfo: { name: string; title?: string; version: string };
@@ -31,7 +31,7 @@ export interface Offer {
   experimental?: Announcement;
   catalogue: Catalogue;
   callTool: CallTool;
-  /** The tools for the web console: the clients' and its own. */
+  /** The web console's tools: those of MCP clients, and its own. */
   forConsole(): Pick<Offer, 'catalogue' | 'callTool'>;
   resources: Resources;
   prompts: Prompts;

@@ -365,7 +365,7 @@ function openLines(by: By): Lines {
     }
   });
   const settled = async (enough: () => boolean): Promise<void> => {
-    // Everything here finishes within its own ticks; what is unanswered by then stays unanswered.
+    // Everything here finishes within its own ticks; a request still unanswered then gets no answer.
     for (let turn = 0; turn < 50 && !enough(); turn += 1) await new Promise(setImmediate);
   };
   const isAnswer = (said: unknown): boolean => Array.isArray(said) || !('method' in (said as Fields));

@@ -23,7 +23,7 @@ export interface Serving {
   offer: Offer;
   revisions: OfferedRevisions;
   limits: MessageLimits;
-  /** Answers requests in all revisions; the default is ours. */
+  /** Creates the methods that answer requests in all revisions; by default our own. */
   createMethods?: typeof createMethods;
   modern?: (offer: Offer, transport: Transport) => Promise<Modern>;
 }

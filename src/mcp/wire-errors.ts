@@ -80,7 +80,7 @@ export function describeFailure(error: CarrelError): WireFailure {
   };
 }
 
-/** A failed call, with its toolset's failure style; none if no tool was found. */
+/** A failed call, and the toolset that decides how the failure looks. Undefined if no tool was found. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
   readonly error: CarrelError;

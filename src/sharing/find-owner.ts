@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { isPrivateFolder, type OwnerPlace, readAnnouncement } from './owner-place.ts';
 import { type Link, reachOwner } from './reach-owner.ts';
 
-/** Environment variable that makes a process the owner. Holds its place. */
+/** Environment variable that makes a process the owner. Its value is the `OwnerPlace` as JSON. */
 export const ownerVariable = 'CARREL_OWNER_PLACE';
 
 /**
@@ -13,7 +13,7 @@ export type OwnerWord = 'ready' | 'other' | 'alone';
 
 export type Found =
   | { kind: 'link'; link: Link }
-  /** This client can't share; not an error. */
+  /** This client can't share a process, which is no error. */
   | { kind: 'alone'; remark?: string }
   /** The owner failed to start and has logged why. */
   | { kind: 'failed'; code: number };
@@ -86,7 +86,7 @@ async function startOwner(
       resolve(word);
     });
     child.once('error', () => resolve('alone'));
-    // It logs why it exits; a killed process cannot.
+    // An owner logs why it exits; a killed process cannot.
     child.once('close', (code) => resolve(code ?? 'killed'));
   });
 }

@@ -20,7 +20,7 @@ export const frameKinds = {
   stderr: 21,
   /** Lines after this one are not accepted. */
   leaving: 22,
-  /** Everything is answered; line 1 means that this process exits with its client. */
+  /** Everything is answered. `line` is 1 if the owner exits with this client. */
   bye: 23,
 } as const;
 
@@ -74,7 +74,7 @@ export function createFrameReader(bytesMax: () => number, take: (frame: Frame) =
 /** A relay's first message. */
 export interface Hello {
   secret: string;
-  /** `status` only asks which clients are served. */
+  /** `status` only asks for the number of clients. */
   wants: 'service' | 'status';
   /** Identifies the client across owners. */
   client: string;
@@ -82,7 +82,7 @@ export interface Hello {
   folder: string;
 }
 
-/** What a relay must know about its owner. */
+/** An owner's answer to a relay's hello. */
 export interface Welcome {
   pid: number;
   /** Max bytes per line. */
@@ -97,7 +97,7 @@ export interface Welcome {
 export interface ServedPlace {
   /** A file, or host and name of a database. */
   readonly database: string;
-  /** The engine that the knowledge base asks instead. */
+  /** The engine that the knowledge base uses instead of the database. */
   readonly engine?: string | undefined;
 }
 

@@ -48,7 +48,7 @@ export function whatToDo(
 
 function mayRepeat({ method, params }: Incoming & { kind: 'request' }, readOnlyTools: readonly string[]): boolean {
   const meta = params?.['_meta'];
-  // Progress would restart, but must only increase.
+  // A repeated call would restart its progress, which must only increase.
   if (typeof meta === 'object' && meta !== null && 'progressToken' in meta) return false;
   return method === 'tools/call' ? readOnlyTools.includes(String(params?.['name'])) : reading.has(method);
 }

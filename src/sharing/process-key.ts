@@ -39,8 +39,8 @@ export interface KeyParts {
 }
 
 /**
- * Clients share a process only if nothing that could change an answer differs: the program, its settings and its
- * environment. Hashed, because some of these are secrets.
+ * Clients with the same key share a process. The key covers everything that could change an answer: the program, its
+ * settings and its environment. Hashed, because some of these are secrets.
  */
 export function processKey({ facts, command, args, paths, env }: KeyParts): string {
   const known = new Set(facts.variables);
@@ -61,8 +61,8 @@ export function processKey({ facts, command, args, paths, env }: KeyParts): stri
 }
 
 /**
- * Names the data and settings that the answer to a command depends on. A process of the same user that announces this key may
- * answer it, whatever else it serves.
+ * Identifies the data and settings that the answer to a command depends on. A process of the same user that announces
+ * this key may answer the command, whatever else it serves.
  */
 export function commandKey(
   { commandVariables }: SharingFacts,
@@ -70,7 +70,7 @@ export function commandKey(
   env: KeyParts['env'],
 ): string {
   const known = new Set(commandVariables);
-  // PG…: PostgreSQL's client library takes what the connection string leaves out from these.
+  // PostgreSQL's client library reads PG… variables for everything that the connection string omits.
   const names = Object.keys(env).filter((name) => known.has(name) || name.startsWith('PG'));
   const variables = names.sort().map((name) => [name, env[name]]);
   return createHash('sha256')
@@ -78,7 +78,7 @@ export function commandKey(
     .digest('hex');
 }
 
-/** Containers and sandboxes: a client's reach must not depend on who started the process first. */
+/** Identifies the container or sandbox: a client's access must not depend on who started the shared process. */
 function surroundings(): unknown[] {
   if (process.platform !== 'linux') return [];
   const spaces = ['mnt', 'net', 'pid', 'user', 'uts', 'cgroup', 'ipc', 'time'].map((name) => {

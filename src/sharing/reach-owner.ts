@@ -10,7 +10,7 @@ import {
 } from './frames.ts';
 import type { Announcement } from './owner-place.ts';
 
-/** A connection to a process that has said it will serve this client. */
+/** A connection to a process that has agreed to serve this client. */
 export interface Link {
   socket: Socket;
   welcome: Welcome;
@@ -21,7 +21,7 @@ export interface Link {
 /** An owner answers in milliseconds, unless it is stopped or the machine is overloaded. */
 const answerMs = 10_000;
 
-/** `silent`: somebody listens, and says nothing. Undefined: there is nobody. */
+/** Returns `silent` if a process listens but doesn't answer, and undefined if none listens. */
 export function reachOwner(
   { socket: path, secret }: Announcement,
   client: string,
@@ -68,7 +68,7 @@ export function reachOwner(
       socket.write(encodeFrame(frameKinds.hello, 0, JSON.stringify(hello)));
     });
     socket.on('data', read);
-    // `close` follows.
+    // Handled by `close`, which follows.
     socket.on('error', () => {});
     socket.once('close', () => {
       clearTimeout(impatience);

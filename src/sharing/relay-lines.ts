@@ -21,7 +21,7 @@ const lossesMax = 5;
 const lossesMs = 60_000;
 /** Max unanswered lines: a client that doesn't read must not fill a shared process's memory. */
 const unansweredMax = 1_000;
-/** From an owner's last system call to its exit. */
+/** Max time from an owner's last system call to its exit. */
 const endingMs = 100;
 const endingPollMs = 2;
 /** Max time for an owner to exit after its last client left. */
@@ -47,7 +47,7 @@ export function relayLines(
   let link: Link | undefined;
   let count = 0;
   let inputEnded = false;
-  /** Everything is answered; the owner stays for others or exits too. */
+  /** Set once everything is answered: whether the owner stays for other clients or exits too. */
   let farewell: 'stays' | 'ends' | undefined;
   /** The last line that a leaving owner accepted. */
   let takenUpTo = Number.POSITIVE_INFINITY;
@@ -57,7 +57,7 @@ export function relayLines(
   const send = (kind: number, line = 0, bytes?: Buffer): void =>
     void link?.socket.write(encodeFrame(kind, line, bytes));
 
-  /** Pauses reading while nobody consumes. */
+  /** Pauses reading while there is no owner or it falls behind. */
   const keepPace = (): void => {
     const isBehind = link === undefined || link.socket.writableNeedDrain || unanswered.size >= unansweredMax;
     if (isBehind) input.pause();

@@ -24,7 +24,7 @@ export interface RelayServing {
   serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
   /** One client's log; lines for people go to `tell`. */
   createLog(client: string, tell: (text: string) => void): Logger;
-  /** Messages for people from the start. */
+  /** Messages for people from this process's start. */
   saidAtStart(): string;
   log: Logger;
   /** How long to stay when the last client has gone. Undefined: until it is closed. */
@@ -130,7 +130,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     if (refusal === undefined) return serve(socket, hello);
     log.info('client redirected', { reason: refusal });
     socket.end(encodeFrame(frameKinds.refused, 0, refusal));
-    // While announced, it blocks its successor.
+    // While this process is announced, no successor can take its place.
     if (refusal === 'outdated') leaveIfUnused();
     return nothing;
   };
@@ -186,7 +186,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       if (socket.writableLength > unsentBytesMax) socket.pause();
       if (frame.kind === frameKinds.replay) {
         replaying += 1;
-        // Replayed lines were answered before.
+        // Number 0: replayed lines were answered before.
         lines.receive(frame.bytes, 0);
       } else if (replaying > 0) held.push(frame);
       else take(frame);
@@ -229,7 +229,7 @@ interface FrameOutput extends LineOutput {
   bye(ends: boolean): void;
 }
 
-/** Batches the frames of one event-loop tick. Lines without a number are replayed; nobody waits for their answers. */
+/** Batches the frames of one event-loop tick. Line number 0 marks a replayed line; nobody waits for its answer. */
 function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
   let waiting: Buffer[] = [];
   let left = false;
@@ -269,7 +269,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
         });
       }
     },
-    // Only after the client has everything: the process may exit next.
+    // Resolves once the client has everything, because the process may exit next.
     end() {
       flush();
       return new Promise((resolve) => socket.write('', () => resolve()));

@@ -61,7 +61,7 @@ export interface SharedProcess extends Serving {
   idleMs: number | undefined;
   /** The log file. */
   file: LogSink;
-  /** A sink for people's lines. */
+  /** A log sink for people; it passes its lines to `tell`. */
   people(tell: (text: string) => void): LogSink;
   log: Logger;
 }

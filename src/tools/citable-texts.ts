@@ -2,7 +2,7 @@ import type { Call } from './call.ts';
 
 /** Texts that can be cited by URI, in their current version. */
 export interface CitableTexts {
-  /** What their URIs begin with. */
+  /** Prefixes of their URIs. */
   uriPrefixes: readonly string[];
   /** The tool that fetches them from other servers. If it is disabled, they are not read here either. */
   tool?: string;

@@ -21,9 +21,9 @@ export interface InputParser {
 }
 
 /**
- * Builds a parser from a tool's input schema. It tolerates what clients really send (JSON text for arrays and
- * objects, null for omitted fields) and rejects everything else. Unknown arguments are errors, because an ignored
- * misspelt filter does harm.
+ * Builds a parser from a tool's input schema. It tolerates what clients really send (JSON text for arrays and objects,
+ * null for omitted fields) and rejects everything else. Unknown arguments are errors: ignoring a misspelt filter would
+ * return wrong results.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   const { readsNumbers = false } = toolset;
@@ -88,7 +88,7 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
 }
 
 function relaxValue(given: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
-  // Number arguments have smaller bounds, so the range check rejects it.
+  // Too large for any number argument, so the range check rejects the converted value.
   if (typeof given === 'bigint' && schema.type !== undefined) return Number(given);
   if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema, readsNumbers);
   if (Array.isArray(given) && isObject(schema.items)) {
@@ -111,7 +111,7 @@ function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): u
       return relaxValue(parsed, schema, readsNumbers);
     }
   } catch {
-    // Not JSON: the schema reports it better.
+    // Not JSON: keep the text, and the schema check reports it.
   }
   return text;
 }

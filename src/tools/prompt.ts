@@ -17,7 +17,7 @@ export interface Prompt {
   render(values: Record<string, string>): string;
 }
 
-/** No argument can close its own fence. */
+/** Fences a text so that it can't close the fence itself. */
 export function fenced(text: string): string {
   return `-----\n${text.replaceAll(/^-{3,}/gm, '—')}\n-----`;
 }

@@ -44,7 +44,7 @@ export interface Asked {
 }
 
 /**
- * What the user agreed to delete, as passed to `askToRemove`. Undefined if nobody could be asked. Throws if declined.
+ * Returns the `about` of the confirmed question. Undefined if nobody could be asked. Throws if the user declined.
  */
 export function agreedTo(asked: Asked | undefined): string | undefined {
   if (asked === undefined) return undefined;

@@ -24,7 +24,7 @@ export interface ResourcePage {
 
 export interface ResourceReading {
   uri: string;
-  /** Continues a long resource; found wherever the client put it. */
+  /** Continues a long resource. Clients may send it in several places. */
   cursor?: string;
 }
 

@@ -5,7 +5,7 @@ export interface SourceHit {
   uri: string;
   /** Hash of the whole text, as used by `verify`; null if the source can't read it. */
   hash: string | null;
-  /** The snippet's position in UTF-16 units of the whole text, or of its chunk; null like the hash. */
+  /** The snippet's position in the whole text or in its chunk, in UTF-16 units. Null if the source can't read the text. */
   range: readonly [start: number, end: number] | null;
   /** For documents stored in chunks. */
   chunk_index?: number;
@@ -63,7 +63,7 @@ export interface SearchSource {
   description: string;
   /** Whether to search it if the caller names no sources. False for the web. */
   askedByDefault: boolean;
-  /** The filters that it supports; it is skipped if another one is given. */
+  /** The filters that this source supports. A search with any other filter skips the source. */
   filters?: readonly (keyof SourceFilters)[];
   /** Supports `isQuick`. */
   canBeQuick?: boolean;

@@ -4,8 +4,8 @@ import type { Call } from './call.ts';
 import type { Questions } from './question.ts';
 
 /**
- * What a tool does to stored data. Decides its annotations and whether read-only mode offers it. `add` leaves
- * existing data alone; `change` overwrites or removes, and is destructive in MCP's terms.
+ * The effect of a tool on stored data. It decides the tool's annotations and whether read-only mode offers it. `add`
+ * leaves existing data alone; `change` overwrites or removes, and is destructive in MCP's terms.
  */
 export type Effect = 'read' | 'add' | 'change';
 
@@ -19,18 +19,19 @@ interface ToolFacts {
   idempotent?: boolean;
   /** True if it contacts other systems (the web, an upstream). */
   openWorld?: boolean;
-  /** Answers from memory at once: it never queues behind slow calls or becomes a job, so job status stays available. */
+  /** Never queues behind slow calls or becomes a job, so that job status stays available. Must answer at once, from memory. */
   takesNoSlot?: boolean;
   /** The quota that calls count against. */
   quota?: string;
   /**
-   * Field whose list becomes the answer's text if it stands alone, for tools whose original returns a list.
-   * Structured content must be an object.
+   * A field with a list. If the answer has no other field, its text content is only the list, as in the original
+   * server. Structured content stays an object.
    */
   listed?: string;
   /**
-   * Where a search's answer lists its results, and the field with their title. Clients may get resource links to
-   * items with a `uri`, else built from an id and prefix. `unless`: an argument that makes results possibly outdated.
+   * The fields of a search's answer that hold its results and their titles. Clients may get resource links to the
+   * results: by their `uri`, else built from an id and a prefix. Calls with the argument `unless` get no links,
+   * because their results may be outdated.
    */
   found?: { list: string; title: string; id?: { field: string; prefix: string }; unless?: string };
   /**

@@ -12,8 +12,8 @@ import type { SecretRoute } from './secret-route.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * How failures look on the wire, per specification; in `serve` all are results. `jsonrpc`: a JSON-RPC error, where
- * `codes` overrides the default code of a kind. `result`: a tool result with `isError`.
+ * How failures look on the wire, as the toolset's specification demands. In `serve`, all are results. `jsonrpc`: a
+ * JSON-RPC error, where `codes` overrides the default code of a kind. `result`: a tool result with `isError`.
  */
 export type FailureStyle = { as: 'jsonrpc'; codes?: Partial<Record<ErrorKind, number>> } | { as: 'result' };
 
@@ -42,7 +42,7 @@ export interface Toolset {
   slowCallMs?: number;
   /** Concurrency limit for this toolset. Without it, only the program's limit applies. */
   inFlight?: SlotsOptions;
-  /** What `initialize` reports in `serverInfo` and `capabilities.experimental`. */
+  /** Fields that `initialize` adds to `serverInfo` and `capabilities.experimental`. */
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
   /** Facts for `GET /health`. Must be fast and must not throw. */
   health?(): Record<string, unknown>;
@@ -55,8 +55,8 @@ export interface Toolset {
   /** Adapts outgoing errors to a specification. */
   translate?(error: CarrelError): CarrelError;
   /**
-   * A view limited to the data these rights reach; it is not closed. Returns undefined if impossible. Absent if the
-   * toolset has no data that rights restrict.
+   * A view limited to the data that these rights allow; it needs no closing. Returns undefined if the toolset can't be
+   * limited. Absent if the toolset has no data that rights restrict.
    */
   scopedTo?(rights: Rights): Toolset | undefined;
   close?(): Promise<void>;

@@ -53,7 +53,7 @@ export interface Endpoint {
 
 const soon = { 'retry-after': '5' };
 const away = (): 'away' => 'away';
-/** Each session's first stream is the one for unsolicited messages. */
+/** Matches event ids of a session's first stream, which carries unsolicited messages. */
 const ownStream = /-1-\d+$/;
 
 /** The MCP endpoint: POST, GET and DELETE on one path, for every revision that the role offers. */
@@ -67,7 +67,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     options.recorder?.sessionEnded,
     moving && ((id) => ({ tag: moving.tag, tell: (message) => passOut(id, message) })),
   );
-  /** The process with the client's stream watches subscriptions itself. */
+  /** Forwards a message, except resource updates: the process with the client's stream watches subscriptions itself. */
   const passOut = (id: string, message: object): void => {
     if ('method' in message && message.method === 'notifications/resources/updated') return;
     moving?.passOut(id, message);
@@ -205,7 +205,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const lastEventId = request.headers['last-event-id'];
     if (typeof lastEventId === 'string') {
       if (session.resume(response, lastEventId)) return;
-      // Messages on another process's stream are lost; later ones arrive here.
+      // Another process's stream can't be resumed: its missed messages are lost, and later ones arrive here.
       const isOfOther = moving !== undefined && ownStream.test(lastEventId) && !lastEventId.startsWith(moving.tag);
       if (isOfOther && session.listen(response)) return;
       respondJson(response, 400, rpcProblem('Nothing can be resumed from this Last-Event-ID.'));

@@ -30,7 +30,7 @@ export interface ModernRoute {
 
 /**
  * Requests of 2026-07-28. Plainly valid ones are answered here. All others go to the SDK's handler, each with its own
- * server object, because it owns that revision's rules (headers against body, which error gets which status).
+ * server object: the handler knows that revision's rules (headers against body, which error gets which status).
  * Subscriptions are ours, once the handler accepts the request.
  */
 export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptions, modern: Modern): ModernRoute {
@@ -152,7 +152,7 @@ const namedBy: Readonly<Record<string, string>> = {
 
 const members = new Set(['jsonrpc', 'id', 'method', 'params']);
 
-/** Whether headers and body agree, with nothing else in the body. */
+/** Whether the headers match the body, and the body has no extra members. */
 function isAsHeaded(
   { headers }: IncomingMessage,
   parsed: unknown,
@@ -162,13 +162,13 @@ function isAsHeaded(
   if (named !== method || !(modernRevisions as readonly unknown[]).includes(revision)) return false;
   if (Object.keys(parsed as object).some((member) => !members.has(member))) return false;
   const field = Object.hasOwn(namedBy, method) ? namedBy[method] : undefined;
-  // Values that headers can't carry are Base64-encoded.
+  // Names that headers can't carry are Base64-encoded (`=?…`); those go to the SDK.
   return field === undefined || (typeof name === 'string' && name === params?.[field] && !name.startsWith('=?'));
 }
 
 const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-/** Only what the handler reads: method, headers, signal. A real `Request` would cost as much as the call. */
+/** A stand-in with only what the handler reads: method, headers, signal. A real `Request` would cost as much as the call. */
 function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Request {
   const get = (name: string): string | null => {
     const lower = name.toLowerCase();

@@ -40,7 +40,7 @@ export interface Hearing {
 const kind = 'session';
 const handshakePart = 0;
 const completePart = 1;
-/** Subscriptions follow, numbered by a hash of their URI. */
+/** Subscriptions have part numbers from here on, computed from a hash of their URI. */
 const firstSubscription = 16;
 /** A session with a longer handshake stays in its process. */
 const handshakeBytesMax = 16 * 1024;
@@ -77,7 +77,7 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
       if (now - (usedAt.get(id) ?? Number.NEGATIVE_INFINITY) < touchMs) return;
       for (const [each, at] of usedAt) if (now - at > idleMs) usedAt.delete(each);
       usedAt.set(id, now);
-      // The next use retries in time: the entry lives four times longer.
+      // If this fails, a later use retries in time: the entry lives four times longer than this interval.
       shared.touch({ kind, id }, idleMs).catch(() => {});
     },
     async end(id) {

@@ -142,7 +142,7 @@ export async function serveHttp(options: HttpServiceOptions): Promise<HttpServic
       address: clientAddress(request.socket.remoteAddress),
       host: request.headers.host ?? '',
     };
-    // Streams end with the token that opened them.
+    // Closes the stream when the token that opened it is revoked.
     response.once(
       'close',
       watch.add(access.principal, () => response.destroy()),

@@ -8,7 +8,7 @@ import type { Session } from './session.ts';
 
 /** Synchronizes a session between processes. */
 export interface SessionHandover {
-  /** Publishes and fetches what other processes know before this one continues. */
+  /** Exchanges the session's state with other processes before this one handles the messages. */
   settle(session: Session, incoming: readonly Incoming[]): Promise<void>;
   /** Restores a session that another process left. */
   takeOver(session: Session, handshake: Record<string, unknown>): Promise<void>;
@@ -61,7 +61,7 @@ export function createSessionHandover(moving: MovingSessions, log: Logger): Sess
     moving.passIn(id, item);
   }
 
-  /** `notifications/initialized` may have reached another process instead. */
+  /** Waits until the handshake is complete: `notifications/initialized` may reach another process. */
   async function completed({ id, conversation }: Session): Promise<void> {
     for (let waitedMs = 0; waitedMs < completedWithinMs && !conversation.isReady; waitedMs += lookMs) {
       if (await moving.isComplete(id).catch(() => false)) {

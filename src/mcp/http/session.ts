@@ -61,7 +61,7 @@ export interface Session {
 const silenceMs = 10_000;
 const initializedGraceMs = 1_000;
 
-/** One sequence of events. Its connection may break; its events are stored. */
+/** One sequence of events, which are stored because its connection may break. */
 interface Lane {
   id: number;
   stream: EventStream | undefined;

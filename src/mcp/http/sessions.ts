@@ -21,7 +21,7 @@ export interface Sessions {
     /** The id of a session opened by another process. */
     id?: string,
   ): Session | undefined;
-  /** Ignores the owner. */
+  /** Finds a session regardless of its owner. */
   get(id: string): Session | undefined;
   /** Another caller's session is reported as unknown. */
   find(id: string, callerKey: string): Session | undefined;
@@ -70,7 +70,7 @@ export function createSessions(
     return true;
   };
 
-  /** Closes a session of the caller with the most. */
+  /** Closes a session of the caller with the most sessions. */
   const makeRoom = (callerKey: string): boolean => {
     const byCaller = Map.groupBy(sessions.values(), (session) => session.callerKey);
     const own = byCaller.get(callerKey) ?? [];

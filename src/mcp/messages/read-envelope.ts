@@ -4,14 +4,14 @@ import { metaKeys, modernRevisions } from '../protocol-versions.ts';
 
 type Params = Record<string, unknown>;
 
-/** What a plain request of 2026-07-28 says about its client. */
+/** The client's description in a request of 2026-07-28. */
 export interface Envelope {
   readonly meta: Params;
   readonly clientInfo: unknown;
   readonly capabilities: unknown;
 }
 
-/** For 2026-07-28 and later. Undefined if the request is not plain. */
+/** For 2026-07-28 and later. Undefined if the SDK must check the request. */
 export function readEnvelope(method: string, params: Params | undefined): Envelope | undefined {
   const meta = params?.['_meta'];
   if (params === undefined || !isObject(meta) || isRetry(params) || !isKnown(meta)) return undefined;
@@ -27,12 +27,12 @@ function isRetry(params: Params): boolean {
   return 'inputResponses' in params || 'requestState' in params;
 }
 
-/** Revisions with a handshake allow any integer. */
+/** Modern revisions allow only safe integers; those with a handshake allow any. */
 export function isModernId(id: unknown): id is string | number {
   return typeof id === 'string' || Number.isSafeInteger(id);
 }
 
-/** Envelopes that the SDK has accepted: a client repeats the same one. */
+/** Cache of envelopes that the SDK has accepted: a client repeats its own in every request. */
 const known = new Set<string>();
 const knownMax = 100;
 const envelopeKeys = [metaKeys.revision, metaKeys.client, metaKeys.capabilities, metaKeys.logLevel];

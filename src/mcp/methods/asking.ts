@@ -57,7 +57,7 @@ export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault
           cause: error,
         });
       }
-      // A refusal ends the questions.
+      // Throws if the user declined, so that no further question is asked.
       readAnswers({ [name]: question }, responses);
     }
     return readAnswers(questions, responses);
@@ -78,7 +78,7 @@ export function askBetweenCalls(
     const about = JSON.stringify([owner, params['name'], params['arguments'], questions]);
     const { inputResponses, requestState } = request;
     const isAnswer = inputResponses !== undefined && wasAsked(about, requestState);
-    // A repeated answer would confirm twice.
+    // A reused answer would confirm twice.
     if (!isAnswer || !(await answered.take(String(requestState))).ok) throw new InputRequired(questions, issue(about));
     return readAnswers(questions, inputResponses);
   };
@@ -105,7 +105,7 @@ function wasAsked(about: string, state: unknown): boolean {
   return isOurs && Date.now() - Number.parseInt(at, 36) < stateLastsMs;
 }
 
-/** As carried by a result or task. */
+/** The questions in the form that a result or task carries. */
 export function toInputRequests(questions: Questions): Record<string, object> {
   return Object.fromEntries(
     Object.entries(questions).map(([name, question]) => [

@@ -5,7 +5,7 @@ import type { IncomingCall, Params } from './incoming-call.ts';
 /** The protocol's limit. */
 const completionsMax = 100;
 
-/** What is being completed: a template's variable or a prompt's argument. */
+/** The target of a completion: a template's variable or a prompt's argument. */
 interface Reference {
   type?: unknown;
   uri?: unknown;

@@ -14,7 +14,7 @@ export interface Gates {
 
 export function createGates(toolsets: readonly Toolset[], inFlight: SlotsOptions): Gates {
   const { runningMax } = inFlight;
-  // One caller's slow calls leave an eighth of the slots to others.
+  // One caller's slow calls leave an eighth of the slots free for others.
   const common = createSlots({ ...inFlight, perCallerMax: runningMax - Math.floor(runningMax / 8) });
   const own = new Map(toolsets.flatMap((set) => (set.inFlight ? [[set.name, createSlots(set.inFlight)]] : [])));
   return {

@@ -39,7 +39,7 @@ export async function recordOperation<Result extends object>(
   }
 }
 
-/** Only known names: others would be unbounded. */
+/** The operation's subject, if its name is known: others would be unbounded. */
 function subjectOf(
   catalogue: Catalogue,
   method: string,

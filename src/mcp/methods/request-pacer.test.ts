@@ -27,7 +27,7 @@ function open() {
   const server = servePrompt(prompt);
   return {
     ...server,
-    /** What had started when everything was answered. */
+    /** Returns what had started when everything was answered. */
     async end() {
       await server.end();
       isOpen = false;

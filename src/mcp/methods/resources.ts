@@ -13,7 +13,7 @@ export interface Resources {
   readonly templates: readonly ResourceTemplate[];
   list(cursor: unknown, call: Call): Promise<ResourcePage>;
   read(params: Record<string, unknown>, call: IncomingCall): Promise<ResourceContents>;
-  /** Whether any can be subscribed to. */
+  /** Whether any resource can be subscribed to. */
   readonly watchable: boolean;
   /** See ResourceProvider; undefined if not subscribable. */
   stamp(uri: string | undefined, call: Call): Promise<string | undefined>;

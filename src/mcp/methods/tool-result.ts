@@ -37,7 +37,7 @@ export function failedResult(thrown: unknown): object {
   };
 }
 
-/** The text content: all of the structured content. A lone list stands for itself. */
+/** The text content: the whole structured content, or only its list if there is no other field. */
 function textOf(data: object, listed: string | undefined): unknown {
   if (listed === undefined || !Object.hasOwn(data, listed)) return data;
   const { [listed]: list, ...rest } = data as Params;

@@ -160,7 +160,7 @@ export function createConversation(
     const request: Pending = { id, sink, controller: new AbortController() };
     pending.add(request);
     const message = await answerOf(id, methods.answer(method, params, requestOf(request, params)));
-    // It was cancelled meanwhile.
+    // The request was cancelled meanwhile.
     if (!pending.delete(request)) return;
     try {
       sink.answer(message);

@@ -16,7 +16,7 @@ export interface DirectRequest {
   readonly envelope: Envelope;
 }
 
-/** Answers requests of 2026-07-28 without the SDK's server, which parses each several times. */
+/** Answers requests of 2026-07-28 without the SDK's server, which parses each request several times. */
 export interface ModernAnswers {
   /** Undefined if the SDK must handle the message. */
   read(incoming: Incoming & { kind: 'request' }): DirectRequest | undefined;

@@ -32,7 +32,7 @@ export interface Listen {
 const listensMax = 500;
 const perCallerMax = 20;
 
-/** The SDK's version knows neither tasks nor rights. */
+/** Our own `subscriptions/listen`, because the SDK's knows neither tasks nor rights. */
 export function createListen(watches: Watches): Listen {
   const open = new Map<Listening, string>();
 

@@ -131,7 +131,7 @@ export function createWatches(options: WatchesOptions): Watches {
       async wantTask(taskId) {
         const view = tasks.size < watchedMax ? await taskOf(taskId, call).catch(() => undefined) : undefined;
         if (view === undefined) return undefined;
-        // A finished task is reported at once.
+        // An empty state differs from every other, so a finished task is reported at once.
         tasks.set(taskId, isOver(view) ? '' : stateOf(view));
         start();
         if (isOver(view)) wake();

@@ -81,7 +81,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
       output.write(errorAnswer(item.id, item.code, item.problem), line);
       return;
     }
-    // The SDK reports envelope faults.
+    // Requests with an invalid envelope go to the SDK, which reports the fault.
     if (item.kind === 'request' && item.method === 'subscriptions/listen' && hasEnvelope(item.params)) {
       openListen(item, line);
       return;

@@ -19,7 +19,7 @@ export interface ClientLinesOptions {
   drainMs: number;
 }
 
-/** Where a client's lines are answered. Lines are numbered, so that a relay knows which are pending. */
+/** Receives the answers to a client's lines. Lines are numbered, so that a relay knows which are pending. */
 export interface LineOutput {
   /** Writes a message as a line; `answers` is the line it answers. */
   write(message: object, answers?: number): void;

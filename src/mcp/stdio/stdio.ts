@@ -8,10 +8,10 @@ import { createIdleSignal } from './idle-signal.ts';
 import { createLineReader } from './line-reader.ts';
 import type { ClientLinesOptions, LineOutput, Peer } from './peer.ts';
 
-/** Takes a client's input, line by line. */
+/** Handles a client's input, line by line. */
 export interface ClientLines {
   receive(bytes: Buffer, line: number): void;
-  /** A line exceeds the size limit. */
+  /** Rejects a line that exceeds the size limit. */
   refuse(line: number): void;
   /** End of input: running requests are answered, or aborted after a while. */
   finish(): Promise<void>;
@@ -58,8 +58,8 @@ export function serveStdio({ input, output, ...options }: StdioOptions): StdioSe
  * Serves one client's lines. The SDK's transport drops pending answers at the end of input, ignores batches and
  * doesn't answer invalid JSON; this one handles all three.
  *
- * The first message decides who answers: the SDK if the message names its revision, otherwise a conversation. After
- * only `server/discover`, a client may still fall back to a handshake.
+ * The first message decides who answers: the SDK if the message names its revision, otherwise a conversation. A client
+ * that has sent only `server/discover` may still fall back to a handshake.
  */
 export function serveLines(given: ClientLinesOptions): ClientLines {
   const { limits, output } = given;

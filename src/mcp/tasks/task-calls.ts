@@ -23,7 +23,7 @@ export interface TaskCallOptions {
   tasks: TaskFactory;
 }
 
-/** What the work gets in addition to its call. */
+/** The call as the work gets it, with two more functions. */
 export interface TaskedCall extends IncomingCall {
   /** Names the remaining background work. */
   lasts(name: string): Promise<void>;
@@ -107,7 +107,7 @@ export async function runOrBecomeTask(
 }
 
 async function settle(running: Promise<object>, task: Task, tool: string, { render }: TaskFactory): Promise<void> {
-  // A result that can't be rendered counts as a failure: nobody is waiting to be told otherwise.
+  // A result that can't be rendered counts as a failure: no caller is left to receive an exception.
   const outcome = await running
     .then((result) => render(tool, { result }))
     .catch((failure: unknown) => render(tool, { failure }));

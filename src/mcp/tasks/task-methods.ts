@@ -94,7 +94,7 @@ function createTaskMethods({ catalogue }: Offer, tasks: Tasks, { render }: TaskF
     async cancel(taskId, { caller }) {
       const { tool, leftWork } = await tasks.cancel(taskId, caller.owner);
       const lasting = leftWork === undefined ? undefined : catalogue.find(tool)?.tool.lasting;
-      // Work that has ended needn't be stopped.
+      // Stopping fails if the work has already ended, which is fine.
       if (leftWork !== undefined) await lasting?.stop(leftWork).catch(() => {});
       return {};
     },

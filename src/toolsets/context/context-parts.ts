@@ -25,7 +25,7 @@ export interface ContextParts {
   readonly reranker: Reranker;
 }
 
-/** What the writing tools need. */
+/** Dependencies of the writing tools. */
 export type WriteParts = Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>;
 
 /** Call after a write: vectors and summaries are made in the background. */

@@ -125,7 +125,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     description: 'Embed long texts in parts that are found separately.',
   }),
   chunkChars: integer({
-    // Best by the measurements in search/meaning/passage-vectors.
+    // The best value measured; see search/meaning/passage-vectors.
     default: 200,
     min: 100,
     max: 10_000,

@@ -55,7 +55,10 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
   };
 }
 
-/** Semantic search limited to these threads. A request with `allowed` ids needs no filter: they come from a limited search. */
+/**
+ * Semantic search limited to these threads. A request with `allowed` ids needs no filter: a limited search has
+ * returned those ids.
+ */
 export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
   const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
     request.allowed === undefined ? { ...request, filter: { ...request.filter, amongThreads: threads } } : request;
@@ -77,7 +80,7 @@ export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[])
   };
 }
 
-/** Names only the caller's own threads, never whether another one exists. */
+/** Names only the caller's own threads and doesn't reveal whether others exist. */
 function outside(threads: readonly string[]): CarrelError {
   const names = threads.map((name) => JSON.stringify(name)).join(', ');
   return new CarrelError('outside_rights', `This token may only store entries in the threads ${names}.`);

@@ -48,7 +48,7 @@ export interface ContextDeps {
   /** By default, a text's best sentences. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
-  /** Deferred work, not before the first call. */
+  /** Deferred start-up work; runs in the background soon after the start. */
   settle?: () => Promise<void>;
   /** Releases the given dependencies. */
   close?: () => Promise<void>;
@@ -71,7 +71,7 @@ export async function openContextToolset(
   });
 }
 
-/** While thousands of entries are being embedded, a search waits only for the latest. */
+/** Number of newest entries that a search waits for while more are being embedded. */
 const lastWaitedFor = 32;
 
 /** An agent's memory: seed 002. */

@@ -1,4 +1,4 @@
-/** What an answer reveals about its results' labels; undefined if Fess omits it. */
+/** Evidence in an answer about its results' labels. Fields that Fess omits are undefined. */
 export interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
@@ -6,17 +6,17 @@ export interface LabelEvidence {
   labelled: number | undefined;
   /** Number of results without it. */
   outside: number | undefined;
-  /** Capped at 10,000; the counts are not. */
+  /** Number of results, capped at 10,000. The other counts are not capped. */
   total: number;
 }
 
 /**
- * Second line of defence after the query guard: whether all results carry the label, as far as the answer shows. If
+ * Second line of defence after the query guard. True if all results carry the label, as far as the answer shows. If
  * not, nothing may leave the bridge.
  *
- * The outside count detects a server with `query.orsearch.min.hit.count`: it repeats a search that finds little with
- * OR, which makes the label optional, without a trace in the echoed query. The inside count shows the same up to
- * 10,000 results, and does not depend on how the engine reads a pure negation.
+ * The outside count detects a server with `query.orsearch.min.hit.count`. Such a server repeats a search that finds
+ * little, with OR between its parts. That makes the label optional, and the echoed query doesn't show it. The labelled
+ * count detects the same up to 10,000 results, and does not depend on how the engine reads a pure negation.
  */
 export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
   const { searchQuery, hitLabels, labelled, outside, total } = answer;
@@ -27,7 +27,7 @@ export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
 }
 
 /**
- * Whether the parsed query has the label as a separate required clause: it stands at the end (only other filters and
+ * Whether the parsed query has the label as a separate required clause: it is at the end (only other filters and
  * the sort may follow), everything before it is balanced, and no operator or backslash reaches over to it.
  */
 function isFiltered(searchQuery: string, label: string): boolean {

@@ -11,14 +11,14 @@ export interface Chunk {
   /** SHA-256 of the whole text in hex; the same on every chunk. */
   hash: string;
   isLast: boolean;
-  /** Absent on the last. */
+  /** Absent on the last chunk. */
   nextCursor?: string;
 }
 
 export interface ChunkOptions {
   chunkBytesMax: number;
   seal: CursorSeal;
-  /** What a cursor is bound to. */
+  /** The context that a cursor is bound to; it is invalid in any other. */
   bound: readonly string[];
   cursor: string | undefined;
 }

@@ -2,15 +2,15 @@ import { isSigned, sign } from '../../base/signing-key.ts';
 
 /** Issues cursors that can't be forged and work only where they were issued. */
 export interface CursorSeal {
-  /** `bound` names the cursor's context and is not in it; `place` is. */
+  /** Creates a cursor that contains `place`. It is valid only with the same `bound`, which it doesn't contain. */
   close(bound: readonly string[], place: readonly (string | number)[]): string;
-  /** The place; undefined unless issued here for the same `bound`. */
+  /** Returns the place; undefined unless the cursor was issued here for the same `bound`. */
   open(bound: readonly string[], cursor: string): (string | number)[] | undefined;
 }
 
 const signatureBytes = 16;
 
-/** Cursors of another process or run are stale, unless both share a database's key. */
+/** Cursors of another process or an earlier run are invalid, unless both sign with the key of the same database. */
 export function createCursorSeal(): CursorSeal {
   const signed = (bound: readonly string[], payload: string): Buffer =>
     sign('fess cursor', JSON.stringify([...bound, payload])).subarray(0, signatureBytes);

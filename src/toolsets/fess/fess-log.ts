@@ -6,7 +6,7 @@ import { createFileSink } from '../../base/log-sinks.ts';
 import type { FessConfig } from './read-fess-config.ts';
 
 const fileBytesMax = 10 * 1024 * 1024;
-/** Bounds disk use if much is logged within `retainDays`. */
+/** Max log files, to bound disk use if much is logged within `retainDays`. */
 const filesMax = 20;
 const dayMs = 86_400_000;
 

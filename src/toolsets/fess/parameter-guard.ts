@@ -41,7 +41,7 @@ export function guardLanguage(lang: string): string {
   throw invalid('lang', 'must be a language code such as en or pt-br');
 }
 
-/** Title and content are analysed text, which Fess cannot count. For unknown names its answer is empty. */
+/** Fields that Fess can count. Title and content are missing: they are analysed text. Unknown names get an empty answer. */
 const facetFields = [
   'content_length',
   'filetype',
@@ -54,7 +54,7 @@ const facetFields = [
   'url',
 ];
 
-/** Fess's request line is limited to 8 KiB. */
+/** Max facets, because Fess's request line is limited to 8 KiB. */
 const facetsMax = 20;
 
 export function guardFacets(facets: FessFacets): FessFacets {

@@ -5,10 +5,10 @@ import { isSearchable, type QueryToken, scanQuery, symbol } from './query-scanne
 export const queryLengthMax = 1000;
 
 /**
- * Makes a query safe to stand before the label filter.
+ * Makes a query safe to precede the label filter.
  *
  * Fess builds `<q> label:"<label>"` and parses the whole, so `foo OR`, `foo NOT` or a trailing backslash would undo
- * the filter. Three forms leave this function, and each keeps the filter a separate required clause:
+ * the filter. The result has one of three forms, each of which keeps the filter a separate required clause:
  *
  * - plain words, phrases and `field:word`, unchanged: they contain no operator;
  * - a well-formed query in parentheses, which Fess parses at its first attempt; if its engine rejects it, the second
@@ -65,7 +65,7 @@ function joined(tokens: readonly QueryToken[]): string {
   }, '');
 }
 
-/** The only remaining ` OR ` is in a phrase, where an escaped letter is that letter. */
+/** Any remaining ` OR ` is in a phrase. Escaping a letter there hides it from Fess without changing its meaning. */
 function unwrapped(query: string): string {
   return query.replaceAll(orInPhrase, '\\');
 }

@@ -39,7 +39,7 @@ function firstMatch(rest: string): Found | null {
   return null;
 }
 
-/** A non-ASCII symbol or emoji, which Fess indexes like a word. U+FFFD was a lone surrogate. */
+/** A non-ASCII symbol or emoji, which Fess indexes like a word. U+FFFD is excluded: it replaces a lone surrogate. */
 export const symbol = String.raw`(?:(?![\0-\x7f\ufffd])\p{S}|\u20e3)`;
 
 /** Whether the text contains anything an index could hold. */

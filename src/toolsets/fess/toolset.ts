@@ -136,7 +136,7 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   const allowed = parseTargetList(contentFetch.allowedHostAllowlist);
   return {
     schemes: contentFetch.allowedSchemes,
-    // 000 §8.5.2: the list restricts, and its hosts may also be private.
+    // 000 §8.5.2: only listed hosts are fetched, and they may be private.
     onlyHosts: allowed,
     allowPrivate: allowed,
     refused: parseTargetList(ownTargets),
@@ -154,7 +154,7 @@ function openExtractor({ contentFetch }: FessConfig) {
     memoryMb: 512,
     workersMax: Math.max(1, Math.min(4, availableParallelism() - 1)),
     bytesMax: contentFetch.maxBytes,
-    // At least what may be fetched, so that chunks can return all of it.
+    // At least the fetch limit, so that chunks can return a whole document.
     textCharsMax: Math.max(contentFetch.maxBytes, 8 * 1024 * 1024),
     pdfEnabled: contentFetch.enablePdf,
   });

@@ -11,7 +11,7 @@ export interface NearestSentence {
   of: number;
 }
 
-/** With fewer shared words it would be about something else. */
+/** Min share of the quotation's words; a sentence with fewer is probably about something else. */
 const shareMin = 0.5;
 const sentenceCharsMax = 400;
 

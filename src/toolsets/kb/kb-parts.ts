@@ -5,7 +5,7 @@ import { storedText } from '../../tools/stored-text.ts';
 import { collectionInput, tagListInput } from './inputs/collections.ts';
 import { showOutcome } from './shapes/shapes.ts';
 
-/* Limits that no ordinary caller reaches are checked but not listed: everyone would pay for their tokens. */
+/* Limits that no ordinary caller reaches are checked but not in the schemas: every client would pay for their tokens. */
 
 export const documentIdInput = z.int().refine((id) => id > 0, { error: 'must be at least 1' });
 const titleInput = storedText(shortText(300));

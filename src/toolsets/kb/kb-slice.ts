@@ -41,7 +41,7 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     env: ['KB_UPLOAD_BYTES_MAX'],
     description: 'Max size of an uploaded file, in bytes. The engine has its own limit.',
   }),
-  // Agents that share a token, or a machine without one, count as one client.
+  // Agents with the same token count as one client, as do all agents without a token on one machine.
   uploadsPerClient: integer({
     default: 100,
     min: 1,

@@ -41,7 +41,7 @@ export interface KbDeps {
   web?: { readonly sources: WebSources; close(): Promise<void> } | undefined;
   /** Folder for unfinished uploads. */
   stagingFolder: string;
-  /** Stores unfinished uploads instead, if they must survive a restart: any process can then continue them. */
+  /** Stores unfinished uploads instead of the folder, if they must survive a restart. Any process can then continue them. */
   shared?: SharedStore | undefined;
   /** Max message size of the transport. */
   messageBytesMax: number;

@@ -93,7 +93,7 @@ const refusals: readonly ErrorCode[] = [
   'port_not_allowed',
   'private_network_blocked',
 ];
-/** Not about the page: these keep their codes and retry hints. */
+/** Errors that are not about the page. They keep their codes and retry hints. */
 const passedOn: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
 
 /** 004 has three codes for unreadable pages; our own code is in `details.reason`. */

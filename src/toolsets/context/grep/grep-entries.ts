@@ -48,7 +48,7 @@ const totalTimeoutMs = 10_000;
 /** Gives up after this many timeouts. */
 const timeoutsMax = 3;
 
-/** Each holds a thread and its texts in memory. */
+/** Limits concurrent searches: each holds a thread and its texts in memory. */
 const searches = createSlots({ runningMax: 4, waitingMax: Number.POSITIVE_INFINITY });
 
 /** Searches texts in id order, on a thread that is terminated if a text takes too long. */
@@ -90,7 +90,7 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
         const begunMs = performance.now();
         const lines = await grepOn(thread, { text, from: place, matchesMax, bytesMax });
         if (lines === undefined) {
-          // These have their own timeout, which a busy machine stretches.
+          // A text that timed out doesn't count against the deadline: its own timeout takes longer on a busy machine.
           deadline += performance.now() - begunMs;
           timedOutIds.push(id);
           thread = startThread(pattern);

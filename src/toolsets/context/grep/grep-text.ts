@@ -38,7 +38,7 @@ export interface LineMatch {
   readonly after: string[];
 }
 
-/** Machine output can have huge lines. */
+/** Max UTF-16 units shown of a line: machine output can have huge lines. */
 const lineUnitsMax = 2_000;
 
 /** Finds matches line by line; an empty match counts once. */
@@ -81,7 +81,7 @@ function showMatch(lines: readonly string[], index: number, { start, end }: Span
   return wireBytes(brief, 2, matchBytesMax) <= matchBytesMax ? brief : { ...match, before: [], after: [] };
 }
 
-/** Smaller than any answer's space, so that every answer makes progress. */
+/** Max bytes of one match. Any answer can hold more, so every answer makes progress. */
 const matchBytesMax = 40_000;
 
 function beginning(line: string): string {

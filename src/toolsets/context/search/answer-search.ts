@@ -41,7 +41,7 @@ export interface SearchOutcome {
   readonly hasMore: boolean;
   /** All matching entries, if counted. */
   readonly total?: number;
-  /** Low-relevance entries left off the page. */
+  /** Number of low-relevance entries left off the page. */
   readonly weak?: number;
   /** Mode-specific fields, before and after the common ones. */
   readonly counts?: object;
@@ -55,10 +55,10 @@ export interface SearchOutcome {
   readonly highlight?: ((text: string, left: number) => Promise<string>) | undefined;
 }
 
-/** What differs between keyword, semantic and hybrid search. */
+/** The parts that differ between keyword, semantic and hybrid search. */
 export interface SearchMode {
   readonly head: object;
-  /** Fields of the answer to invalid filters. */
+  /** Fields of the answer if the filters are invalid. */
   readonly unsearched: { readonly counts?: object; stats(applied: number): object };
   search(request: SearchRequest): Promise<SearchOutcome>;
 }

@@ -36,7 +36,7 @@ const dayMs = 86_400_000;
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** In milliseconds; finer fractions are rounded into the range. */
+/** Returns milliseconds since 1970. Finer fractions are rounded inwards: a start up, an end down. */
 function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
   const match = pattern.exec(extended(text.trim()));
   if (match === null) throw badDate(parameter, text);
@@ -50,7 +50,7 @@ function parseDate(parameter: Parameter, text: string, round: (ms: number) => nu
   if (clock[0] > 23 || clock[1] > 59 || clock[2] > 59) throw badDate(parameter, text);
   const fractionMs = fraction === undefined ? 0 : Number(`0.${fraction}`) * 1000;
   const ms = ((clock[0] * 60 + clock[1]) * 60 + clock[2]) * 1000 + round(fractionMs);
-  // Times are compared as text, which works for four-digit years.
+  // Clamped to four-digit years, because times are compared as text.
   return Math.max(earliest, Math.min(latest, midnight + ms - zoneMinutes(zone, parameter, text) * 60_000));
 }
 

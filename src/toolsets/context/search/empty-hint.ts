@@ -13,7 +13,7 @@ export interface EmptySearch {
   readonly total?: number;
   /** The query's words, for keyword searches. */
   readonly words?: readonly QueryWord[];
-  /** What else to try if the filters match and the words exist. */
+  /** Advice for the case that the filters match and the words exist. */
   readonly tryThis?: string;
 }
 

@@ -6,12 +6,13 @@ import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { replacementsAmong } from './replaced-entries.ts';
 
-/** Longer entries are scored by their beginning: fifty of a megabyte would exhaust a small machine. */
+/** Max characters of an entry to score. Fifty entries of a megabyte would exhaust a small machine. */
 const judgedChars = 100_000;
 
 /**
- * Scores entries by their text at that time. Without a parsed query, the query's words are used. A short reply ("Yes,
- * last Friday!") is scored together with the question before it, if that is short too and the model supports it.
+ * Scores entries by their text at the filter's `asOf` time. Without a parsed query, the query's words are used. A
+ * short reply ("Yes, last Friday!") is scored together with the question before it, if that is short too and the model
+ * supports it.
  */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,

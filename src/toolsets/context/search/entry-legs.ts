@@ -69,7 +69,7 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
         report.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
         report.wordMode = 'boolean';
         lastCorrected = corrected;
-        // The search is repeated with what was meant.
+        // Keep the first search's corrections: the search is repeated with the corrected words, which need none.
         if (corrected.length > 0) report.corrected = corrected;
         report.wordStats = stats(hits.length, plan);
         return { hits, scoreMax };

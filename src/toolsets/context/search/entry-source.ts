@@ -94,9 +94,9 @@ function uriOf(id: number | undefined): string | undefined {
   return id === undefined ? undefined : `${entryUriPrefix}${id}`;
 }
 
-/** The part that the model read, from the start of a word; else the whole text. */
+/** The part that the model read, starting at a word; by default the whole text. */
 function passageOf(text: string, [from, to]: readonly [start: number, end: number] = [0, text.length]): Passage {
-  // It is cut by characters, possibly inside a word.
+  // The part was cut at a character count, possibly inside a word.
   const start = from === 0 ? 0 : from + Math.max(0, text.slice(from, to).search(/(?<=\s)\S/));
   return { text: text.slice(start, to), start };
 }

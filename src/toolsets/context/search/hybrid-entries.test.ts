@@ -15,15 +15,18 @@ import { localUser } from '../../../tools/call.ts';
 import { contextSlice } from '../context-slice.ts';
 import { createContextToolset } from '../toolset.ts';
 
-/** How near each text is to every query, by a word that only this text has. */
+/** The cosine between each text and every query. Each text is recognized by a word that only it contains. */
 const cosines = { antelope: 0.93, badger: 0.91, caracal: 0.89, dormouse: 0.76, echidna: 0.72, query: 1 };
 type Marker = keyof typeof cosines;
 const markers = ['antelope', 'badger', 'caracal', 'dormouse', 'echidna'] as const;
 
-/** Long enough that its vector is not shortened, short enough to have one. */
+/** Too long to be embedded with the previous message, short enough for a single vector. */
 const filler = 'Nothing else is told on this page, which goes on for a while so that it is a usual one. '.repeat(3);
 
-/** The words favour the prose, the meaning favours the code. In a memory, of texts as alike as the last two the later is first. */
+/**
+ * The words favour the prose, the meaning favours the code. Of texts as similar as the last two, memory ranks the
+ * later first.
+ */
 const texts: Record<(typeof markers)[number], string> = {
   antelope: 'def antelope(rows):\n    """Orders them."""\n    for row in rows:\n        yield row\n    return None\n',
   badger: 'def badger(rows):\n    """Puts in order."""\n    if rows is None:\n        raise ValueError()\n',
@@ -74,7 +77,7 @@ interface Ranked {
   readonly score: number;
 }
 
-/** Each in a thread of its own: a turn is embedded with the one before it. */
+/** Stores each text in its own thread, because an entry is embedded together with the one before it. */
 async function rankedInContext(stored: readonly string[], storage: Storage, signal: AbortSignal): Promise<Ranked[]> {
   const config = defaultsOf(contextSlice.fields) as never;
   const toolset = createContextToolset(config, { storage, embeddings: provider, log: silentLogger });

@@ -34,7 +34,7 @@ export interface EntryMatch {
   readonly relevance: number;
   readonly scores: HybridScores;
   readonly stages: StageScores;
-  /** The scored part, else the one nearest to the query. */
+  /** The part of the text that was scored, else the part nearest to the query. */
   readonly range: readonly [start: number, end: number] | undefined;
   readonly evidence: Evidence | undefined;
   readonly replaces?: number | undefined;
@@ -45,10 +45,10 @@ export interface HybridMatches {
   /** The page, in order. */
   readonly matches: readonly EntryMatch[];
   readonly modes: readonly ('fts' | 'semantic')[];
-  /** Count over all pages. */
+  /** Number of entries on all pages. */
   readonly ranked: number;
   readonly hasMore: boolean;
-  /** Low-relevance entries left off the page. */
+  /** Number of low-relevance entries left off the page. */
   readonly omitted: number;
   readonly reranking?: RerankingState;
   readonly ftsCount: number;

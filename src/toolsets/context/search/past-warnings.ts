@@ -7,7 +7,7 @@ export interface Warned {
   warnings?: string[];
 }
 
-/** Warns about entries that a search with as_of cannot show. `search`: a text search. */
+/** Warns about entries that a call with as_of cannot show. `search` means a text search. */
 export async function pastWarnings(
   entries: EntryStore,
   filter: EntryFilter,

@@ -17,7 +17,7 @@ const lookedUpMax = 12;
 const pickedFrom = 500;
 /** Min content words of a sentence; with fewer, each word matters. */
 const sentenceMin = 4;
-/** With two words, more than half would mean both. */
+/** Min words for the fallback: with two, more than half would mean both. */
 export const relaxedMin = 3;
 
 /** The words that no entry contains, ignoring filters. */
@@ -62,7 +62,8 @@ export async function searchMostWords(
   });
   const half = Math.floor(words.length / 2) + 1;
   const most = Math.max(0, ...held.map(({ count }) => count));
-  // More than half of the words. For a sentence, the maximum that any entry has: answers repeat few of its words.
+  // Entries need more than half of the words. For a sentence, fewer will do if no entry has that many: answers repeat
+  // few of its words.
   const least = words.length >= sentenceMin ? Math.min(most, half) : half;
   const kept = held
     .filter(({ count }) => count >= least)

@@ -2,7 +2,7 @@ import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Warned } from './past-warnings.ts';
 
-/** Entries ranked by a semantic or hybrid search, independent of the page. So pages neither overlap nor leave gaps. */
+/** Number of entries that a semantic or hybrid search ranks, whatever the page. So pages neither overlap nor leave gaps. */
 export const rankDepth = 500;
 
 /**

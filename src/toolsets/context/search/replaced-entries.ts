@@ -4,13 +4,13 @@ import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { replacedIdOf, replacesPath } from '../replaced-reference.ts';
 
-/** Enough to see that a text is too long to be a statement. */
+/** Characters loaded per text: enough to see that it is too long to be a statement. */
 const textChars = 1_001;
 
-/** Max replacing entries considered; the newest ones. */
+/** Max replacing entries considered, newest first. */
 const replacingMax = 100;
 
-/** Which of these entries replace one another, and which others explicitly replace one of them. */
+/** Finds entries among these that replace one another, and others that explicitly replace one of them. */
 export async function replacementsAmong(
   entries: EntryStore,
   ids: readonly number[],

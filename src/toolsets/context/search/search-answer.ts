@@ -17,7 +17,7 @@ export function nextOffset(offset: number, results: readonly unknown[], omitted:
   return omitted.length === 0 ? {} : { next_offset: offset + results.length };
 }
 
-/** See Tool. A past version of an entry may be gone or changed. */
+/** See `found` in Tool. With `as_of`, a result may have changed or been deleted since. */
 export const foundEntries = {
   list: 'results',
   title: 'text_content',

@@ -74,7 +74,7 @@ interface FilterArguments {
 
 export interface ParsedSearch {
   readonly filter: EntryFilter;
-  /** Faults in metadata filters. If there are any, they are the answer. */
+  /** Faults in metadata filters. If there are any, nothing is searched and the answer lists them. */
   readonly faults: readonly string[];
   /** Number of filters. */
   readonly applied: number;

@@ -47,7 +47,7 @@ export function createTextThread(): TextThread {
       leave();
     }
   };
-  // performTextRequest pairs answers with requests; a message can't carry that proof.
+  // The casts are safe: performTextRequest answers each kind of request with its type, but messages are untyped.
   return {
     async highlight(text, query, signal) {
       return (await ask({ kind: 'highlight', text, query, language: currentLanguage() }, signal)) as string;

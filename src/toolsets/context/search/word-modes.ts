@@ -35,7 +35,7 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
   }
 }
 
-/** Explains where a mode may differ from what the text meant. */
+/** Explains how the mode reads the text, if that may differ from what was meant. */
 export function modeRemark(text: string, mode: SearchMode): string | undefined {
   if (mode === 'match' && operators.test(text)) {
     return 'Mode match treats AND, OR, NOT, | and -word as words; use mode boolean for operators.';
@@ -93,7 +93,7 @@ function wordsIn(query: WordQuery): string[] {
   return leavesOf(query).flatMap((leaf) => (leaf.kind === 'phrase' ? leaf.terms : []));
 }
 
-/** The prefix query for a starred word, while prefixes are left. */
+/** The prefix query for a word with a star. Undefined once the query has too many prefixes. */
 function starred(word: string, room: { prefixes: number; short: number }): WordQuery | undefined {
   if (!/[\p{L}\p{N}]\*+$/u.test(word) || room.prefixes === 0) return undefined;
   const query = prefixWord(word);

@@ -22,7 +22,7 @@ export interface Collecting<Shown> {
   readonly room: number;
   /** Renders an entry; `left` is the space left in the answer. */
   show(entry: Entry, left: number): Shown | Promise<Shown>;
-  /** A shorter form of the first entry, if it alone doesn't fit. */
+  /** A shorter form of the first entry, if the answer can't hold all of it. */
   shorten(shown: Shown, entry: Entry, room: number): Shown;
 }
 

@@ -16,7 +16,7 @@ interface ShownEntry {
   readonly highlighted?: string;
 }
 
-/** What an answer says about omitted entries. */
+/** Fields of an answer about omitted and incomplete entries. */
 export interface LeftOut {
   truncated?: true;
   omitted_ids?: number[];

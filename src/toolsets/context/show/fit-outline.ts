@@ -16,7 +16,7 @@ export interface FittedOutline {
   readonly hint?: string;
 }
 
-/** As deep as it fits; if even the top level is too long, its beginning. */
+/** The outline with as many levels as fit. If even the top level is too long, only its beginning. */
 export function fitOutline(text: string, { depth, room }: OutlineBounds): FittedOutline {
   const root = outlineOf(text, depth);
   const count = { node_count: countNodes(root) };

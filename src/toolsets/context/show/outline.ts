@@ -24,7 +24,7 @@ function headingsOf(text: string) {
   for (const block of blocksOf(text)) {
     if (block.kind !== 'heading') continue;
     headings.push({ level: block.level, title: block.title, start: block.start });
-    // One more marks the end of the last section.
+    // One heading beyond the limit marks the end of the last section.
     if (headings.length > headingsMax) break;
   }
   return headings;
@@ -43,7 +43,7 @@ export function outlineOf(text: string, depthMax: number): OutlineNode {
     if (depth > depthMax) return [];
     const top = list.reduce((least, { level }) => Math.min(least, level), Number.POSITIVE_INFINITY);
     const firsts = list.flatMap(({ level }, index) => (level === top ? [index] : []));
-    // Deeper headings before the first top-level one belong to the root.
+    // Deeper headings before the first top-level one get a node beside it.
     if (firsts[0] !== undefined && firsts[0] > 0) firsts.unshift(0);
     const used = new Map<string, number>();
     return firsts.flatMap((index, place) => {

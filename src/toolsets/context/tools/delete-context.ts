@@ -66,7 +66,7 @@ export function dryRunAnswer({ count, ids, missingThreads }: RemoveOutcome) {
     deleted_count: 0,
     dry_run: true,
     would_delete_count: count,
-    /** At most a hundred. */
+    /** At most a hundred ids. */
     would_delete_ids: [...ids],
     ...toldMissing(missingThreads),
     message: `Would delete ${count} context entries${missingRemark(missingThreads)}`,
@@ -77,7 +77,7 @@ function toldMissing(threads: readonly string[] | undefined) {
   return threads === undefined ? {} : { missing_threads: [...threads] };
 }
 
-/** Names only the first thread; the list has the others. */
+/** Names only the first missing thread; `missing_threads` lists all. */
 function missingRemark([first, ...others]: readonly string[] = []): string {
   if (first === undefined) return '';
   const more = others.length > 0 ? ` and ${others.length} more` : '';

@@ -32,7 +32,7 @@ export function createGetStatisticsTool(
     ),
     async run(_input, { signal }) {
       const counts = await entries.statistics({ model: meaning?.model }, { signal });
-      // Sequential: it is fast, and parallel it would need another connection.
+      // Sequential, because a parallel query would need another connection.
       const database = deps.storage && (await describeDatabase(deps.storage, backend));
       const coverage = (count: number) => (counts.total === 0 ? 0 : rounded((100 * count) / counts.total));
       return {
@@ -134,7 +134,7 @@ function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' 
     total_connections: counts.opened,
     active_connections: metrics.running,
     failed_connections: counts.broken,
-    // One write runs at a time.
+    // Only one write runs at a time; the others are queued.
     write_queue_size: Math.max(0, metrics.writing - 1),
   };
 }

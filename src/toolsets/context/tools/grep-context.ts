@@ -76,7 +76,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
           contextLines: input.context_lines,
         },
         matchesMax: input.max_matches,
-        // The rest is for the ids beside the matches.
+        // The rest of the answer is for ids.
         bytesMax: 0.9 * answerRoom(call),
         from: placeOf(input.cursor),
         filter,

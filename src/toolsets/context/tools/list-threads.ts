@@ -8,7 +8,7 @@ import { nearestName } from '../search/nearest-name.ts';
 /** Max recent threads compared for the closest spelling. */
 const comparedMax = 10_000;
 
-/** Without a limit, the most that an answer can hold. */
+/** Max rows if the caller sets no limit: the most that an answer can hold. */
 const rowsMax = 20_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {

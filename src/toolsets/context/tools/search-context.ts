@@ -34,7 +34,7 @@ export function createSearchContextTool({
         return { ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
       await summaries?.settle();
       const page = await entries.list(
-        // One more, to detect further entries.
+        // One more than shown, to detect further entries.
         {
           filter,
           limit: limit + 1,

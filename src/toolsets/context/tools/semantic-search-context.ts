@@ -103,5 +103,5 @@ function nearnessOf(cosine: number, best = cosine, model: string) {
   return { score, near: cosine, cosine: span === undefined ? undefined : cosine };
 }
 
-/** For unmeasured models. */
+/** The cosine span assumed for models that were not measured. */
 const usualSpan = 0.25;

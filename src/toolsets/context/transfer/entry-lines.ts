@@ -9,7 +9,7 @@ import { parseImages, showImage } from '../write/images.ts';
 import { unreadable } from './found-entry.ts';
 
 const pageSize = 100;
-/** Anything once stored can be imported, whatever today's limits. */
+/** Generous, so that entries stored under other limits can be imported. */
 const imageLimits = { imageMaxMb: 1000, imagesMaxMb: 10_000 };
 
 /** All entries as JSON lines, oldest first, with everything needed to recreate them. */

@@ -16,7 +16,7 @@ export type FoundEntry =
     }
   | { readonly place: string; readonly reason: string };
 
-/** One invalid entry must not block the others. */
+/** Returns an entry, or why it is invalid: one invalid entry must not block the others. */
 export function foundEntry(
   place: string,
   read: () => NewEntry,
@@ -32,7 +32,7 @@ export function foundEntry(
   }
 }
 
-/** Imported entries have the limits of stored ones, and are kept unchanged or not at all. */
+/** Imported entries obey the limits of stored ones. They are stored unchanged or not at all. */
 function check({ threadId, text, metadata, summary, images }: NewEntry): void {
   if (threadId === '') throw unreadable('it has no thread');
   if (text === '') throw unreadable('it has no text');

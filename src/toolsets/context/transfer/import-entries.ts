@@ -16,12 +16,12 @@ const batchSize = 100;
 
 export interface ImportReport {
   readonly added: number;
-  /** Already present, and left alone. */
+  /** Number of entries that were already present and left alone. */
   readonly present: number;
   readonly skipped: readonly { readonly place: string; readonly reason: string }[];
   /** The file's ids and the new ones, if they differ. */
   readonly newIds: ReadonlyMap<number, number>;
-  /** Entries whose references were updated to the new ids. */
+  /** Number of entries whose references were updated to the new ids. */
   readonly rewritten: number;
 }
 
@@ -100,7 +100,7 @@ function referencesOf(metadata: Metadata | undefined): References {
   };
 }
 
-/** Equal entries are distinguished by number. */
+/** A hash that equal entries share. The import numbers those to tell them apart. */
 function identityOf({ threadId, source, createdAt = '', text }: NewEntry, hasNoTime: boolean): string {
   return createHash('sha256')
     .update([threadId, source, hasNoTime ? '' : createdAt, text].join('\n'))

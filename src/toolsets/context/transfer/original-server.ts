@@ -31,7 +31,7 @@ export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
   }
 }
 
-/** A view or computed column is code of the file's author: it may run forever. */
+/** Rejects views and computed columns: they are code by the file's author and may run forever. */
 function checkIsTable(database: DatabaseSync, name: string): void {
   const isTable = database
     .prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'")

@@ -25,7 +25,7 @@ export interface Batch<Item, Outcome> {
   readonly given: readonly BatchItem[];
   readonly atomic: boolean;
   parse(item: BatchItem): Item;
-  /** Ends the error message of a rejected batch, after the number of invalid items. */
+  /** The end of a rejected batch's error message; it follows the number of invalid items. */
   refusal(first: { index: number; fault: string }): string;
   /** Performs the valid items, in order. */
   perform(items: readonly Item[]): Promise<readonly Outcome[]>;
@@ -72,7 +72,7 @@ export function batchAnswer<Row extends { success: boolean }>(
   };
 }
 
-/** Reports an item's own error. Any other error is not the caller's to fix. */
+/** Returns an item's own error as a fault. Throws all others, which the caller can't fix. */
 function attempt<Value>(parse: () => Value): { value: Value } | { fault: string } {
   try {
     return { value: parse() };

@@ -9,8 +9,8 @@ export function checkText(name: string, text: string): void {
 }
 
 /**
- * The same for all strings and keys in JSON, because PostgreSQL's JSON has no NUL. Also rejects numbers beyond double
- * range, which JSON can't represent, and more than SQLite's 1,000 levels.
+ * Does the same for all strings and keys in JSON, because PostgreSQL's JSON has no NUL. Also rejects numbers beyond
+ * double range, which JSON can't represent, and more than SQLite's 1,000 levels.
  */
 export function checkJson(name: string, value: unknown, valuesMax?: Bound): void {
   let values = 0;

@@ -6,7 +6,7 @@ import { type SummaryProvider, UnusableText } from '../../../search/models/summa
 import type { TextToSummarise } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 
-/** Summarizes in the background: writes neither wait for nor fail with it. */
+/** Summarizes entries in the background. Writes don't wait for it, and don't fail if it does. */
 export interface EntrySummaries {
   readonly provider: SummaryProvider;
   /** Shorter texts get no summary. */
@@ -34,7 +34,7 @@ const batchSize = 16;
 const settleMs = 500;
 /** Claims expire after this, longer than a model needs for a text. */
 const claimMs = 300_000;
-/** Poll interval while others hold all claims: they may die. */
+/** Poll interval while other processes hold all claims, because those processes may die. */
 const lookAgainMs = 5_000;
 
 export function createEntrySummaries(
@@ -81,8 +81,8 @@ export function createEntrySummaries(
   }
 
   /**
-   * The texts that no other process has claimed. A claim outlives its summary, because another process may hold an
-   * older list.
+   * The texts that no other process has claimed. A claim outlives its summary, because another process may still have
+   * the text in an older list.
    */
   async function claim(texts: readonly TextToSummarise[]): Promise<readonly TextToSummarise[]> {
     if (shared === undefined) return texts;
@@ -95,7 +95,7 @@ export function createEntrySummaries(
     try {
       await summariseOne(text, signal);
     } catch (error) {
-      // Another process may succeed.
+      // Release the claim: another process may succeed.
       await shared?.remove(claimOf(text)).catch(() => {});
       throw error;
     }

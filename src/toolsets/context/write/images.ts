@@ -68,8 +68,8 @@ const rasterType = /^image\/(png|jpe?g|gif|webp|bmp|avif)$/;
 const anyType = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
 
 /**
- * Any type is accepted as a label: nothing is ever rendered. For a raster image or no type, the bytes decide; another
- * type may happen to start with a bitmap's letters.
+ * Any type is accepted as a label, because nothing is ever rendered. For a raster image or no type, the file's
+ * signature decides. Other types are kept: such a file may start with a bitmap's letters by chance.
  */
 function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
   const claimed = given ?? 'image/png';

@@ -14,7 +14,7 @@ export function updatedFields(
     ['metadata', update.metadataPatch !== undefined],
     ['tags', update.tags !== undefined],
     ['images', update.images !== undefined],
-    // Regardless of its previous value, as in the original.
+    // Listed even if its value stays the same, as in the original.
     ['content_type', update.images !== undefined],
     ['embedding', isNewText && embeds],
   ];

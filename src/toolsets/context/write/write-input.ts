@@ -89,7 +89,7 @@ export function parseUpdate(given: Given, settings: WriteSettings, replaceable: 
   };
 }
 
-/** The hash distinguishes a repeated call from another one with the same key. */
+/** The hash distinguishes a repeated call from a different call with the same key. */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },

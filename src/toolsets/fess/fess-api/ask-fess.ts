@@ -15,7 +15,7 @@ export interface FessServer {
   onRefusal: (facts: FessRefusal) => void;
 }
 
-/** What an operator needs to find the request in Fess's log. */
+/** Facts that help an operator to find the request in Fess's log. */
 export interface FessRefusal {
   endpoint: string;
   httpStatus: number;
@@ -25,8 +25,8 @@ export interface FessRefusal {
 }
 
 /**
- * An answer's body without its envelope. With its engine down, Fess may answer 400, as for an invalid query, and
- * suggest answers 500: health tells them apart. 15.7 answers 500 to a wrong token.
+ * Returns an answer's body without its envelope. If its engine is down, Fess may answer 400, as for an invalid query,
+ * and `suggest` answers 500. So the health endpoint is asked. 15.7 also answers 500 to a wrong token.
  */
 export async function askFess(
   server: FessServer,
@@ -43,7 +43,7 @@ export async function askFess(
   return { body: server.dialect.open(jsonObject(response), endpoint), httpStatus: status };
 }
 
-/** For a server whose engine is up: what works without the token fails because of it. */
+/** Called if the engine is up. If the request works without the token, the token was the reason. */
 async function explainRefusal(
   { client, onRefusal }: FessServer,
   response: FessResponse,
@@ -57,7 +57,7 @@ async function explainRefusal(
   if (anonymous.status < 500) throw fessError('refused_token', { endpoint, httpStatus });
 }
 
-/** 503 means red, not failure. v2 writes the status in upper case and omits `timed_out`. */
+/** A 503 means status red, not a failure. v2 writes the status in upper case and omits `timed_out`. */
 export async function askHealth({ client, dialect }: FessServer, options?: FessCallOptions): Promise<FessHealth> {
   const endpoint = dialect.health;
   const response = await client.get(endpoint, new URLSearchParams(), options);
@@ -75,8 +75,9 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
 }
 
 /**
- * With its engine down, Fess finds nothing and answers 200; only health reveals it. True if up, false if unknown;
- * throws if down. The error names the original endpoint, with health's status.
+ * If its engine is down, Fess answers a search with 200 and no results; only health reveals it. Returns true if the
+ * engine is up and false if unknown; throws if it is down. The error names the original endpoint, with health's
+ * status.
  */
 export async function ruleOutOutage(server: FessServer, endpoint: string, options?: FessCallOptions): Promise<boolean> {
   try {
@@ -93,7 +94,7 @@ export async function ruleOutOutage(server: FessServer, endpoint: string, option
   throw fessError('engine_down', { endpoint, httpStatus: 503 });
 }
 
-/** Health is forbidden or in an unknown form: no reason to withhold another endpoint's answer. */
+/** Faults that mean only that health is forbidden or has an unknown form. Other endpoints' answers are still valid. */
 const silentFaults: ReadonlySet<unknown> = new Set([
   'refused_token',
   'refused_address',

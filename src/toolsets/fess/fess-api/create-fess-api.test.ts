@@ -206,7 +206,7 @@ for (const version of ['15.4', '15.8'] as const) {
       t.after(() => open.close());
       const other = createFessApi({ ...client, baseUrl: open.url });
       t.after(() => other.close());
-      // The last of its label: a search that merely has the label puts others before it.
+      // The label's last document: a search by label alone would list others first.
       const last = corpus.documents.findLast(({ labels }) => labels.includes(label))?.docId ?? '';
       assert.equal((await other.document(last, label)).docId, last);
     });

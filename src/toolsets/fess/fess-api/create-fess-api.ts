@@ -48,9 +48,9 @@ export interface DetectingFessApi extends FessApi {
 }
 
 /**
- * The API of a Fess server of any version. Since 15.7 there is no v1, before that no v2, and a missing one answers
- * with a redirect to an HTML page. So a call that finds no API tries the other version, and keeps it if it works: at
- * start, and again after an upgrade.
+ * The API of a Fess server of any version. Fess has v1 before 15.7 and v2 since then; the missing version answers with
+ * a redirect to an HTML page. So a call that finds no API tries the other version, and keeps it if it works: at start,
+ * and again after an upgrade.
  */
 export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): DetectingFessApi {
   const client = createFessClient(config);

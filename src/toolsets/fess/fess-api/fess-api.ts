@@ -1,7 +1,7 @@
 import type { FessFacets, FessGeo } from '../parameter-guard.ts';
 
 /**
- * What the toolset needs from Fess, in any API version. Methods that touch documents take the domain's label and
+ * The Fess functions that the toolset needs, in any API version. Methods that touch documents take the domain's label and
  * guard their input themselves. All throw `CarrelError`: `fess_error`, `fess_unreachable`, `fess_timeout`,
  * `cancelled`, `invalid_arguments`, `resource_not_found`.
  */

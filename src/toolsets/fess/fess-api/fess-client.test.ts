@@ -14,7 +14,7 @@ const config = { userAgent: 'carrel/test', timeoutMs: 60_000, accessToken: token
 describe('failures on the way to Fess', () => {
   let fess: FakeFess;
   let api: DetectingFessApi;
-  /** For the calls that are to time out; all others have time, so that a busy machine changes nothing. */
+  /** Has a short timeout, for calls that should time out. All others have a long one, so a busy machine changes nothing. */
   let hasty: DetectingFessApi;
   before(async () => {
     fess = await startFakeFess({ version: '15.4', ...generateCorpus(), tokens: { [token]: ['Rguest'] } });
@@ -94,7 +94,7 @@ describe('failures on the way to Fess', () => {
   test('a timeout closes the connection too', async () => {
     fess.setFault({ kind: 'hang' });
     const arrived = fess.nextRequest('/documents');
-    // On a busy machine the time may be over before the request has arrived.
+    // On a busy machine the call may time out before its request arrives.
     let request: Awaited<typeof arrived> | undefined;
     while (request === undefined) {
       const call = failure(hasty.search({ label, query: 'test' }));

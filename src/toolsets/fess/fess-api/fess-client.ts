@@ -156,7 +156,7 @@ function parseJson({ body }: FessResponse): unknown {
   return parseMeasured(body.toString('utf8'));
 }
 
-/** For the log. */
+/** Describes an answer for the log. */
 function excerpt({ status, contentType, location, body, requestChars }: FessResponse): Error {
   const target = location === undefined ? '' : ` to ${location}`;
   const text = body.toString('utf8').slice(0, 2000);

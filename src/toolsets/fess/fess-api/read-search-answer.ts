@@ -59,7 +59,7 @@ export function readSearchAnswer(
   };
 }
 
-/** Hidden from callers: `_id` is mistaken for the document id, and roles are confidential. */
+/** Left out of `fields`: most have their own property, `_id` is mistaken for the document id, and roles are confidential. */
 const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
 const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
 /** Fess escapes these and marks matches with `<strong>`. */
@@ -89,8 +89,8 @@ function hasFacets(asked: FessFacets | undefined): asked is FessFacets {
 }
 
 /**
- * In requested order: Fess's own order includes our counts. Facet queries come back as sent, not always as the caller
- * wrote them.
+ * Facets in the requested order, because Fess's answer also contains our own counts. Fess repeats facet queries as
+ * sent, which may differ from what the caller wrote.
  */
 function readFacets(
   body: Record<string, unknown>,
@@ -103,7 +103,7 @@ function readFacets(
     name: text(name),
     values: records(result)
       .map(({ value, count }) => ({ value: text(value), count: numberOf(count, 0) }))
-      // A value with no results may come from any document, and other labels are other domains.
+      // A value without results may come from a document outside the label. Other labels belong to other domains.
       .filter(({ value, count }) => count > 0 && (name !== 'label' || value === label)),
   }));
   return {

@@ -14,7 +14,7 @@ export interface SearchParameters {
   counts: { labelled: string; outside: string; matching: string | undefined };
 }
 
-/** Longer queries are not counted: the query would be in the 8 KiB request line twice. */
+/** Max length of a query whose matches are counted: counting puts the query into the 8 KiB request line twice. */
 const countedBytesMax = 2000;
 
 /** The guarded request in Fess's parameters. */
@@ -24,7 +24,7 @@ export function searchParameters(request: FessSearchRequest, isCounted = false):
   return parametersOf(request, query, isCountable ? query : undefined);
 }
 
-/** The same with every part required. Undefined if too long to send. */
+/** The same request with every part required. Undefined if too long to send. */
 export function strictSearchParameters(request: FessSearchRequest): SearchParameters | undefined {
   const query = requireLabel(guardQuery(request.query), guardLabel(request.label));
   return query.length > queryLengthMax ? undefined : parametersOf(request, query);

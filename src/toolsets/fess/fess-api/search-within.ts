@@ -50,7 +50,7 @@ async function searchPlainly(
   }
 }
 
-/** Query and label are required under any default operator. */
+/** Searches in a form that requires query and label under any default operator. */
 async function searchStrictly(
   server: FessServer,
   request: FessSearchRequest,

@@ -123,7 +123,7 @@ function summary(hit: FessHit, includeFields: readonly string[] | undefined): { 
   return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
 }
 
-/** Fields that help to choose; most others repeat these. */
+/** Default fields: those that help to choose a result. Most others repeat these. */
 const summaryFields = [
   'title',
   'url',

@@ -42,7 +42,7 @@ export async function lookAtSelection(
     if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...look() };
   }
   const { titles, hash } = look();
-  // Lists start with the last change, so an added document would alter the hash.
+  // The hash covers only the documents seen. An added one still changes it, because lists start with the latest change.
   return { count: `${found.size} or more`, titles, hash: textHash(`${hash} ${total}`) };
 }
 

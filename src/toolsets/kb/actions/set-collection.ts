@@ -9,8 +9,8 @@ import type { Engine, EngineCall, EngineDocument } from '../../../engine/engine.
  * 2. Remove them and add the new one in one request; our engine does both or neither.
  * 3. Verify, and repeat what another engine left undone, removal first.
  *
- * Another client may interfere between 1 and 2. Then both see two tags, and both keep the alphabetically first: each
- * keeping its own would leave two, or none.
+ * Another client may interfere between 1 and 2. Then both see two tags, and both keep the alphabetically first. If
+ * each kept its own, two tags or none would remain.
  */
 export async function setCollection(
   engine: Pick<Engine, 'documentAlone' | 'changeTags'>,

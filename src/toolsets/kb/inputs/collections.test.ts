@@ -12,7 +12,7 @@ test('the collection is shown apart from the tags (003 Search results strip coll
   const tags = ['collection:memory', 'feedback', 'email'];
   assert.deepEqual(splitTags(tags), { collection: 'memory', tags: ['feedback', 'email'] });
   assert.deepEqual(splitTags(['a']), { collection: null, tags: ['a'] });
-  // An engine that let two in: the last counts, as it did upstream.
+  // If an engine stores two collection tags, the last one counts, as it did upstream.
   assert.deepEqual(splitTags(['collection:a', 'collection:b']), { collection: 'b', tags: [] });
 });
 

@@ -20,7 +20,7 @@ export interface GivenTags {
   tags?: readonly string[] | undefined;
 }
 
-/** Reads `collection` and `tags`; a `collection:` tag equals the argument. */
+/** Reads `collection` and `tags`; a `collection:` tag means the same as the argument. */
 export function readTags({ collection, tags = [] }: GivenTags): { collection: string | undefined; tags: string[] } {
   const named = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
   const [first, ...others] = new Set(named);

@@ -49,7 +49,7 @@ export function unknownCollection(wanted: string, known: readonly string[], tota
 /** Max collections compared; those with the most documents. */
 const comparedMax = 10_000;
 
-/** For an empty answer: checks whether the collection exists. Passes if the engine can't tell. */
+/** For an empty answer: throws if the collection doesn't exist. Does nothing if the engine can't tell. */
 export async function checkCollection(
   engine: Pick<Engine, 'documents' | 'tagOverview'>,
   tags: readonly string[] | undefined,

@@ -45,7 +45,7 @@ export function explainHit(hit: EngineHit) {
     ...(hit.document_id === null ? {} : { uri: `${documentUriPrefix}${hit.document_id}` }),
     score: rounded(hit.score),
     ...(hit.content_hash == null ? {} : { hash: shortHash(hit.content_hash) }),
-    // Within the chunk, as verify counts.
+    // Relative to the chunk, as in `verify`.
     range: [0, hit.text.length] as [number, number],
     ...(hit.why === undefined ? {} : { why: rounded(hit.why) }),
   };
@@ -78,7 +78,7 @@ export function originOfDocument({ doc_type, source_path }: Pick<EngineDocument,
   return originOfSources([source_path], doc_type === 'note' ? 'user' : 'file');
 }
 
-/** What is missing from a document, or still pending. */
+/** The parts of a document that are missing or still pending. */
 export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
   return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
@@ -127,7 +127,7 @@ export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], exi
   };
 }
 
-/** Tells the caller if it is in another collection than requested. */
+/** Tells the caller if the existing document is in another collection than requested. */
 function hintToMove(wanted: readonly string[], existing: EngineDocument | undefined): string {
   if (existing === undefined) return '';
   const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];

@@ -25,11 +25,11 @@ const usual: UploadsConfig = {
 interface Fixture {
   uploads: Uploads;
   folder: string;
-  /** What the engine was given. */
+  /** The files submitted to the engine. */
   taken: { submission: Submission; bytes: Buffer }[];
   /** Moves the monotonic clock on. */
   pass(ms: number): void;
-  /** The next hand-over fails. */
+  /** Makes the next submission fail. */
   refuse(error: Error): void;
   /** A second process on the same folder. */
   again(config?: Partial<UploadsConfig>): Uploads;
@@ -255,7 +255,7 @@ test('uploads of an earlier process count against quotas until finished or idle'
   const longAgo = new Date(Date.now() - 11 * minute);
   utimesSync(join(folder, idle.id), longAgo, longAgo);
   await later.start(file(6), 'me');
-  // Where a restart loses them, they are nobody's.
+  // If uploads don't survive a restart, the ones left behind count against no quota.
   await again({ survivesRestart: false }).start(file(6), 'me');
 });
 
@@ -275,7 +275,7 @@ test('uploads of an earlier process expire when idle', async (t) => {
   await fails(later.addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
   const old = new Date(Date.now() - 10_000);
   utimesSync(join(folder, id), old, old);
-  // The sweep of the second one removes it.
+  // The second process's sweep removes it.
   while (readdirSync(folder).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
 });
 

@@ -34,10 +34,10 @@ export interface Receipt {
 
 /** Chunked uploads to the engine. Acknowledged chunks are kept until submission or expiry. */
 export interface Uploads {
-  /** `secret` ends its upload_url. */
+  /** `secret` is the last part of the upload_url. */
   start(given: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
   addChunk(id: string, index: number, bytes: Uint8Array, call: Call): Promise<Receipt>;
-  /** Receives all bytes at once, one time, from the secret's holder. */
+  /** Receives the whole file in one request from the secret's holder. Works once. */
   receive(id: string, secret: string, body: Body, signal: AbortSignal): Promise<Receipt>;
   /** Submits the file to the engine. Repeated calls return the same outcome. */
   finish(
@@ -72,7 +72,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   const find = async (id: string): Promise<Upload> => {
     const known = uploads.get(id);
     if (known !== undefined) {
-      // If shared between processes, it is checked again under its lock.
+      // A shared upload is checked again under its lock.
       if (staging.between !== undefined || !isExpired(known)) return known;
       await forget(id);
       throw notFound();
@@ -115,7 +115,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   /** Uploads that this process has registered but not saved yet. */
   const starting = (): Upload[] => [...uploads.values()].filter(({ users }) => users > 0);
 
-  /** The upload can't expire while this runs. */
+  /** Runs work on an upload, which can't expire meanwhile. */
   const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
     upload.users += 1;
     try {
@@ -138,7 +138,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
     });
 
-  /** Resending the same chunk is harmless. */
+  /** Accepts a chunk that was already received, if the bytes are the same. */
   const againAs = async (upload: Upload, index: number, bytes: Uint8Array): Promise<Receipt> => {
     const { id } = upload.manifest;
     if (bytes.length === upload.chunks.get(index) && (await staging.readChunk(id, index)).equals(bytes)) {
@@ -147,7 +147,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     throw conflict(`Chunk ${index} was already received with other bytes. Resend the original, or start a new upload.`);
   };
 
-  /** Also excludes other processes. */
+  /** Excludes other processes from the upload. */
   const exclusively = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
     staging.between === undefined
       ? run()
@@ -165,7 +165,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
     const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
     for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await forget(id);
-    // Other processes' uploads. A running process removes its own, so these get extra time.
+    // Uploads of other processes. Processes that still run remove their own, so this waits twice as long.
     for (const { id, idleMs } of await staging.idle()) {
       if (!uploads.has(id) && idleMs >= config.idleMs * 2) await staging.remove(id);
     }
@@ -184,7 +184,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         });
       }
       const others = await leftByOthers();
-      // No await until it is registered, so that no other call takes the same quota.
+      // No await before the upload is registered, so that no other call takes the same quota.
       const known = staging.between === undefined ? [...uploads.values()] : starting();
       const listed = new Set(known.map(({ manifest }) => manifest.id));
       const open = [...known, ...others.filter(({ manifest }) => !listed.has(manifest.id))].filter(

@@ -46,7 +46,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
         await touch(id);
         return isFirst ? content.length : undefined;
       }
-      // Not idle while bytes arrive.
+      // An upload is not idle while bytes arrive.
       const touching = setInterval(() => void touch(id).catch(() => {}), Math.min(renewMs, idleMs / 3)).unref();
       try {
         return await shared.addStream(part, content, idleMs);

@@ -53,7 +53,7 @@ export interface Staging {
   readChunk(id: string, index: number): Promise<Buffer>;
   content(id: string, indexes: readonly number[]): AsyncIterable<Uint8Array>;
   dropChunks(id: string, indexes: readonly number[]): Promise<void>;
-  /** Marks it as in use for other processes. */
+  /** Tells other processes that the upload is in use. */
   touch(id: string): Promise<void>;
   remove(id: string): Promise<void>;
   /** Finds an upload left by an earlier process. */
@@ -139,7 +139,7 @@ async function chunkSizes(folder: string): Promise<Map<number, number>> {
   return sizes;
 }
 
-/** A folder's time changes when a file is added; a chunk being written is newer. */
+/** Time of the last change: of the folder, which changes when a file is added, or of a chunk being written. */
 async function lastWrite(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const growing = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));

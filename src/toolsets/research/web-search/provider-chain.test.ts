@@ -7,7 +7,7 @@ import { ProviderFailure, type ProviderName, type SearchResult } from './search-
 
 const hit: SearchResult = { title: 'A', url: 'https://a.example/', snippet: 'a' };
 
-/** A chain of providers that answer what their script says next; the last word repeats. */
+/** A chain of scripted providers. Each search returns the script's next outcome; the last one repeats. */
 function chainOf(scripts: Partial<Record<ProviderName, (SearchResult[] | ProviderFailure)[]>>, fallback = true) {
   const asked: string[] = [];
   let now = 0;

@@ -95,7 +95,7 @@ interface Link {
 
 const places = { ready: 0, resting: 1, closed: 2 };
 
-/** The first, then the others; resting ones last. */
+/** The preferred provider first, then the others. Resting and closed ones come last. */
 function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean): Link[] {
   const isFirst = ({ provider }: Link): boolean => provider.name === first;
   const line = [...links.filter(isFirst), ...(fallback ? links.filter((link) => !isFirst(link)) : [])];
@@ -140,7 +140,7 @@ function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links
   );
 }
 
-/** One code for all failures: a block takes precedence, because only there waiting helps. */
+/** One code for all failures. A block takes precedence, because waiting helps only then. */
 function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
   const outcomes = attempts.map(({ outcome }) => outcome);
   return outcomes.find((outcome) => outcome === 'blocked') ?? outcomes[0] ?? 'failed';
@@ -160,7 +160,7 @@ export interface BackOff {
   failed(failure: ProviderFailure): void;
 }
 
-/** A block lasts minutes and grows with further requests; an outage may end any moment. */
+/** A block lasts minutes and gets longer with further requests; an outage may end any moment. */
 const firstRestMs = { blocked: 30_000, timeout: 2_000, failed: 2_000 };
 const restMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
 /** Upper limit for requested pauses. */
