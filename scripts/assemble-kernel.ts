@@ -5,13 +5,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import createWabt from 'wabt';
 
-/** The module as bytes. A mistake in the source is an error with its line; one in its types, with its offset. */
+/** Assembles the module. Syntax errors name a line; type errors name a byte offset. */
 export async function assembleKernel(source: string): Promise<Uint8Array> {
   const features = { simd: true, threads: true };
   const module = (await createWabt()).parseWat('scan-kernel.wat', source, features);
   try {
     const bytes = new Uint8Array(module.toBinary({}).buffer);
-    // Node checks the types: wabt's own check has no shared memory in its declared interface.
+    // Node checks the types, because the declarations of wabt's own check do not cover shared memory.
     new WebAssembly.Module(bytes);
     return bytes;
   } finally {

@@ -1,7 +1,7 @@
 /**
- * Bundles the program into dist/. What every start needs is one file per thread, because finding and linking a module takes a
- * fraction of a millisecond, and hundreds of them more than their code does; parts that are needed later are
- * in the same file and do not run before. The other workers share chunks, and load heavy ones when needed.
+ * Bundles the program into dist/. The code for starting is one file per thread, because finding and linking hundreds of modules
+ * takes longer than running them. Parts that are needed later are in the same file, but run only when needed. The other workers
+ * share chunks and load heavy ones on demand.
  */
 import { cpSync, existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -51,7 +51,7 @@ await build({
 writeFileSync('dist/sharing.json', JSON.stringify(sharingFacts()));
 writeFileSync('dist/main.js', escaped(readFileSync('dist/main.js', 'utf8')));
 
-// The one WebAssembly file that stands in for onnxruntime-node; its package has 139 MB of others.
+// The WebAssembly replacement for onnxruntime-node. Only this file is copied: its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
 
 // Files that pdf.js loads on demand: tables of Asian encodings, decoders of scanned pages.
@@ -59,7 +59,7 @@ for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {
   cpSync(`node_modules/pdfjs-dist/${path}`, join('dist/pdfjs', path), { recursive: true });
 }
 
-/** Packages that are imported on demand stay out of the one file: they would slow down starts that never need them. */
+/** Keeps packages that are imported on demand out of the single file: they would slow down starts that never need them. */
 function packagesApart(found: Map<string, string>): Plugin {
   return {
     name: 'packages-apart',
@@ -99,14 +99,14 @@ function writeNotices(folders: string[]): void {
 }
 
 /**
- * V8 keeps a text with a single character beyond Latin-1 in two bytes for each: 10 MB more in every process. esbuild leaves
- * them in regular expressions and templates, which take the same escapes as strings.
+ * Escapes characters beyond ASCII. With a single character beyond Latin-1, V8 stores the whole source with two bytes per
+ * character: 10 MB more in every process. esbuild itself leaves such characters in regular expressions and templates.
  */
 function escaped(source: string): string {
   return source.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Roles with their own configuration file or without MCP have nothing to share. */
+/** What relays must know about settings and roles. Roles with their own configuration file or without MCP share nothing. */
 function sharingFacts(): SharingFacts {
   const all = Object.values(roles);
   const fields = [...programSlices, ...all.flatMap(({ slices }) => slices)].flatMap((slice) =>
@@ -119,7 +119,7 @@ function sharingFacts(): SharingFacts {
     variables: [...new Set([...fields.flatMap(({ env }) => env), ...own])].sort(),
     commandVariables: [toolsSlice, ...serveRole.slices]
       .flatMap(({ fields: own }) => Object.values<Field<unknown>>(own).flatMap(({ env }) => env))
-      // These two change which tools are listed and which files may be added, but no answer.
+      // These two affect which tools are listed and which files may be added, but not the answers to commands.
       .filter((name) => name !== 'CARREL_TOOLS' && name !== 'KB_ALLOWED_ROOTS'),
     roles: Object.fromEntries(
       shared.map(({ name, overrides: { 'http.transport': override } }) => [

@@ -3,9 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { BuildOptions, Plugin } from 'esbuild';
 
 /**
- * An import statement reads every export of a Node module once, and some are created when they are first read: those of
- * node:http load all of Node's fetch, those of node:crypto its web counterpart. So a Node module becomes one that
- * reads only the exports that are used.
+ * Makes imports of a Node module read only the exports that are used. A plain import statement reads every export, and some are
+ * expensive to read for the first time: those of node:http load all of Node's fetch, those of node:crypto load Web Crypto.
  */
 const leanBuiltins: Plugin = {
   name: 'lean-builtins',
@@ -53,7 +52,7 @@ export const productOptions = {
   ...bundleOptions,
   alias: {
     '@modelcontextprotocol/server/_shims': fileURLToPath(new URL('./sdk-shims.ts', import.meta.url)),
-    // Their builds for require() hide their structure and exports from a bundler.
+    // The builds of these packages for require() hide their exports from a bundler.
     'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
     yaml: fileURLToPath(new URL('../node_modules/yaml/browser/index.js', import.meta.url)),
   },

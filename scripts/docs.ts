@@ -1,7 +1,7 @@
 /**
  * Generates docs/command-line.md, docs/configuration.md, docs/errors.md, docs/tools.md, the bounds in docs/context.md and the
  * pinned tool schemas: `npm run docs`.
- * `test/docs.test.ts` fails if the committed files are not what this would write.
+ * `test/docs.test.ts` fails if the committed files differ from the generated ones.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   };
 }
 
-/** The page of the context store, with its bounds as the code has them. */
+/** Inserts the bounds from the code into docs/context.md. */
 function withBounds(page: string): string {
   const rows = Object.values(bounds).map(
     ({ name, max, unit }) => `| ${name.replace(/\w+_\w+/g, '`$&`')} | ${max.toLocaleString('en')} ${unit} |`,
@@ -52,7 +52,7 @@ function withBounds(page: string): string {
   return `${page.slice(0, before)}${table}${page.slice(after)}`;
 }
 
-/** A bridge to Fess has a domain in every name and description: the pages show one called `finance`. */
+/** Names and descriptions of the Fess tools contain a domain. The pages show one called `finance`. */
 const exampleFess = {
   fessBaseUrl: 'http://127.0.0.1:9',
   domain: {
@@ -63,7 +63,7 @@ const exampleFess = {
   },
 };
 
-/** `withFess`: with an example of a bridge in a role that joins one if it is configured. */
+/** `withFess`: adds the tools of the example bridge to a role that can include one. */
 export async function listTools(chosen: Role, { withFess = true } = {}): Promise<readonly ToolListing[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'carrel-docs-'));
   const fessFile = join(dataDir, '.mcp-feiss', 'config.json');
@@ -166,7 +166,7 @@ function flagTable(flags: readonly FlagDescription[]): string {
   return `| flag | what it does |\n|---|---|\n${rows.join('\n')}\n`;
 }
 
-/** The settings that people need first, with what they set them for. */
+/** The settings that people need first, and what each is for. */
 const firstSettings: Readonly<Record<string, string>> = {
   'http.host': 'let other machines connect',
   'http.port': 'listen on another port',

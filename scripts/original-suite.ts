@@ -1,14 +1,14 @@
 /**
- * Runs the end-to-end suite of the server whose context tools these are (mcp-context-server, as published on PyPI) against
- * this program. Nothing of that suite is kept here: its source archive and its package are fetched by pip.
+ * Runs the end-to-end suite of mcp-context-server, whose context tools this program implements, against this program. The suite
+ * is not part of this repository: pip fetches its source archive and package from PyPI.
  *
- *     npm run build && node scripts/original-suite.ts            all tests, and what is expected of them
+ *     npm run build && node scripts/original-suite.ts            all tests, and the expected failures
  *     node scripts/original-suite.ts --server COMMAND            against another command that speaks MCP on stdio
  *
- * Needs Python 3.12 (the package refuses 3.13) with venv, a way to a package registry, about 400 MB and two minutes the first time; then a
- * minute. The environment is kept in the cache folder of the tests. The suite starts a server by itself; a driver of ours puts
- * this program in its place, and keeps it from making its own tables beforehand. Exits with 1 if a test fails that is not
- * listed below.
+ * Needs Python 3.12 with venv (the package rejects 3.13), access to a package registry and about 400 MB. The first run takes two
+ * minutes, later ones a minute. The Python environment stays in the tests' cache folder. The suite normally starts its own server
+ * and creates its own tables; our driver replaces the server with this program and skips the tables. Exits with 1 if a test
+ * fails that is not listed below.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ const expectedFailures: Readonly<Record<string, string>> = {
     'it wants the vectors of a long text to be counted a second after it was stored; here they are made in the background',
 };
 
-/** Ours, for the suite's interpreter. */
+/** Our driver, which runs in the suite's Python environment. */
 const driverText = `
 import asyncio, json, os, sys
 from pathlib import Path

@@ -1,10 +1,10 @@
 /**
- * Packs what is in dist/ for one system, with the runtime of local models for that system only:
+ * Packs dist/ for one system, including the native runtime for local models:
  *
  *   node scripts/package.ts [--platform linux] [--arch x64] [--out .] [--only tgz|mcpb] [--store]
  *
- * `carrel-<version>-<platform>-<arch>.tgz` is for `npm install`, and brings everything along; `.mcpb` is for desktop apps. The
- * package of the runtime has the binaries of all systems, so each can be packed anywhere. `--store` does not compress.
+ * `carrel-<version>-<platform>-<arch>.tgz` is for `npm install` and includes all dependencies; `.mcpb` is for desktop apps. The
+ * runtime's package has the binaries of all systems, so any system's files can be packed anywhere. `--store` does not compress.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -40,7 +40,7 @@ const runtimeFiles = {
   '@tesseract.js-data/eng': ['package.json', 'README.md', 'index.js', '4.0.0_best_int/*'],
 };
 
-/** The native runtime has nothing for some systems; there the models run in WebAssembly, which is in dist/. */
+/** Some systems have no native runtime. There the models run in WebAssembly, which is in dist/. */
 function packagesFor({ platform, arch }: System): string[] {
   const hasNative = existsSync(join(root, `node_modules/onnxruntime-node/bin/napi-v6/${platform}/${arch}`));
   return Object.keys(runtimeFiles).filter((name) => hasNative || !name.startsWith('onnxruntime-'));
@@ -70,13 +70,13 @@ export function stage(folder: string, system: System): void {
   };
   writeJson(join(folder, 'package.json'), own);
   if (!bundled.includes('onnxruntime-node')) return;
-  // Its install script downloads libraries for graphics cards, and its other dependencies are for that.
+  // Drops its install script, which downloads libraries for graphics cards, and the dependencies that only the script needs.
   const { scripts: _install, dependencies, devDependencies: _theirs, ...runtime } = packageOf('onnxruntime-node');
   const needed = { 'onnxruntime-common': dependencies['onnxruntime-common'] };
   writeJson(join(folder, 'node_modules/onnxruntime-node/package.json'), { ...runtime, dependencies: needed });
 }
 
-/** On macOS the same library is there twice; the binding asks for the other name. */
+/** True for a second copy of the macOS library: the binding loads the one under the other name. */
 function isTwin(file: string): boolean {
   return /libonnxruntime\.\d+\.\d+\.\d+\.dylib$/.test(file);
 }
@@ -89,7 +89,7 @@ function packageOf(name: string) {
   return JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8'));
 }
 
-/** What a desktop app must know to run the package, by version 0.3 of the format. */
+/** The manifest of the .mcpb bundle, in version 0.3 of the format. */
 export function bundleManifest({ platform }: System): Record<string, unknown> {
   const { serve }: { serve: { name: string; title: string }[] } = JSON.parse(
     readFileSync(join(root, 'test/snapshots/tools.json'), 'utf8'),
@@ -114,7 +114,7 @@ export function bundleManifest({ platform }: System): Record<string, unknown> {
         // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above
       },
     },
-    // Others come with a Fess server, or go with read-only.
+    // The list can change: a Fess server adds tools, and read-only mode removes some.
     tools_generated: true,
     tools: serve
       .filter(({ name }) => !name.startsWith('fess_'))

@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of docs/tour.md, in a real browser, of the built program with a few documents, notes and memories:
- * `npm run build && npm exec -- node scripts/screenshots.ts`. Where there is no Chromium, Debian's packages have one.
+ * Takes the screenshots for docs/tour.md: runs the built program with a few documents, notes and memories in a real browser.
+ * `npm run build && npm exec -- node scripts/screenshots.ts`. Needs Chromium, for example from Debian's packages.
  */
 import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ async function fill(call: (name: string, args: Record<string, unknown>) => Promi
 async function take(page: Page, path: string, name: string, shows: string): Promise<void> {
   await page.goto(path);
   await page.locator(shows).first().waitFor();
-  // Keyword results come first; the picture is of the ranked ones.
+  // Keyword results come first. The screenshot shows the ranked ones.
   await page.getByText('Ranking').waitFor({ state: 'hidden' });
   const file = join(images, `${name}.png`);
   await page.screenshot({ path: file });

@@ -1,7 +1,6 @@
 /**
- * Replaces `@modelcontextprotocol/server/_shims` in the bundle. The SDK validates answers to elicitation with a JSON
- * Schema validator, which we never use; this is the smaller of the two that it comes with, instead of 215 KB of
- * the other that every start would load.
+ * Replaces `@modelcontextprotocol/server/_shims` in the bundle. The SDK needs a JSON Schema validator for elicitation, which we
+ * never use. This selects the smaller of its two validators; by default every start would load the other one, of 215 KB.
  */
 export { default as process } from 'node:process';
 export { CfWorkerJsonSchemaValidator as DefaultJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';

@@ -17,7 +17,7 @@ export interface TestPlan {
 const durationsFile = 'test/durations.json';
 const testingPage = 'docs/testing.md';
 
-/** Files per process. More would leave one core alone with the last one. */
+/** Files per process. With more, the last process would keep one core busy while the others are idle. */
 const batchFiles = 26;
 
 /** Longest first, so that no core is idle at the end. Unit tests share processes where they can. */
@@ -44,8 +44,8 @@ export function planTests(files: readonly string[]): TestPlan {
 }
 
 /**
- * What a unit test cannot do in a process that it shares: changing the environment, the current folder or the mode of new files,
- * listening to the process, hooks around every test, and mocked clocks. A file can also say `// own process: <reason>`.
+ * Code that rules out a shared process: it changes the environment, the current folder or the mode of new files, listens to the
+ * process, has hooks around every test, or mocks clocks. A file can also say `// own process: <reason>`.
  */
 const ownProcess =
   /\bprocess\.(chdir|on|once|emit|umask|exitCode|env\[[^\]]+\] \??\??=[^=])|delete process\.env|^(before|after)(Each)?\(|\bmock\.|^\/\/ own process: /m;
@@ -59,7 +59,7 @@ function readDurations(): FileTimes {
   return new Map(Object.entries(JSON.parse(readFileSync(durationsFile, 'utf8'))));
 }
 
-/** Writes them to test/durations.json, and the twenty longest to docs/testing.md. Files that did not run keep what is known. */
+/** Writes durations to test/durations.json, and the twenty longest to docs/testing.md. Files that did not run keep theirs. */
 export function recordDurations(times: FileTimes): void {
   const all = [...new Map([...readDurations(), ...times])]
     .filter(([name]) => name.endsWith('.test.ts') && existsSync(name))

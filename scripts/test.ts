@@ -32,7 +32,7 @@ const files = places.flatMap((place) =>
   statSync(place).isDirectory() ? globSync(`${place}/**/*.test.ts`) : [relative('.', place)],
 );
 
-// Each file is a process that compiles the same modules, and so does each of its threads.
+// Each test process and each of its threads would otherwise compile the same modules.
 process.env['NODE_COMPILE_CACHE'] ??= resolve('node_modules/.cache/carrel-test');
 
 interface Outcome {
@@ -53,7 +53,7 @@ const postgres = await startSharedPostgres(files);
 const all = await runTests(plan.entries, cores + 2);
 const failedChecks = (await Promise.all(checks)).filter((script) => script !== undefined);
 
-// A busy machine can fail a test that is right, so each failed file runs once more, by itself. What passes then is reported.
+// A test may fail only because the machine is busy, so each failed file runs once more, alone. If it then passes, that is reported.
 const retried = [...new Set(all.failures.map(({ file }) => file))].filter((file) => files.includes(file));
 const again = retried.length > 0 && retried.length <= retriedMax ? await runTests(retried, 1) : undefined;
 const remaining = again === undefined ? all.failures : [...again.failures, ...all.failures.filter(isOutsideFiles)];
@@ -80,7 +80,7 @@ function isOutsideFiles({ file }: Outcome['failures'][number]): boolean {
   return !files.includes(file);
 }
 
-/** Not with `forceExit`: a process would end before its last results are through the pipe. A file that hangs fails by its time. */
+/** Without `forceExit`, which would end a process before its last results are sent. A file that hangs fails after the timeout. */
 async function runTests(entries: readonly string[], concurrency: number): Promise<Outcome> {
   const outcome: Outcome = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const tests = run({
@@ -97,7 +97,7 @@ async function runTests(entries: readonly string[], concurrency: number): Promis
   });
   tests.on('test:fail', ({ details, name, nesting, file }) => {
     if (nesting === 0) addTime(file, details.duration_ms);
-    // A suite counts only where it failed itself, in a hook.
+    // A suite counts only if it failed itself, in a hook.
     const { error } = details;
     if (details.type === 'suite' && 'failureType' in error && error.failureType === 'subtestsFailed') return;
     outcome.failed += 1;
@@ -127,7 +127,7 @@ function seconds(time = 0): string {
   return `${time.toFixed(1).padStart(6)} s`;
 }
 
-/** Runs a script of package.json and prints its output when it ends. Its name, if it failed. */
+/** Runs a script of package.json and prints its output when it ends. Returns the script's name if it failed. */
 async function check(script: string): Promise<string | undefined> {
   const child = spawn('npm', ['run', '--silent', script], { stdio: ['ignore', 'pipe', 'pipe'] });
   const output: Buffer[] = [];
@@ -141,7 +141,7 @@ async function check(script: string): Promise<string | undefined> {
 function childrenCpuSeconds(): number | undefined {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8');
-    // Follows the name in parentheses; in hundredths of a second.
+    // The times follow the name in parentheses, in hundredths of a second.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return Math.round((Number(fields[13]) + Number(fields[14])) / 100);
   } catch {

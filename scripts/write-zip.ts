@@ -7,7 +7,7 @@ export interface ZipEntry {
   readonly content: { readonly file: string } | { readonly text: string };
 }
 
-/** The first day that a zip archive can name: the same files give the same bytes. */
+/** A fixed date, so that the same files give the same bytes: the earliest that the format allows. */
 const date = 0x21;
 const executable = 0o100_755;
 const plain = 0o100_644;
@@ -28,7 +28,7 @@ export function writeZip(file: string, entries: readonly ZipEntry[], level: numb
     const start = offset;
     const facts = Buffer.alloc(26);
     facts.writeUInt16LE(20, 0);
-    // Names are UTF-8.
+    // Flag: names are UTF-8.
     facts.writeUInt16LE(0x0800, 2);
     facts.writeUInt16LE(level === 0 ? 0 : 8, 4);
     facts.writeUInt16LE(date, 8);
@@ -41,7 +41,7 @@ export function writeZip(file: string, entries: readonly ZipEntry[], level: numb
     const place = Buffer.alloc(14);
     place.writeUInt32LE(mode * 0x1_0000, 6);
     place.writeUInt32LE(start, 10);
-    // Made on Unix, so that the mode counts.
+    // Marked as made on Unix, so that file modes are applied.
     return Buffer.concat([Buffer.from('PK\x01\x02\x14\x03'), facts, place, Buffer.from(name)]);
   });
   const start = offset;

@@ -1,7 +1,7 @@
-"""Chats made by rule: facts about two people, said in passing, with questions whose answer is one turn.
+"""Generates chats by rule: facts about two people, said in passing, with questions whose answer is one turn.
 
-They teach what written examples are too few for: whose fact it is, that "when" wants a time and "where" a place, and that a
-question may share no word but a name with its answer.
+They teach what the few written examples cannot: whose fact it is, that "when" asks for a time and "where" for a place, and that
+a question and its answer may share no word but a name.
 """
 
 import random
@@ -52,7 +52,7 @@ SLOTS = {
     "number": "three|four|twelve|twenty|seven|about fifty|nine|a dozen",
 }
 SLOTS = {name: values.split("|") for name, values in SLOTS.items()}
-# Ways to say it ⇒ ways to ask for it. {S} is the speaker, {O} the other person.
+# Ways to state a fact ⇒ questions about it. {S} is the speaker, {O} the other person.
 FACTS = """
 I adopted a {pet} {when}, we named it {petname}. / We brought a {pet} home {when}! {petname} already rules the house. / Meet {petname}, the {pet} I got {when}. ⇒ What is {S}'s pet called? / What kind of animal does {S} have? / When did {S} get a new pet? / Who is {petname}?
 I'm flying to {city} {soon} to see my {relative}. / Booked it: {city}, {soon}, with my {relative}. / My {relative} and I have tickets to {city} for {soon}. ⇒ Where is {S} travelling? / Who is {S} going to {city} with? / When does {S} leave for {city}? / What trip has {S} planned?
@@ -147,7 +147,7 @@ def made_chats(count):
             if rng.random() < 0.7:
                 passages.append(f"{people[1 - who]}: {rng.choice(REPLIES).format(S=people[1 - who], O=people[who])}")
                 groups.append(group)
-    # The same fact stated twice by one person: both turns answer unless the question separates them.
+    # If one person states the same fact twice, both turns answer a question that fits both.
     same = {}
     for question in questions:
         same.setdefault((question[0], question[4][:2], question[3]), {}).update(question[1])

@@ -57,7 +57,7 @@ class CrossEncoder(nn.Module):
         return self.head(torch.tanh(self.pool(first.to(self.pool.weight.dtype))))[:, 0]
 
     def vectors(self, ids, mask):
-        """Like the embedding model: the mean over the word pieces, normalised."""
+        """The normalised mean over the word pieces, as in the embedding model."""
         x = self.states(ids, mask, torch.zeros_like(ids)).float()
         weights = mask[..., None].float()
         return F.normalize((x * weights).sum(1) / weights.sum(1), dim=-1)

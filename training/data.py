@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 
 SEED = 20261115
-KEPT_OUT = 0.3  # share of the dev questions that choose the model and fit the calibration
-PARTLY_TRAINED = ("scifact", "cosqa", "chroma-chunking")  # the rest of their dev questions is trained on
+KEPT_OUT = 0.3  # share of the dev questions used to choose the model and fit the calibration
+PARTLY_TRAINED = ("scifact", "cosqa", "chroma-chunking")  # training uses the rest of their dev questions
 
 
 def part_of(text, share):
@@ -19,8 +19,8 @@ def part_of(text, share):
 class Collection:
     """Passages, and questions as (text, {passage: gain}, split, group). A question sees the passages of its group.
 
-    `before`: for each passage the one before it in the same session, or None. `conversations`: the conversation that each
-    passage belongs to, or -1, where a question sees those of others too.
+    `before`: for each passage, the previous one in the same session, or None. `conversations`: the conversation of each passage,
+    or -1. It is set only if a question can also see passages of other conversations.
     """
 
     def __init__(self, name, passages, groups, questions, before=None, conversations=None):
@@ -58,7 +58,7 @@ def judged(folder, name):
 def held_out(collection):
     """Passages that answer only test or dev questions: excluded as positives and as negatives.
 
-    A model that knows them as wrong alone ranks them lower, and one that knows them as right measures better than it is.
+    A model trained on them as negatives would rank them too low; trained on them as positives, it would seem better than it is.
     """
     answers = lambda *splits: {at for _, relevant, split, _ in collection.questions if split in splits for at in relevant}
     return answers("test", "dev") - answers("train")
@@ -78,7 +78,7 @@ SHORT, SHOWN = 400, 160
 
 
 def in_context(collection):
-    """Each short passage after the end of the previous one, as the product presents short turns to the model."""
+    """Prefixes each short passage with the end of the previous one, as the product does for short turns."""
 
     def read(text, before):
         if before is None or len(text) > SHORT or len(collection.passages[before]) > SHORT:
@@ -116,7 +116,7 @@ def shuffled(items, seed):
     return items
 
 
-MEASURED_ONLY = ("locomo", "long-messages")  # their licences permit no more
+MEASURED_ONLY = ("locomo", "long-messages")  # their licences do not permit training
 
 
 def chosen_by(figures):

@@ -9,9 +9,9 @@ from machine import DEVICE, SMALL, say
 from texts import logits_of, plan, vectors_of
 
 WEIGHTS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1)
-TOP = 20  # that are reranked
-READ = 320  # word pieces of a passage, beside a question
-AT_ONCE = 20000  # pairs
+TOP = 20  # results that are reranked
+READ = 320  # max word pieces of a passage
+AT_ONCE = 20000  # pairs scored together
 
 
 class Dev:
@@ -25,7 +25,7 @@ class Dev:
         self.rows = []
 
     def groups(self):
-        """(set, questions, numbers of their texts, members, numbers of their texts) for everything searched separately."""
+        """For each group: (set, questions, text numbers of the questions, passages, text numbers of the passages)."""
         for each, asked, offset, q_offset in self.sets:
             groups = {}
             for at in asked:

@@ -2,11 +2,11 @@
 
 python3 export.py WEIGHTS.pt OUT.onnx vectors|logits DATA_FOLDER BASE_FOLDER
 
-`vectors`: the graph of the model in BASE_FOLDER with the trained weights, each matrix with a scale for each column. `logits`: a graph
-built by hand from ONNX Runtime's fused operators, one number for a pair. Its word embeddings have a scale for each row, its matrices
-one for each column, in 7 bits, so that processors without VNNI don't saturate; pooling and head stay fp32. What a matrix reads has one
-scale, which a single channel ten times as wide as the others would spoil: such channels are divided before `up` and `down`, and the
-matrix has the factors.
+`vectors`: the graph of the model in BASE_FOLDER with the trained weights, one scale per matrix column. `logits`: a graph built by
+hand from ONNX Runtime's fused operators, with one number per pair. Its word embeddings have one scale per row, its matrices one per
+column. Matrices use 7 bits, so that processors without VNNI don't saturate; pooling and head stay fp32. The input of a matrix has a
+single scale, which one channel ten times as wide as the others would spoil. Such channels are divided before `up` and `down`, and
+the matrix is multiplied by the same factors.
 """
 
 import hashlib
@@ -22,10 +22,10 @@ from onnx import TensorProto, helper, numpy_helper
 from cross_encoder import LINEARS, OTHERS
 
 HEADS = 12
-LEVELLED_BY = 120  # pairs
-WIDEST = 2  # times the median of the channels
+LEVELLED_BY = 120  # pairs that determine the divisors of channels
+WIDEST = 2  # wider channels are divided: times the median
 APART = 4096  # bytes: smaller weights stay in the graph
-HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # the quantiser makes a MatMul of a Gemm
+HEAD = ["pool", "logits", "pool_MatMul", "logits_MatMul"]  # not quantised; the quantiser turns a Gemm into a MatMul
 
 
 class Graph:
@@ -175,7 +175,7 @@ def save(model, path):
             each.ClearField("raw_data")
             each.data_location = TensorProto.EXTERNAL
             each.external_data.extend(onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items())
-    # Shapes of intermediate results, which the runtime infers.
+    # Drops the shapes of intermediate results, which the runtime infers.
     del model.graph.value_info[:]
     Path(path).write_bytes(model.SerializeToString())
     for each in (Path(path), weights):

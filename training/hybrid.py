@@ -1,4 +1,4 @@
-"""The product's weighting of words and meaning, over word pieces: close enough to choose negatives and to measure."""
+"""The product's hybrid search over word pieces: close enough to choose negatives and to measure."""
 
 import numpy as np
 import torch
@@ -6,9 +6,9 @@ import torch
 from cross_encoder import VOCABULARY
 from machine import DEVICE
 
-SATURATION, LENGTH = 0.9, 0.4  # of BM25
-SPAN = 0.25  # cosines this far below the best count nothing
-BASE, PER_FLATNESS, FLAT_AT = 0.3, 0.6, 50  # weight of the meaning
+SATURATION, LENGTH = 0.9, 0.4  # parameters of BM25
+SPAN = 0.25  # cosines this far below the best count as 0
+BASE, PER_FLATNESS, FLAT_AT = 0.3, 0.6, 50  # weight of semantic search
 
 
 class Words:

@@ -14,7 +14,7 @@ from machine import DEVICE, SMALL, say
 from texts import plan
 
 NEGATIVES, RANDOM_NEGATIVES = 6, 1
-HARD = 2  # wrong passages of its own that a question has when vectors are trained
+HARD = 2  # hard negatives per question when training vectors
 LISTED = 1 + NEGATIVES + RANDOM_NEGATIVES
 
 # How often a question is drawn from each source.
@@ -24,7 +24,7 @@ SHARES = {
     "elife": 0.05, "scitldr": 0.02, "covidqa": 0.01, "pubmedqa": 0.01, "medquad": 0.03, "selqa": 0.02, "qamr": 0.02, "policyqa": 0.02, "ni": 0.06,
     "scifact": 0.06, "cosqa": 0.07, "chroma-chunking": 0.03, "title": 0.03, "own sentence": 0.04, "own docstring": 0.03,
 }
-# Short turns are also read after the previous one; vectors use turns alone.
+# Cross-encoders also read short turns after the previous turn; the embedding model reads turns alone.
 IN_CONTEXT = {"chats in context": 0.08, "made in context": 0.02}
 CHATS = ("chats", "chats in context", "made", "made in context")
 JUDGED = (*CHATS, "scifact", "chroma-chunking")
@@ -58,7 +58,7 @@ def of_pairs(name, pairs):
 
 
 def from_corpora(judged):
-    """Title → abstract, sentence → the rest, docstring → function; without held-out passages."""
+    """Pairs from passages that are not held out: title → abstract, sentence → the rest, docstring → function."""
     titles, rests, functions = [], [], []
     rng = random.Random(f"{data.SEED}/corpora")
     for each in judged:
@@ -105,7 +105,7 @@ class Lists:
         self.turns = [[] for _ in self.sources]
 
     def prepare(self, each, asked, offset, q_offset):
-        """Per question: itself, right passages, wrong ones near by meaning or words, adjacent ones, all others."""
+        """Per question: its number, right passages, near wrong ones, adjacent ones, and all passages of its group."""
         ready, groups = [], {}
         for at in asked:
             groups.setdefault(each.questions[at][3], []).append(at)
@@ -143,7 +143,7 @@ class Lists:
         return ready
 
     def draw(self, source):
-        """Turns next to the answer share its topic, and the following one is read in its context: they are drawn often."""
+        """Draws one list. Turns next to the answer are drawn often, because they share its topic or context."""
         if not self.turns[source]:
             self.turns[source] = list(np.random.permutation(len(self.sources[source])))
         asked, right, wrong, beside, members = self.sources[source][self.turns[source].pop()]

@@ -8,9 +8,9 @@ import torch
 STARTED = time.time()
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 LOW = torch.bfloat16 if DEVICE == "cuda" else torch.float32
-SMALL = os.environ.get("SMALL") == "1"  # a few pairs, to see that it runs
-LIMIT_S = float(os.environ.get("LIMIT_S", 1e9))  # of everything: what is left decides how long a stage may take
-AFTERWARDS_S = 60  # figures, export and packing
+SMALL = os.environ.get("SMALL") == "1"  # a quick check on a few pairs
+LIMIT_S = float(os.environ.get("LIMIT_S", 1e9))  # for the whole run; a stage gets at most the time left
+AFTERWARDS_S = 60  # reserved for figures, export and packing
 
 
 def left():

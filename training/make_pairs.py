@@ -84,7 +84,7 @@ def docstrings(source, rng, most=120):
 
 
 def further(node, told, rng):
-    """The docstring after its first sentence, for half of the functions: searched code has it."""
+    """The docstring after its first sentence, for half of the functions, because searched code often has one."""
     rest = [*sentences(told)[1:], *ast.get_docstring(node).split("\n\n")[1:]]
     if not rest or rng.random() < 0.5:
         return []

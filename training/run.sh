@@ -1,8 +1,8 @@
 #!/bin/bash
-# Everything that needs the GPU: run.sh DATA_FOLDER BASE_FOLDER OUT_FOLDER [teacher] [embedding] [student]
+# Performs all steps that need the GPU: run.sh DATA_FOLDER BASE_FOLDER OUT_FOLDER [teacher] [embedding] [student]
 #
 # OUT_FOLDER gets log.txt and back.tar in parts of 15 MiB (cat back.tar.* | tar x), with the exported models. WORK_FOLDER
-# (/tmp/carrel-training) keeps the weights for the next run. See train.py for the seconds of each stage.
+# (/tmp/carrel-training) keeps the weights for the next run. See train.py for the time limits of the stages.
 set -o pipefail
 data=$(realpath "$1") base=$(realpath "$2") out=$(realpath "$3")
 shift 3

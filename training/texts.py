@@ -8,7 +8,7 @@ import torch
 from machine import DEVICE, LOW, SMALL
 
 CLS, SEP = 101, 102
-MOST_TOKENS = 2048 if SMALL else 65536  # in one forward pass
+MOST_TOKENS = 2048 if SMALL else 65536  # max tokens in one forward pass
 
 
 class Texts:

@@ -2,9 +2,9 @@
 
 python3 train.py DATA_FOLDER BASE_FOLDER WORK_FOLDER [teacher] [embedding] [student]
 
-DATA_FOLDER has judged.xz, pairs.jsonl.xz (pack.py) and public.jsonl.xz (public.py), BASE_FOLDER the model to begin with. WORK_FOLDER keeps what
-was prepared and the weights: a stage that is run again goes on from there. TEACHER_S, EMBEDDING_S and STUDENT_S say how many
-seconds each stage has, LIMIT_S how many there are for everything.
+DATA_FOLDER has judged.xz, pairs.jsonl.xz (pack.py) and public.jsonl.xz (public.py); BASE_FOLDER has the initial model. WORK_FOLDER
+keeps prepared data and weights, which later stages and runs use. TEACHER_S, EMBEDDING_S and STUDENT_S limit the seconds of each
+stage, LIMIT_S those of the whole run.
 """
 
 import os
@@ -31,13 +31,13 @@ STAGES = sys.argv[4:] or ["teacher", "embedding", "student"]
 number = lambda name, usual: float(os.environ.get(name, usual))
 SECONDS = {"teacher": number("TEACHER_S", 240), "embedding": number("EMBEDDING_S", 220), "student": number("STUDENT_S", 420)}
 RATES = {"teacher": 1e-4, "embedding": number("EMBEDDING_RATE", 6e-5), "student": 1e-4}
-QUESTIONS = 4 if SMALL else 64  # in a step of the cross-encoders
+QUESTIONS = 4 if SMALL else 64  # questions in a step of the cross-encoders
 BATCH = 8 if SMALL else int(number("BATCH", 768))  # questions in a step of the embedding model
 TEMPERATURE, ANCHOR = 0.02, number("ANCHOR", 10)
 QUESTION_PIECES, PASSAGE_PIECES, VECTOR_PIECES = 64, 320, 256
 LAYERS = 2 if SMALL else 12
-KEPT = (0, 1) if SMALL else (1, 3, 5, 7, 9, 11)  # layers of the teacher that the student begins with
-WARM_UP, AVERAGED, DEV_EVERY_S = 60, 0.995, 60  # steps; of the averaged weights, what a step leaves
+KEPT = (0, 1) if SMALL else (1, 3, 5, 7, 9, 11)  # the teacher's layers that the student starts from
+WARM_UP, AVERAGED, DEV_EVERY_S = 60, 0.995, 60  # warm-up steps; decay of the averaged weights; seconds
 random.seed(data.SEED)
 np.random.seed(data.SEED)
 torch.manual_seed(data.SEED)
@@ -80,14 +80,14 @@ def prepared(base):
     if not path.exists():
         torch.save(Prepared(base), path)
         say("kept")
-    # Read back even the first time: sampling must not depend on whether it existed.
+    # Read back even if just written, so that sampling does not depend on whether the file existed.
     return torch.load(path, map_location=DEVICE, weights_only=False)
 
 
 def train(name, model, steps, loss_of, look_at):
-    """bf16 weights with fp32 copies for the optimiser, and their average. The learning rate follows the clock.
+    """Trains bf16 weights with fp32 copies for the optimiser, and averages them. The learning rate follows the clock.
 
-    Leaves the weights that were best on the kept-out questions in the model and in WORK_FOLDER.
+    Stores the weights that were best on the kept-out questions in the model and in WORK_FOLDER.
     """
     seconds, rate = max(1, min(SECONDS[name], left())), RATES[name]
     model.train()
@@ -192,7 +192,7 @@ def main():
     teacher = saved("teacher")
 
     def by_contrast(model, drawn):
-        """Within the batch the own passage is right; one that the teacher rates as good is not a negative. Stays near the base."""
+        """In-batch contrast. A passage that the teacher rates as good is no negative. Stays near the base model."""
         asked, shown, planned = drawn
         asked, shown = np.asarray(asked), np.asarray(shown)
         with torch.no_grad():

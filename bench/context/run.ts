@@ -6,7 +6,7 @@
  *     node bench/context/run.ts --backend sqlite        one of them
  *     node bench/context/run.ts --against "uvx mcp-context-server"   also another server, with the same settings
  *
- *     --entries 100000   --calls 100   --only fts,hybrid (and what fills the store)
+ *     --entries 100000   --calls 100   --only fts,hybrid (the store is always filled first)
  *
  * Reports for each call the wall time and the CPU time of the server and, on PostgreSQL, of the database (Linux only): on a
  * busy machine only CPU times are comparable. Two servers alternate, a few calls each. Embeddings and reranking are off;
@@ -73,8 +73,8 @@ interface Taking {
 const turns = 10;
 
 /**
- * Calls per operation before measuring: V8 compiles until about the 2,000th. If calls take long, as many as there is time for;
- * the same for both servers.
+ * Warm-up calls per operation: V8 compiles until about the 2,000th. Slow calls stop at the time limit below, at the same number
+ * for both servers.
  */
 const warmingCalls = 2_500;
 const warmingMs = 60_000;
@@ -82,7 +82,7 @@ const warmingTurn = 50;
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 const ours = `${process.execPath} ${program} context`;
-/** A value that other servers do not know. */
+/** Only for Carrel: other servers do not know this value. */
 const ourSettings = { EMBEDDING_PROVIDER: 'none' };
 
 if (options.backend !== 'postgresql') await compare('SQLite', (use) => use({ settings: {}, helpers: [] }));
@@ -206,7 +206,7 @@ async function measureAll(subjects: readonly Subject[]): Promise<Measured[]> {
       if (taking === undefined || taking.times.length === 0) continue;
       const times = timesOf(taking);
       measured[at]?.set(name, times);
-      // The table may take long to appear.
+      // Progress on stderr: the table may take long to appear.
       console.error(`${subject.command}: ${name}: ${formatTimes(times)}`);
       if (isFilling) await subject.finishWork?.();
     }

@@ -1,4 +1,4 @@
-/** How much of another program's text is in ours. */
+/** How much of the text that another program extracts is in ours. */
 export interface Comparison {
   /** Share of its words that are in ours, with multiplicity. */
   readonly recall: number;
@@ -7,7 +7,7 @@ export interface Comparison {
   readonly words: number;
 }
 
-/** Undefined if the other program read next to nothing. */
+/** Undefined if the other program extracted next to nothing. */
 export function compare(text: string, reference: string, withNumbers: boolean): Comparison | undefined {
   const theirs = wordsOf(reference, withNumbers);
   if (theirs.length < wordsMin) return undefined;

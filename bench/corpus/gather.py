@@ -1,8 +1,8 @@
 """Gathers the corpus: python3 bench/corpus/gather.py FOLDER
 
-Downloads the packages of sources.json, takes out the documents that they test themselves with, and writes beside each
-(NAME.reference.txt) what another program reads in it. Needs pdftotext, pandoc, antiword and soffice (Debian's poppler-utils,
-pandoc, antiword, libreoffice-impress-nogui) and, from PyPI, those of requirements.txt.
+Downloads the packages of sources.json, unpacks their test documents, and writes beside each (NAME.reference.txt) the text that
+another program extracts from it. Needs pdftotext, pandoc, antiword and soffice (Debian's poppler-utils,
+pandoc, antiword, libreoffice-impress-nogui) and the PyPI packages of requirements.txt.
 """
 import email
 import email.policy
@@ -35,7 +35,7 @@ def members(archive):
 
 
 def unpack(source, archive, folder):
-    """Takes files of several packages once."""
+    """Keeps one copy of a file that several packages contain."""
     seen = {path.name.split("-", 1)[0] for path in folder.glob("*/*")}
     for name, read in members(archive):
         kind = Path(name).suffix.lower().lstrip(".")
@@ -55,7 +55,7 @@ def unpack(source, archive, folder):
 
 
 def run(*command):
-    # Not a pipe: some of these programs fill standard error.
+    # Standard error is discarded, because some of these programs would fill its pipe.
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=SECONDS)
     if done.returncode != 0:
         raise ValueError("refused")
@@ -195,7 +195,7 @@ def refer(path):
     signal.alarm(SECONDS)
     try:
         text = READERS[path.suffix.lstrip(".")](path)
-    except BaseException as error:  # A reader that fails in any way has read nothing.
+    except BaseException as error:  # Any failure of a reader counts as no text.
         if isinstance(error, KeyboardInterrupt):
             raise
         text = ""

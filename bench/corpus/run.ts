@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
 const folder = positionals[0] ?? '';
 const files = join(folder, 'files');
 if (!existsSync(files)) throw new Error('Fill the folder first: python3 bench/corpus/gather.py FOLDER');
-// The table would lose the other formats.
+// With --format, the written table would lack the other formats.
 if (values.write && values.format) throw new Error('--write needs all formats: leave --format out');
 
 interface Outcome {
@@ -27,7 +27,7 @@ interface Outcome {
   readonly refused?: string;
 }
 
-/** As a knowledge base does. */
+/** With the knowledge base's limits. */
 const extractor = createExtractor({
   cpuMsMax: 300_000,
   memoryMb: 512,

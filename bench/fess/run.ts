@@ -1,9 +1,9 @@
 /**
- * What the bridge adds to a Fess request: `node bench/fess/run.ts [rounds]`, after `npm run build`. Linux only.
+ * Measures the latency that the bridge adds to Fess requests: `node bench/fess/run.ts [rounds]`, after `npm run build`. Linux only.
  *
  * Three ways to the same fake Fess alternate in every round: a direct request, the built bridge over HTTP, and a minimal proxy
- * on the official SDK. All send the same request, so only the layer in between differs. The figure that counts is the ratio of
- * what bridge and proxy add to the median of the direct request.
+ * on the official SDK. All send the same request, so only the layer in between differs. Added latency is a median minus that of
+ * the direct request. The result is the bridge's added latency divided by the proxy's.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ async function measure(): Promise<void> {
   mkdirSync(join(home, '.mcp-feiss'));
   const domain = { id: 'finance', name: 'Finance', labelFilter: 'finance' };
   const limits = { maxInFlightRequests: 64 };
-  // On a busy machine a slow call would be answered with a handle.
+  // Otherwise a slow call on a busy machine would return a job instead of a result.
   const timeouts = { longRunningThresholdMs: 60_000 };
   writeFileSync(
     join(home, '.mcp-feiss/config.json'),

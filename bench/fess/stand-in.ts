@@ -3,7 +3,7 @@ import { generateCorpus } from '../../test/fakes/fess/corpus.ts';
 import { startFakeFess } from '../../test/fakes/fess/start-fake-fess.ts';
 
 const fess = await startFakeFess({ version: '15.4', ...generateCorpus({ documentsPerLabel: 20 }) });
-// It records every request for tests; a benchmark makes too many.
+// Discards the requests that the fake records for tests: a benchmark makes too many.
 fess.onRequest(() => {
   fess.requests.length = 0;
 });

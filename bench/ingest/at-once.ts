@@ -1,8 +1,8 @@
 /**
- * How soon a long file is found, with the bundled model: `node bench/ingest/at-once.ts [--manual] [--alone] [file]`. Sends the
- * file, or Markdown of 4,000 short sections, or (`--manual`) a PDF of 311 pages, to the built engine. Prints the seconds until
- * keyword search finds it and until its last chunk is embedded, the CPU time of the engine and its readers, and how long
- * searches take meanwhile, relative to before. `--alone`: without searches. Needs a quiet machine.
+ * Measures how soon a long file is searchable, with the bundled model: `node bench/ingest/at-once.ts [--manual] [--alone] [file]`.
+ * Sends the file, or Markdown of 4,000 short sections, or (`--manual`) a PDF of 311 pages, to the built engine. Prints the seconds
+ * until keyword search finds it and until its last chunk is embedded, the CPU time of the engine and its readers, and how much
+ * longer searches take meanwhile. `--alone`: without searches. Needs a quiet machine.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';

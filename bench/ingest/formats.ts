@@ -12,7 +12,7 @@ export interface FormatFigure {
   size: 'small' | 'large';
   files: number;
   filesPerSecond: number;
-  /** MB of the files as stored, compressed or not. */
+  /** Counts the size of the files, which may be compressed. */
   mbPerSecond: number;
   charsPerSecond: number;
   /** Peak memory of one reader process, in MB; null if unknown. */

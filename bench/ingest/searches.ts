@@ -1,7 +1,7 @@
 import type { EngineClient } from '../../test/support/engine-client.ts';
 import { createRandom, queryWords } from './markdown.ts';
 
-/** One search after another, up to this many or until the signal; each time in ms, including a stopped one. */
+/** Searches one after another, up to `count` times or until the signal aborts. Returns times in ms, including timeouts. */
 export async function measureSearches(
   engine: EngineClient,
   { count = Number.POSITIVE_INFINITY, signal }: { count?: number; signal?: AbortSignal },

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { DataSet } from '../quality/data-set.ts';
 
-/** Finds turns of a thread without Carrel: the numbers of the best ten passages. */
+/** Searches a thread without Carrel. Returns the numbers of the ten best passages. */
 export type Baseline = (question: string, group: string) => number[];
 
 /** Grep, as an agent with a shell uses it: lines with the question's words, most matches first. */

@@ -4,8 +4,8 @@
  *
  *     node bench/memory/run.ts --data ../shared/data --split test [--cache folder]
  *
- * Category 5 (what was never said) is left out, as in the published figures. A cache keeps vectors between runs; the times then
- * exclude the model.
+ * Category 5 (questions without an answer) is left out, as in the published figures. A cache keeps vectors between runs; the
+ * times then exclude the model.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -157,7 +157,7 @@ function show(name: string, figures: readonly Figures[], tokens: number, times: 
   console.log(`| ${name} | ${figures.length} | ${numbers} | ${cost} | ${at(0.5)} | ${at(0.99)} |`);
 }
 
-/** The words of a question as alternatives: no turn has all of them. */
+/** The words of a question joined by OR, because no turn has all of them. */
 function anyWord(text: string): string {
   return wordsOf(text).slice(0, 60).join(' OR ');
 }

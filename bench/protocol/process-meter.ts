@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** CPU time of a process, from the kernel: a busy machine slows requests down, but hardly makes them cost more. Linux only. */
+/** CPU time of a process, from the kernel. A busy machine hardly changes it, unlike wall time. Linux only. */
 export function cpuMicroseconds(pid: number): number {
   let nanoseconds = 0;
   for (const thread of readdirSync(`/proc/${pid}/task`)) {

@@ -6,7 +6,7 @@ export interface StartUp {
   ms: number;
   /** From spawn to the answer to `tools/list`, the client's next request. */
   listMs: number;
-  /** All threads; more than the wall time if two ran at once, less if the process waited for a core. */
+  /** CPU time of all threads: more than the wall time if two ran at once, less if the process waited for a core. */
   cpuMs: number;
   residentMegabytes: number;
 }

@@ -23,7 +23,7 @@ export async function connectStdio(peer: PeerProcess, modern: boolean): Promise<
       pending.delete(id);
     }
   };
-  // Ends with the process, which is not a failure.
+  // Reading ends with the process, which is not a failure.
   read().catch(() => {});
   return {
     call() {

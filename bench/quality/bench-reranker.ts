@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { openReranker, unrankedReranker } from '../../src/search/rerank/open-reranker.ts';
 import type { Reranker } from '../../src/search/rerank/reranker.ts';
 
-/** As shipped, but without a time limit. `model`: a folder with another one, or `none`. */
+/** The shipped reranker, without a time limit. `model`: a folder with another model, or `none`. */
 export function openBenchReranker(model: string | undefined): Reranker {
   if (model === 'none') return unrankedReranker();
   return openReranker({

@@ -50,7 +50,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Each off-topic question is asked in every third set: enough, in a third of the time. */
+/** Each off-topic question is asked in every third set, which is enough and takes a third of the time. */
 const rounds = 3;
 
 const subsets: Feature[][] = [
@@ -63,10 +63,10 @@ const subsets: Feature[][] = [
   ['words'],
 ];
 
-/** Weight of a set in the relevance fits; 1 by default. Each Cranfield question has seven answers. */
+/** Weight of a set in the relevance fits; 1 by default. Lower for Cranfield, whose questions have seven answers each. */
 const trust: Record<string, number> = { cranfield: 0.5 };
 
-/** Weight of off-topic results in them, relative to the set's own. */
+/** Weight of off-topic results in the relevance fits, relative to the set's own results. */
 const offTopicTrust = 0.25;
 
 const [fittedOn, measured] = [options.sets.split(','), options.measured.split(',').filter((name) => name !== '')];
@@ -83,15 +83,15 @@ report(calibration);
 function fitOf(features: readonly Feature[]): Fit | undefined {
   const relevance = relevanceFit(features);
   if (relevance === undefined) return undefined;
-  // Words alone judge results of search by meaning poorly, so they omit nothing.
+  // Keyword evidence alone is a poor judge of semantic results, so its threshold omits nothing.
   if (features.join() === 'words') return { features, ...relevance, cut: 0 };
   const about = aboutFit(features);
   return { features, ...relevance, about, cut: cutOf({ features, ...relevance, about, cut: 0 }) };
 }
 
-/** Sets differ in how near everything is: a negative effect of nearness counts as none. */
+/** Features with a negative weight are dropped: they only reflect how the sets differ. */
 function relevanceFit(features: readonly Feature[]): Logistic | undefined {
-  // The model's logits of a hit and of the others contain everything the rest could add.
+  // With the reranker, the other features add nothing to its logits of this hit and of the others.
   const told = features.includes('doubt') ? features.filter((name) => name === 'doubt' || name === 'lead') : features;
   const fitted = told.length === features.length ? logisticOf(features, () => true, trust) : undefined;
   const kept = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : told;
@@ -105,7 +105,7 @@ function aboutFit(features: readonly Feature[]): Logistic | undefined {
   return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
 }
 
-/** Every set has the same weight, however many questions it has; within a set, off-topic questions weigh as much as its own. */
+/** By default every set has the same weight, however many questions it has, and its off-topic questions as much as its own. */
 function logisticOf(
   features: readonly Feature[],
   isUsed: (hit: JudgedHit) => boolean,
@@ -131,8 +131,8 @@ function logisticOf(
 }
 
 /**
- * Three quarters of the highest threshold that loses at most this share of the relevant results among the ten shown, averaged
- * over the sets: that keeps hardly more, and other relevant ones may be weaker.
+ * Three quarters of the highest threshold that loses at most `--lost` of the relevant results among the ten shown, averaged over
+ * the sets. The margin is for weaker relevant results elsewhere, and hardly lets more irrelevant ones through.
  */
 function cutOf(fit: Fit): number {
   const lost = Number(options.lost);
@@ -149,7 +149,7 @@ function cutOf(fit: Fit): number {
   return round(0.75 * best);
 }
 
-/** The results of a search with such evidence. */
+/** The results of searches that provide these features. */
 function shownFor(features: readonly Feature[]): readonly JudgedHit[] {
   return features.includes('doubt') ? shown.reranked : shown.without;
 }
@@ -263,7 +263,7 @@ async function readHits(): Promise<JudgedHit[]> {
   return collected;
 }
 
-/** The reranker was trained on seven in ten development questions of these sets, and would be too sure of them. */
+/** True for questions that the reranker was trained on, seven in ten of these sets: it would be too sure of them. */
 function isSeen(set: string, id: string): boolean {
   if (options.split !== 'dev' || !['scifact', 'cosqa', 'chroma-chunking'].includes(set)) return false;
   const hash = createHash('md5').update(`20261115${id}`).digest('hex');

@@ -55,7 +55,7 @@ export function loadDataSet(folder: string, name: string): DataSet | undefined {
     })),
     queries: readRows<Row>(file('queries')).flatMap((row) => {
       const judged = relevant.get(row.id);
-      // Category 5 of LoCoMo asks for what was never said; the published figures leave it out.
+      // Questions of category 5 in LoCoMo have no answer; the published figures leave them out.
       if (!judged || (name === 'locomo' && row.meta?.['category'] === 5)) return [];
       return [
         {

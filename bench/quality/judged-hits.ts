@@ -16,7 +16,7 @@ export interface JudgedHit extends Evidence {
   readonly gain: number;
 }
 
-/** As many as are reranked for the first page. */
+/** The number of results that are reranked for the first page. */
 const hitsPerQuestion = 20;
 
 /** The best results of judged questions, and of as many off-topic questions. */

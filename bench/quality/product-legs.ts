@@ -166,7 +166,7 @@ async function storePassages(
   };
 }
 
-/** Without the chunker, which would split what the set treats as one, and with a unique hash, because sets repeat texts. */
+/** Bypasses the chunker, which could split a passage, and uses unique hashes, because sets repeat texts. */
 async function storeDocument({ documents, ingestion }: Storage, hash: string, title: string, text: string) {
   const own = { contentType: 'text/plain', title, docType: 'text' };
   await ingestion.accept({

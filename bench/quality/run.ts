@@ -1,6 +1,6 @@
 /**
- * Search quality on the test collections: words, meaning and both, with the shipped settings, through the product's own write
- * and read paths on a separate database each. Only vectors are kept between runs, by text.
+ * Search quality on the test collections: keyword, semantic and hybrid, with the shipped settings. Each collection has its own
+ * database and uses the product's own write and read paths. Only vectors are kept between runs.
  *
  *     node bench/quality/run.ts --data ../shared/data --split test [--sets locomo,scifact] [--cache folder]
  *
@@ -120,7 +120,7 @@ async function rankings(legs: Legs, text: string, wordsOnly: boolean): Promise<R
   };
 }
 
-/** The model is English; for the eleven languages only words are measured, each in its own index. */
+/** The model is English, so for the eleven languages only keyword search is measured, each in its own index. */
 async function reportLanguages(set: DataSet): Promise<void> {
   const means: number[] = [];
   for (const language of splitByGroup(set)) {

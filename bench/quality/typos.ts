@@ -1,7 +1,7 @@
 /**
- * Misspelt queries: one word of each gets one random typo (two in some words of eight letters or more). Counts how many find in
- * their first five what the right spelling finds first, by words alone, with the shipped settings, and the CPU time of both: on
- * a busy machine, wall time says nothing.
+ * Misspelt queries: one word of each gets one random typo (two in some words of eight letters or more). Counts how many have the
+ * correct query's first result among their first five, with keyword search and the shipped settings. Also reports the CPU time of
+ * both; on a busy machine, wall time says nothing.
  *
  *     node bench/quality/typos.ts --data ../shared/data [--sets locomo,scifact,chroma-chunking] [--count 500]
  */
@@ -85,7 +85,7 @@ function misspell(text: string): { text: string; word: string; slip: string } | 
   return { text: replaced(slip), word, slip };
 }
 
-/** Not in quotes and not part of a name: those are taken literally. */
+/** Words outside quotes and names, which are searched literally. */
 function wordsIn(text: string): RegExpExecArray[] {
   return [...text.matchAll(/(?<=^|[\s(])\p{L}\p{Ll}{3,}(?=$|[\s,;?!).])/gu)].filter(
     ([word]) => !text.includes('"') && leavesOf(plainQuery(word, { alone: false })).length > 0,

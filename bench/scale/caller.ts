@@ -7,7 +7,7 @@ export type Fields = Record<string, unknown>;
 
 /** Tool calls over HTTP, as any client of 2026-07-28 sends them. */
 export interface Caller {
-  /** The structured result. Retries without an answer; throws errors. */
+  /** Returns the structured result. Retries if no answer came; throws if the tool reports an error. */
   call(tool: string, args: Fields): Promise<Fields>;
   /** Times of answered calls, by tool. */
   readonly times: ReadonlyMap<string, readonly number[]>;

@@ -14,7 +14,7 @@ interface Thing {
   version: number;
 }
 
-/** Shares out of 100: writes, then searches and reads of own things and of others'. */
+/** How often each operation is chosen, out of 100. */
 const shares: Readonly<Record<KindName, Readonly<Record<string, number>>>> = {
   entry: { add: 16, change: 12, get: 11, fts: 13, hybrid: 11 },
   note: { add: 6, change: 5, get: 5, list: 5 },
@@ -25,7 +25,7 @@ const drawn = Object.entries(shares).flatMap(([kind, ways]) =>
   Object.entries(ways).flatMap(([what, share]) => new Array(share).fill({ kind: kind as KindName, what })),
 ) as { kind: KindName; what: string }[];
 
-/** Share of reads that concern anybody's things, and of writes that are sent twice under one key. */
+/** Share of reads of any client's things, and share of writes that are sent twice under one key. */
 const ofOthers = 0.3;
 const sentTwice = 0.2;
 
@@ -70,13 +70,13 @@ export function createRun(caller: Caller) {
     mine.set(`${client} ${kind}`, [...(mine.get(`${client} ${kind}`) ?? []), own]);
   }
 
-  /** True if it can be read by now. */
+  /** True once the thing is stored and can be read. */
   async function isDone(thing: Thing): Promise<boolean> {
     const { done } = kinds[thing.kind];
     if (thing.id !== undefined || done === undefined) return true;
     const startMs = performance.now();
     const id = await done(thing.work);
-    // Another client may have asked at the same time.
+    // Another client may have recorded the id meanwhile.
     if (id === undefined || thing.id !== undefined) return thing.id !== undefined;
     thing.id = id;
     const told = { thing: nameOf(thing), kind: 'write', by: 'add', ids: [id], version: 1 } as const;

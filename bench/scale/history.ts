@@ -1,16 +1,16 @@
 /**
- * The answers that clients got, in order, and what is wrong with them. A thing is an entry, note or document that one client
- * writes, several times, and anybody reads. Every write is repeated until it is acknowledged.
+ * One answer that a client got. A thing is an entry, note or document that one client writes several times and all clients
+ * read. Every write is repeated until it is acknowledged.
  */
 export interface Observed {
   readonly thing: string;
   readonly kind: 'write' | 'read';
   /** How it was written or read. */
   readonly by: string;
-  /** By one clock for all clients: before the call was sent, and when its answer arrived. */
+  /** Before the call was sent, and when its answer arrived, by one clock for all clients. */
   readonly startMs: number;
   readonly endMs: number;
-  /** The id that the write returned, or each time the thing was found. */
+  /** For a write, the returned id. For a read, one id per hit: two hits mean that the thing is stored twice. */
   readonly ids: readonly string[];
   /** The version written or seen; undefined if an answer does not say. */
   readonly version: number | undefined;
@@ -24,8 +24,8 @@ export interface Kept {
 }
 
 /**
- * Answers must be linearizable: what was acknowledged, or seen by anybody, before a call was sent is in its answer, once, at
- * least in that version; and nothing unwritten is.
+ * Checks that answers are linearizable. If a version was acknowledged or seen before a call was sent, the call returns that
+ * version or a newer one, exactly once. No call returns a version that nobody has written.
  */
 export function faultsIn(history: readonly Observed[], kept: readonly Kept[]): string[] {
   const things = Map.groupBy(history, ({ thing }) => thing);

@@ -25,7 +25,7 @@ export interface ScaleFigures {
   readonly processes: number;
   readonly seconds: number;
   readonly calls: number;
-  /** Per call: of the processes, of the database, and of the clients with their balancer. */
+  /** CPU time per call: of the processes, of the database, and of the clients with their balancer. */
   readonly cpuMs: { readonly servers: number; readonly database: number; readonly clients: number };
   readonly times: ReadonlyMap<string, readonly number[]>;
   readonly written: Readonly<Record<KindName, number>>;
@@ -38,7 +38,7 @@ export interface ScaleFigures {
 /** Warm-up steps of one client: a new process compiles its code. */
 const warmSteps = 10;
 
-/** Isolates what is shared: no model to compute, no limit for the clients' one address. */
+/** No reranker, no summaries, and no limits per client address: all clients have the same one. */
 const settings = {
   ...{ STORAGE_BACKEND: 'postgresql', ENABLE_RERANKING: 'false', ENABLE_SUMMARY_GENERATION: 'false' },
   ...{ RATE_LIMIT_NOTES: '100000', KB_UPLOADS_PER_CLIENT: '10000' },

@@ -8,20 +8,20 @@ export type KindName = 'entry' | 'note' | 'document';
 export interface Kind {
   /** The id of the thing, or of the job that creates it. */
   add(word: string, client: number): Promise<string>;
-  /** The thing's id by its job's, once done; undefined if there is no job. */
+  /** Returns the thing's id once its job is done. Undefined for kinds without jobs. */
   readonly done: ((work: string) => Promise<string | undefined>) | undefined;
-  /** Undefined if it never changes. */
+  /** Undefined for kinds that never change. */
   readonly change: ((id: string, word: string, version: number) => Promise<string>) | undefined;
-  /** Several ways to find it, each through another index. */
+  /** Several ways to find the thing, each through a different index. */
   readonly reads: Readonly<Record<string, (id: string, word: string) => Promise<Found>>>;
 }
 
-/** Its name in the history. */
+/** The name of a thing in the history. */
 export function nameOf({ kind, word }: { readonly kind: KindName; readonly word: string }): string {
   return `${kind} ${word}`;
 }
 
-/** Each time the thing was found. */
+/** One id per hit for the thing, and the version seen. */
 export interface Found {
   readonly ids: readonly string[];
   readonly version: number | undefined;
@@ -37,7 +37,7 @@ function textOf(word: string, version: number): string {
   return `${word} version ${version} ${others.join(' ')}`;
 }
 
-/** Letters that no language rule takes for an ending. */
+/** Spells a number in letters that no stemmer takes for an ending. */
 export function lettersOf(number: number): string {
   return number.toString(8).replace(/\d/g, (digit) => 'bcdfghkm'[Number(digit)] ?? '');
 }
@@ -47,8 +47,8 @@ function seedOf(word: string): number {
 }
 
 /**
- * A fake model: each word has its own direction, so that texts are as near as they share words. A unique word counts more, as
- * for a real model: beside thirty others it would be a sixth of the text, and a few of thousands would be nearer by chance.
+ * A fake model: each word has its own direction, so texts that share more words are nearer. A unique word counts more, as in a
+ * real model. Otherwise a query for it would find some of the thousands of other texts nearer by chance.
  */
 export function embedWords(text: string): number[] {
   const vector = new Array<number>(dimensions).fill(0);
@@ -60,7 +60,7 @@ export function embedWords(text: string): number[] {
   return vector;
 }
 
-/** As much as all the others. */
+/** A unique word counts about as much as all other words of its text together. */
 const ownWeight = 6;
 const shared = new Set([...vocabulary, 'version']);
 
@@ -86,7 +86,7 @@ export function createEntries({ call }: Caller, isRepeated: () => boolean): Kind
     const ids = (await twice(isRepeated(), () => call(tool, keyed))).map(({ context_id: id }) => String(id));
     return only(tool, ids);
   };
-  // By meaning others may be nearer; the one with the word is among the first.
+  // In semantic search other texts may be nearer, but the one with the word is among the first.
   const found = async (tool: string, word: string): Promise<Found> =>
     withWord((await call(tool, { query: word, limit: 20 }))['results'], word, ({ id }) => id);
   return {
@@ -168,7 +168,7 @@ export function createDocuments({ call }: Caller, isRepeated: () => boolean): Ki
   };
 }
 
-/** At the same moment, so that two processes get it. */
+/** Sends a call twice at the same moment, so that two processes get it. */
 async function twice<Result>(really: boolean, call: () => Promise<Result>): Promise<Result[]> {
   return Promise.all(really ? [call(), call()] : [call()]);
 }

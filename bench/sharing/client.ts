@@ -22,7 +22,7 @@ export interface Client {
 
 const program = fileURLToPath(new URL('../../bin/carrel.js', import.meta.url));
 
-/** A client of the built program, with all data and settings in the folder. */
+/** Starts a client of the built program, with all data and settings in the folder. */
 export async function startClient(folder: string, args: readonly string[]): Promise<Client> {
   const start = performance.now();
   const child = spawn(process.execPath, [program, 'serve', ...args], {

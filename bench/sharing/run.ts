@@ -1,6 +1,6 @@
 /**
- * The cost of the first to the tenth stdio client, sharing one process and each alone: time until `initialize` is answered, and
- * memory of all processes, before and after a search has loaded the models.
+ * The cost of the first to the tenth stdio client, with a shared process and with one process each: time until `initialize` is
+ * answered, and memory of all processes before and after a search has loaded the models.
  *
  *     npm run build && node bench/sharing/run.ts [--clients 10]
  *
@@ -24,7 +24,7 @@ async function measure(args: readonly string[]): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'carrel-bench-'));
   const clients: Client[] = [];
   try {
-    // The second start is the first with compiled code.
+    // The first start fills the compile cache, so it is not measured.
     const first = await startClient(folder, args);
     await delay(startUpMs);
     await first.end();

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The file that controls faults.c; the fields are in its order. */
+/** The file that controls faults.c, with the fields of its `struct control` in the same order. */
 export interface FaultControl {
-  /** Restarts counting from 0; fails call `at` (none: 0) and, with `sticky`, all that follow. */
+  /** Restarts counting from 0. Call number `at` fails and, with `sticky`, all later calls too. With `at` 0 none fails. */
   set(fault: { at: number; error?: number; sticky?: boolean }): void;
   moveClock(seconds: number): void;
   state(): { calls: number; failed: number };

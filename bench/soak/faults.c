@@ -1,6 +1,6 @@
 /*
- * Loaded with LD_PRELOAD: fails the n-th system call on files under CARREL_FAULT_FOLDER, and moves the wall clock. What to do
- * is read from a file that is mapped, CARREL_FAULT_CONTROL, so that the program under test can change it while it runs.
+ * Loaded with LD_PRELOAD: fails the n-th system call on files under CARREL_FAULT_FOLDER, and moves the wall clock. The mapped
+ * file CARREL_FAULT_CONTROL says which call fails and how far the clock moves. It can change while the program runs.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 struct control {
-  volatile int64_t calls;   /* on watched files, since it was set to 0 */
-  volatile int64_t fail_at; /* 0: none */
+  volatile int64_t calls;   /* calls on watched files since the last reset to 0 */
+  volatile int64_t fail_at; /* number of the call to fail; 0: none */
   volatile int64_t error;
-  volatile int64_t sticky; /* all from fail_at on */
-  volatile int64_t failed; /* how many were */
+  volatile int64_t sticky; /* whether all later calls fail too */
+  volatile int64_t failed; /* calls that failed */
   volatile int64_t clock_s;
 };
 
@@ -42,7 +42,7 @@ __attribute__((constructor)) static void prepare(void) {
 
 static int is_ours(const char *path) { return control && path && strncmp(path, folder, strlen(folder)) == 0; }
 
-/* Whether this call is to fail; errno is set. */
+/* Counts a call. Returns 1 and sets errno if it must fail. */
 static int fails(int ours) {
   if (!control || !ours) return 0;
   int64_t number = __sync_add_and_fetch(&control->calls, 1);

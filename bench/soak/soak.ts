@@ -27,18 +27,18 @@ export interface SoakReport {
   readonly verified: number;
   readonly refusals: Record<string, number>;
   readonly nemesis: Record<string, number>;
-  /** Memory of one process in the last third, in which none is killed: once warm, and at the end. */
+  /** Memory of the process in the last third of the run, in which it is not killed: once warm, and at the end. */
   readonly memoryMb: { readonly warm: number; readonly end: number } | undefined;
   readonly faults: readonly string[];
 }
 
 const clients = 8;
-/** Max writes: they must not fill the disk, which is the nemesis's part. */
+/** Max writes, so that they do not fill the disk: only the nemesis may do that. */
 const writesMax = 100_000;
 /** Max writes ahead of schedule. */
 const aheadMax = 2_000;
 const samplesMin = 60;
-/** Variation due to garbage and caches. */
+/** Memory may grow by this factor because of garbage and caches. */
 const growthMax = 1.15;
 /** Keeps the load on storage: no model, no call limit. */
 const quiet = { EMBEDDING_PROVIDER: 'none', RATE_LIMIT_NOTES: '100000' };
@@ -67,7 +67,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
 
   const client = async (): Promise<void> => {
     while (!isOver) {
-      // Otherwise unchecked writes would pile up.
+      // Clients wait for a check; otherwise unchecked writes would pile up.
       await checking;
       while (!isOver && number > shareOf(performance.now()) + aheadMax) await delay(20);
       number += 1;

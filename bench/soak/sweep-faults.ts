@@ -21,7 +21,7 @@ const path = join(folder, 'carrel.db');
 interface Write {
   readonly name: string;
   readonly isSlow?: boolean;
-  /** Returns a function that checks later that it is stored. */
+  /** Performs the write. Returns a function that checks later whether it is stored. */
   run(storage: Storage, id: string): Promise<(storage: Storage) => Promise<boolean>>;
 }
 
@@ -103,7 +103,7 @@ const writes: readonly Write[] = [
     name: 'file',
     async run(_storage, id) {
       const file = join(folder, `file-${id.slice(0, 2)}`);
-      // As its callers do.
+      // Converts the error as the callers of `replaceFile` do.
       await replaceFile(file, Buffer.from(id)).catch((error) => {
         throw diskError(error);
       });
@@ -126,7 +126,7 @@ for (let round = 0; report.points < pointsMax && report.faults.length < 20; roun
   const error = errors[round % errors.length] ?? 5;
   const sticky = Math.floor(round / errors.length) % 2 === 1;
   for (const write of writes) {
-    // A start takes a hundred times as long as a write.
+    // Slow ones include a start, which takes a hundred times as long as a write.
     if (write.isSlow && round % slowEvery !== slowEvery - 1) continue;
     await sweep(write, error, sticky);
     process.stderr.write(`${write.name}, error ${error}${sticky ? ', sticky' : ''}: ${report.points} points\n`);
@@ -138,12 +138,12 @@ control.close();
 process.stdout.write(`${JSON.stringify(report)}\n`);
 process.exit(report.faults.length > 0 ? 1 : 0);
 
-/** Load on the machine must not matter. */
+/** Has a long timeout, so that load on the machine does not matter. */
 function open(): Promise<Storage> {
   return createSqliteStorage({ path, queryTimeoutMs: 600_000 });
 }
 
-/** As SQLite's own tests do: the first call fails, then the second, and so on until the write completes without a failure. */
+/** Like SQLite's own tests, fails the first call, then the second, and so on until the write completes without a failure. */
 async function sweep(write: Write, error: number, sticky: boolean): Promise<void> {
   for (let at = 1, failed = 1; failed > 0 && report.points < pointsMax && at < callsMax; at += 1) {
     const where = `${write.name}, call ${at}, error ${error}${sticky ? ' and all later' : ''}`;
@@ -170,7 +170,7 @@ function countRefusal(thrown: unknown, where: string): void {
   if (!isCarrelError(thrown)) report.faults.push(`${where}: ${code}`);
 }
 
-/** Acknowledged writes must be there for a new process, and the storage must not need it to continue. */
+/** Checks that the storage still works without a restart, and that acknowledged writes survive one. */
 async function reopen(): Promise<void> {
   await storage.notes.save({ title: 'still', content: 'writing', tags: [], sourceUrls: [] });
   await storage.close();

@@ -18,7 +18,7 @@ import { widthLabels } from './widths.ts';
 export interface BothDatabases {
   readonly sqlite: SearchedProduct;
   readonly postgres: SearchedProduct;
-  /** Figures of what this run loaded; undefined if everything was there. */
+  /** Figures for the rows that this run loaded; undefined if all were already loaded. */
   readonly loaded: LoadFigures | undefined;
   readonly bytes: OnBoth<number>;
   /** CPU time of the server so far; 0 if it runs elsewhere. */
@@ -39,8 +39,8 @@ const progressEvery = 20_000;
 const queryTimeoutMs = 60_000;
 
 /**
- * Uses a folder and database that are removed at the end, or the folder `keep` and a database named by the number of passages
- * on the server of DATABASE_URL, for later runs. An interrupted load continues.
+ * Without `keep`, uses a temporary folder and database. With `keep`, later runs find the data again: in that folder, and in a
+ * database on the server of DATABASE_URL that is named by the number of passages. An interrupted load continues.
  */
 export async function openBoth(passages: number, keep?: string): Promise<BothDatabases> {
   const server = await startRealPostgres();
@@ -110,7 +110,7 @@ async function load(
   return { passages: rates('passages'), vectors: rates('vectors'), indexSeconds: indexMs / 1000 };
 }
 
-/** Stored in batches, in order: the keys of a new table begin at 1. */
+/** Counts stored passages by binary search: they are stored in batches, and the keys of a new table begin at 1. */
 async function countOf({ passages }: Storage, most: number): Promise<number> {
   let [there, missing] = [0, Math.ceil(most / batchSize) + 1];
   while (missing - there > 1) {
@@ -121,7 +121,7 @@ async function countOf({ passages }: Storage, most: number): Promise<number> {
   return Math.min(most, there * batchSize);
 }
 
-/** The first search triggers building the index in the background: without it everything is compared. */
+/** Triggers building the vector index with a first search, and waits for it. Until then searches scan every vector. */
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
   await kb.nearest?.({ model, query: queryVectorOf(0), limit: 1 });
   while ((await kb.models())[0]?.index === 'none') await setTimeout(500);
@@ -139,7 +139,7 @@ async function keptDatabase(server: string, passages: number): Promise<TestDatab
   return { url: url.href, drop: async () => {} };
 }
 
-/** By its processes, if they are on this Linux machine. */
+/** Measured on the server's processes, if they are on this Linux machine. */
 async function serverCpu(url: string): Promise<() => number> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -38,7 +38,7 @@ interface Found {
   readonly score: number;
 }
 
-/** For each of the filters. */
+/** The exact nearest passages for each filter. */
 export function exactAnswers(
   filters: readonly Filter[],
   { passages, queries, limit }: { readonly passages: number; readonly queries: number; readonly limit: number },

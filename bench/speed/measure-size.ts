@@ -39,7 +39,7 @@ const limit = 10;
 
 const progressRows = 100_000;
 
-/** Above this many passages each search is repeated a quarter as often: the baseline takes a second for one. */
+/** With more passages, each search is repeated a quarter as often, because the baseline takes a second per search. */
 const manyPassages = 200_000;
 
 export async function measureSize(passages: number, repetitions: number, folder: string): Promise<SizeFigures> {
@@ -49,7 +49,7 @@ export async function measureSize(passages: number, repetitions: number, folder:
   const raw = createRawPeer({ folder, name: 'raw', filledBy: 'statement' });
   const triggered = createRawPeer({ folder, name: 'triggered', filledBy: 'trigger' });
   const ingest = await ingestRows(passages, product, raw, triggered);
-  // Only searches are compared below; at a million passages its file has 3 GB.
+  // Not needed for the searches below; at a million passages its file has 3 GB.
   triggered.remove();
   const vectors = await ingestVectors(passages, product, raw);
   tellProgress(`${passages} vectors are stored`);
@@ -59,7 +59,7 @@ export async function measureSize(passages: number, repetitions: number, folder:
   const hybridWhileIngesting = isCpuTime() ? undefined : await searchWhileIngesting(passages, product, searches);
   await product.close();
   raw.close();
-  // Until then part of it is in the log.
+  // Measured after closing: until then part of the data is in the write-ahead log.
   const bytes = { carrel: product.bytes(), raw: raw.bytes() };
   const { rssBytes, loadMs } = coldStart(path);
   return { passages, ingest, vectors, bytes, rssBytes, loadMs, searches: figures, hybridWhileIngesting, worst };
@@ -73,7 +73,7 @@ function coldStart(path: string): { rssBytes: number; loadMs: number } {
   return { rssBytes, loadMs };
 }
 
-/** A million takes half an hour. */
+/** Prints progress: a million passages take half an hour. */
 function tellProgress(text: string): void {
   console.error(`${new Date().toISOString().slice(11, 19)} ${text}`);
 }

@@ -16,7 +16,7 @@ import { dimensions, queryVectorOf, vectorOf } from './vectors.ts';
 /** Carrel's own write and read path, with an instant embedding model. */
 export type Product = Awaited<ReturnType<typeof createProduct>>;
 
-/** On any database. */
+/** The same on any database. */
 export type SearchedProduct = ReturnType<typeof createProductOn>;
 
 export const model = 'made vectors';
@@ -41,7 +41,7 @@ export function createProductOn(storage: Storage, reranker: Reranker = unrankedR
   const signal = new AbortController().signal;
   return {
     insert: passageWriter(storage).replace,
-    /** Vectors for all rows without them, as in the background. Returns their number. */
+    /** Adds vectors to all rows without them, as background work does. Returns their number. */
     async insertVectors(limit: number): Promise<number> {
       const { vectors } = storage;
       await vectors.kb.choose({ model });

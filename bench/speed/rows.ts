@@ -13,9 +13,9 @@ export interface BenchRow {
 export const passagesOfDocument = 10;
 
 /**
- * Generated text with the statistics of English: Zipf–Mandelbrot word frequencies; the commonest are real function words, the
- * others have a root and one of several suffixes, so that stemming has as much to do as in real text. The same number always
- * gives the same row.
+ * Generated text with the statistics of English. Word frequencies follow Zipf–Mandelbrot. The commonest words are real function
+ * words; the others have a root and one of several suffixes, so that stemming has as much to do as in real text. The same number
+ * always gives the same row.
  */
 export function rowOf(number: number): BenchRow {
   const random = createRandom(number + 1);
@@ -53,7 +53,7 @@ export function documentsOf(
   return documents;
 }
 
-/** As documents are numbered: their parts are looked up by it. */
+/** The number of the document that contains the row, by which its parts are looked up. */
 export function parentOf(number: number): string {
   return String(Math.floor(number / passagesOfDocument) + 1);
 }

@@ -7,8 +7,8 @@ export interface Timings {
 }
 
 /**
- * Alternates between several kinds of calls, so that a busy moment affects all of them, and in a different order each time: one
- * that always followed a full scan would always find its caches empty. The first calls of each do not count.
+ * Alternates between several kinds of calls, so that a busy moment affects all of them. The order differs each time: a call that
+ * always followed a full scan would always find its caches empty. The first calls of each kind do not count.
  */
 export async function alternate<Name extends string>(
   calls: Readonly<Record<Name, (number: number) => unknown>>,
@@ -39,7 +39,7 @@ export async function timed(call: () => unknown): Promise<number> {
   return now() - start;
 }
 
-/** On a busy machine the CPU time of all threads and helpers says more than wall time. */
+/** Switches to the CPU time of all threads and helpers, which says more than wall time on a busy machine. */
 export function countCpuTime(othersMs: () => number = () => 0): void {
   countsCpu = true;
   now = () => {
@@ -63,5 +63,5 @@ export function timingsOf(times: readonly number[]): Timings {
 
 const warmUp = 10;
 
-/** Queries for warming up only, so that nothing is cached for those that count. */
+/** Number of the first warm-up query. These queries differ from the measured ones, so that nothing is cached for those. */
 const unseen = 1_000_000;

@@ -10,7 +10,7 @@ const clusters = 1000;
 /** Length of the noise relative to the centre. Texts on one subject are about that far apart. */
 const spread = 0.6;
 
-/** Generated unit vectors in clusters, not embeddings of the rows: search time does not depend on it. */
+/** Unit vectors generated in clusters. They are not embeddings of the rows, which does not affect search time. */
 export function vectorOf(number: number): Float32Array {
   return made(createRandom(0x7ec70 + number));
 }
@@ -20,8 +20,8 @@ export function queryVectorOf(number: number): Float32Array {
 }
 
 /**
- * Makes vectors resemble those of a model, whose `bench:quality` files are in the folder: each is one of them, moved by part of
- * the difference of two others.
+ * Makes vectors resemble those of a model. The folder has the model's vectors, kept by `bench:quality`. Each generated vector is
+ * one of them, moved by part of the difference of two others.
  */
 export function followModel(folder: string): void {
   const bytes = keyBytes + 4 * dimensions;
@@ -33,7 +33,7 @@ export function followModel(folder: string): void {
   }
 }
 
-/** Identifies the text, before each vector in such a file. */
+/** Length of the key before each vector in such a file; the key identifies the text. */
 const keyBytes = 20;
 
 const embeddings: Float32Array[] = [];
@@ -48,7 +48,7 @@ function moved(random: Random): Float32Array {
   return unit(some().map((component, at) => component + spread * ((to[at] ?? 0) - (from[at] ?? 0)) * moves));
 }
 
-/** Besides the common mean, so that the noise is as long as that of the generated ones. */
+/** Scales the difference so that the noise is as long as that of the clustered vectors. */
 const moves = 0.67;
 
 function near(random: Random): Float32Array {

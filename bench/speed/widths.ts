@@ -6,10 +6,10 @@ const widths = [5, 20, 50];
 /** Labels related to the vectors, as subjects are: which of this many pivot vectors is nearest. */
 const subjects = [4, 10, 20, 50];
 
-/** Far from the numbers of the rows. */
+/** Number of the first pivot vector, far from the numbers of the rows. */
 const firstPivot = 50_000_000;
 
-/** Labels for filters of several widths, related to the vectors and not. */
+/** Labels for filters that pass different shares of the passages; some are related to the vectors, some not. */
 export function widthLabels(number: number): string[] {
   const vector = vectorOf(number);
   return [
@@ -27,7 +27,7 @@ export function subjectOf(vector: Float32Array, count: number): number {
   return best.pivot;
 }
 
-/** The subject with about its share of the passages. */
+/** The subject whose share of the passages is closest to average. */
 export function subjectNear(count: number): number {
   const counts = new Array<number>(count).fill(0);
   for (let number = 0; number < sampled; number += 1) {

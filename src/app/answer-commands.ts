@@ -3,12 +3,12 @@ import { ownerFolder, ownerPlace } from '../sharing/owner-place.ts';
 import type { RelayService } from '../sharing/serve-relays.ts';
 import { type SharedProcess, shareProcess } from '../sharing/share-process.ts';
 
-/** A server over HTTP also answers the commands of its user, on a socket that nobody else can reach. */
+/** Lets an HTTP server also answer its user's commands, on a socket that nobody else can reach. */
 export async function answerCommands(shared: Omit<SharedProcess, 'idleMs'>): Promise<RelayService | undefined> {
   const { config, commandKey } = shared;
   if (commandKey === undefined || config.of(sharingSlice).alone || process.platform === 'win32') return undefined;
   const place = ownerPlace(ownerFolder(config.dataDir, process.env), commandKey);
-  // Messages for people go to its own stderr.
+  // The server's messages for people go to its own stderr, not to the commands.
   const voice = { tell() {}, toldAtStart: () => '', handOver() {} };
   return shareProcess({ place, say() {}, voice }, { ...shared, idleMs: undefined }, () => {});
 }

@@ -72,7 +72,7 @@ function roleOf(fess: FessConfig, flags: Flags, bridge: Bridge): Role {
       'http.port': { default: httpTransport.port, env: [] },
       'http.path': { default: httpTransport.path, env: [] },
       'http.authToken': { default: security.httpAuthToken, env: [] },
-      // The toolset's own limit must apply before the program's.
+      // High enough for the toolset's own limit to apply before the program's.
       'tools.inFlightMax': { default: Math.max(64, limits.maxInFlightRequests * 16), env: [] },
     },
     streams: httpTransport.enableSse,

@@ -1,14 +1,14 @@
 import { parse, resolve } from 'node:path';
 import type { Config } from '../config/load.ts';
 
-/** A preloaded module with a relative path, resolved by every new thread: `--require ./trace.cjs`. */
+/** Matches a relative path such as `--require ./trace.cjs`, which every new thread resolves again. */
 const preloaded = /(?:^|\s)(?:-r|--require)(?:=|\s+)"?(?![/\\"]|[a-z]:)\S/i;
 
 /** Leaves the start folder, so that it can be removed or unmounted. In a removed folder, no thread could start. */
 export function leaveFolder({ dataDir }: Pick<Config, 'dataDir'>): void {
   const { NODE_OPTIONS: options = '', PGPASSFILE: passwords } = process.env;
   if (preloaded.test(options)) return;
-  // Read for each new connection.
+  // The PostgreSQL client reads this file for each new connection, so the path must be absolute.
   if (passwords) process.env['PGPASSFILE'] = resolve(passwords);
   try {
     process.chdir(dataDir);

@@ -80,7 +80,7 @@ export function readOAuth(config: Config): OAuthConfig | undefined {
   return { issuer, audience, jwksUrl, scopes: readScopes(scopes, toolsetNames) };
 }
 
-/** False with a remote engine and no database; none is created just for tokens. */
+/** False with a remote engine and no existing database: none is created just for tokens. */
 export async function usesDatabase(role: Role, config: Config): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;
@@ -89,7 +89,7 @@ export async function usesDatabase(role: Role, config: Config): Promise<boolean>
   return schema !== undefined;
 }
 
-/** Whether an existing database has tokens. A rejected start must not create one. */
+/** Whether an existing database has tokens. Creates no database, because the start may yet be rejected. */
 export async function hasNamedTokens(role: Role, config: Config, log: Logger): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
   const { schema } = await inspectStorage(storagePlace(config.of(storageSlice), config.dataDir));

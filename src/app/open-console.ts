@@ -58,7 +58,7 @@ export function openConsole(
         };
         const log = offer.log.with({ caller: caller.name });
         const call = { caller, signal, report() {}, log, keepCancellable: () => () => {} };
-        // A page waits for its answer, so no job handle.
+        // A page waits for the result, so a slow tool must not return a job instead.
         const wait = catalogue.find(name)?.toolset.slowCallMs === undefined ? {} : { wait: true };
         try {
           return { ...(await asCaller(caller.id, () => callTool(name, { ...args, ...wait }, call))) };

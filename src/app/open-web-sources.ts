@@ -18,8 +18,8 @@ export interface OpenedSources {
 const firstLookMs = 1_000;
 
 /**
- * The web sources of this process's engine, which crawls if it ingests. `crawls` restricts commands to no runs, or
- * their own.
+ * Opens the web sources of this process's engine, which crawls if it ingests. Commands pass `crawls` to perform no runs or
+ * only their own.
  */
 export function openWebSources(
   context: EngineContext,

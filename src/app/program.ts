@@ -186,11 +186,11 @@ async function checkExposure(role: Role, config: Config, log: Logger): Promise<v
       `Listening on ${host} would give others access to everything. Set a token (carrel token add, CARREL_AUTH_TOKEN or http.authToken in the configuration file), or listen on 127.0.0.1.`,
     );
   }
-  // Worded unlike the "listening on" line: programs that wait for that one must not match this.
+  // Avoids the words "listening on": programs wait for the line that contains them.
   log.warn(`WARNING: ${host} is open to others without a token: anyone who can reach it can use the server`);
 }
 
-/** Max characters of a token that could be guessed despite rate limiting. */
+/** Tokens of up to this length could be guessed despite rate limiting. */
 const shortTokenChars = 15;
 
 function warnOfShortToken(config: Config, log: Logger): void {

@@ -41,7 +41,7 @@ export function createRoleOffer(
   };
   return createOffer({
     ...about(toolsets, role.instructions, role.toolsetInstructions),
-    // The role's own text mentions all its tools.
+    // Not the role's own introduction, which mentions all its tools.
     aboutSome: (offered) => about(offered, outsideText, role.toolsetInstructions),
     toolsets,
     icons: [{ src: iconAddress(), mimeType: 'image/svg+xml', sizes: ['any'] }],

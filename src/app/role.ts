@@ -52,7 +52,7 @@ export interface Role {
 
 export interface RoleService {
   readonly url: string;
-  /** Stops accepting; aborts what still runs after the grace period. */
+  /** Stops accepting requests. Aborts those that still run after the grace period. */
   close(graceMs: number): Promise<void>;
 }
 

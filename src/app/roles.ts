@@ -46,7 +46,7 @@ export const serveRole: Role = {
   openToolsets: openServed,
 };
 
-/** The variables of 004 without HOST and DB_PATH: the folder may be untrusted, so no addresses, paths or access. */
+/** The variables of specification 004, without HOST and DB_PATH: an untrusted folder must not set addresses or paths. */
 const researchEnvFile = [
   'PORT',
   'LOG_LEVEL',
@@ -67,7 +67,7 @@ const researchRole: Role = {
   name: 'research',
   instructions: `Search the web with web_search, read pages with fetch_page, and keep what matters with save_note; list_notes finds it again. ${outsideText}`,
   slices: researchSlices,
-  // 004: PORT and HOST. A literal loopback address, because a name may resolve elsewhere.
+  // Specification 004 names PORT and HOST. The default is a literal address, because a name may resolve elsewhere.
   overrides: {
     'http.transport': { default: 'http' },
     'http.host': { default: '127.0.0.1', env: ['HOST', 'CARREL_HOST'] },
@@ -101,7 +101,7 @@ export const kbRole: Role = {
   hasConsole: true,
   instructions: `A knowledge base of documents and notes in collections. kb_search finds, kb_list shows what is there, kb_get reads, kb_add and the kb_upload tools add; kb_jobs reports when something is ingested. If the operator set a bearer token, every HTTP request needs it; kb_status says whether yours was accepted. ${outsideText}`,
   slices: kbSlices,
-  // 003 and contract §6.
+  // Names and defaults of specification 003 and contract §6.
   overrides: {
     'http.transport': { default: 'http' },
     'http.host': { env: ['KB_MCP_HOST', 'CARREL_HOST'] },

@@ -23,7 +23,7 @@ const document = { bytes: Buffer.from('text'), contentType: 'text/plain', mode: 
 
 test('releases opened parts when another part or the user fails to open', async () => {
   const shared = partsWithoutDatabase();
-  // Unused by others, so it closes with the last user.
+  // Nobody else uses the part, so it closes with its last user.
   for (const fails of ['part', 'user']) {
     const { part, release } = await shared.extractor();
     await assert.rejects(

@@ -178,7 +178,7 @@ export const openServed: Open = async (config, log, jobs, shared) => {
   return [...opened, { ...findOver(opened), scopedTo: scopedFind }];
 };
 
-/** In `serve` all tools fail the same way; on their own, research and fess follow their specifications. */
+/** In `serve` all tools report errors the same way. As separate roles, research and fess follow their specifications. */
 function uniform(toolset: Toolset, withoutTools: boolean): Toolset {
   const { scopedTo } = toolset;
   return {

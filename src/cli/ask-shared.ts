@@ -5,8 +5,8 @@ import { type CommandLine, parseCommandLine } from './command-line.ts';
 import { reportFailures } from './report-failures.ts';
 
 /**
- * Runs a command in a process that is already running. Returns false if the whole program must run it, for example to report a
- * fault. A separate bundle, which loads in a tenth of the program's time.
+ * Lets a running process answer a command. Returns false if the full program must run it, for example to report a fault.
+ * This file is a separate bundle, which loads in a tenth of the program's time.
  */
 export async function runShared(argv: readonly string[]): Promise<boolean> {
   let line: CommandLine;

@@ -18,7 +18,7 @@ export async function backupCommand(line: CommandLine): Promise<void> {
   const { dataDir } = loadRoleConfig(contextRole, line.flags);
   const work: typeof backUp = async (place, file, options) => {
     const report = await backUp(place, file, options);
-    // The console shows it; without a data folder there is no console here either.
+    // The console shows the last backup. Without a data folder there is no console, so failures are ignored.
     await noteBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
   };

@@ -18,7 +18,7 @@ test('suggests the closest command or flag', () => {
   assert.match(refused(['add', '.', '--colection', 'a']), /unknown flag "--colection"\. Did you mean --collection\?/);
   assert.match(refused(['--redonly']), /Did you mean --read-only\?/);
   assert.doesNotMatch(refused(['frobnicate']), /Did you mean/);
-  // A flag of another command is no better a guess than none.
+  // A flag of another command is not suggested.
   assert.doesNotMatch(refused(['get', 'x', '--watch']), /Did you mean/);
 });
 

@@ -59,7 +59,7 @@ export const serving: readonly FlagDescription[] = [
   aloneFlag,
 ];
 
-/** Without any of them, the engine does all three. */
+/** What the engine does. Without any of these flags, it does all three. */
 export const engineRoleFlags: readonly FlagDescription[] = [
   toggle('ingest', 'ingest submitted files and notes'),
   toggle('embed', 'embed documents'),

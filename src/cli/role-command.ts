@@ -57,13 +57,13 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
   process.exit(0);
 }
 
-/** Flags that say how clients connect and what they are shown. No answer to a command depends on them. */
+/** Flags that determine how clients connect and which tools they see. They do not affect answers to commands. */
 const clientFlags: readonly string[] = [
   ...['data-dir', 'config', 'debug', 'transport', 'host', 'port'],
   ...['alone', 'tools', 'allow'],
 ];
 
-/** Undefined: what this process serves is not what a command would see. */
+/** Undefined if this process would not answer commands like a process that they start themselves. */
 function commandKeyOf(command: string, flags: CommandLine['flags']): string | undefined {
   const answersAlike = command === 'serve' && Object.keys(flags).every((name) => clientFlags.includes(name));
   if (!isBuilt || !answersAlike) return undefined;

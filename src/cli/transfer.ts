@@ -42,7 +42,7 @@ async function writeExport(file: string, lines: AsyncIterable<string>): Promise<
   }
   removeLeftovers(file);
   const unfinished = temporaryPath(file);
-  // In containers, processes may share a pid.
+  // The temporary name contains the pid, which processes in several containers may share.
   await rm(unfinished, { force: true });
   try {
     await writeNewFile(unfinished, bytesOf(lines));
@@ -114,7 +114,7 @@ async function withStorage(line: CommandLine, work: (storage: Storage) => Promis
   }
 }
 
-/** System messages name no file, or the wrong one. */
+/** Adds the file's name: system messages omit it or name the wrong file. */
 function fileFault(error: unknown, file = 'The standard output'): unknown {
   if (isCarrelError(error) && error.code === 'invalid_import') {
     return new CarrelError(error.code, `${file}: ${error.message}`, { cause: error, data: error.data });

@@ -17,7 +17,7 @@ export function queryOf(given: unknown): string {
       : isPlain(value)
         ? `${value}`
         : '';
-    // Cut first: a text can have millions of characters.
+    // Truncated before the replacement, because a text can have millions of characters.
     const line = text
       .slice(0, 4 * queryCharsMax)
       .replace(/\s+/g, ' ')

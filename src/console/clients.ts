@@ -7,7 +7,7 @@ export interface ConsoleClient {
   caller: string;
   /** Milliseconds since 1970: of its oldest open connection, else of its first call. */
   since: number;
-  /** Open connections. Clients of revisions without sessions have none. */
+  /** Open connections. Clients that use a protocol revision without sessions have none. */
   connections: number;
   calls: number;
   failures: number;

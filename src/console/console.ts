@@ -75,7 +75,7 @@ const securityHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 };
 
-/** Max bytes of a form with a text to edit: the longest memory has two million characters, of nine bytes each. */
+/** Max bytes of a form with a text to edit: two million characters, each up to nine bytes when URL-encoded. */
 const textFormBytesMax = 20 * 1024 * 1024;
 const formBytesMax = 64 * 1024;
 const pacesMax = 100;
@@ -176,7 +176,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const form = method === 'POST' ? await readForm(request, response, bytesMax) : new URLSearchParams();
       if (form === undefined) return true;
       if (path === '/sign-in') {
-        // The visitor reloaded the page that reported a wrong token.
+        // Not a submitted form: the visitor reloaded the page that reported a wrong token.
         if (method !== 'POST') respondEmpty(response, 303, { ...securityHeaders, location: '/' });
         else
           await signIn(await entrance.checkToken(form.get('token') ?? ''), form.get('next') ?? '/', request, response);
@@ -319,7 +319,7 @@ function notFound(): Page {
   };
 }
 
-/** Paths for programs: browsers get the same answer there. */
+/** Paths for programs, where browsers get the plain error too. */
 const programPaths = /^\/(?:health|metrics|\.well-known\/.*)$/;
 
 /** Whether to answer with a "not found" page. Programs get a plain error instead. */
@@ -328,8 +328,8 @@ function wantsPage({ method, headers }: IncomingMessage, path: string): boolean 
 }
 
 /**
- * Rejects forms of other sites, and requests that don't say where they come from. `Sec-Fetch-Site` is preferred, because it is
- * right even behind a proxy that changes Host. Origin is used for browsers that don't send it.
+ * Rejects forms of other sites and requests that don't reveal their origin. `Sec-Fetch-Site` is preferred, because it is right
+ * even behind a proxy that changes Host. Browsers that don't send it are checked by Origin.
  */
 function isOwnForm({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
@@ -338,7 +338,7 @@ function isOwnForm({ headers }: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host === host;
 }
 
-/** True if a link from another site or port led here. Such a site may have planted the cookie of its own session. */
+/** True if a link from another site or port led here. That site may have planted a cookie for a session of its own. */
 function isLedHere({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site === 'same-site' || site === 'cross-site';
@@ -349,7 +349,7 @@ function isOwnPath(text: string): boolean {
   return /^\/(?![/\\])[!-~]*$/.test(text);
 }
 
-/** Whether the browser used TLS, which a proxy may terminate. Read from the form's Origin. */
+/** Whether the browser used TLS. Read from the form's Origin, because a proxy may terminate TLS. */
 function isOverTls({ headers: { origin = '' } }: IncomingMessage): boolean {
   return /^https:/i.test(origin);
 }

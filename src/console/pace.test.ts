@@ -9,7 +9,7 @@ test('the pace of the last minute tells how long the rest takes; without a secon
     filesPerMinute: 40,
     filesLeftMs: 120_000,
   });
-  // What was seen more than a minute ago no longer counts.
+  // Samples older than a minute no longer count.
   assert.deepEqual(pace.of({ at: 85_000, waiting: 80, finished: 20, unembedded: 50 }), {});
 });
 

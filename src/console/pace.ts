@@ -36,7 +36,7 @@ export function createPace(): Pace {
       const minutes = (now.at - first.at) / 60_000;
       if (minutes === 0) return {};
       const files = (now.finished - first.finished) / minutes;
-      // A finished file adds passages. So the speed of embedding is measured only over a time without finished files.
+      // A finished file adds passages, so the embedding speed is measured only since the last file was finished.
       const still = looks.find(({ finished }) => finished === now.finished) ?? now;
       const passages = (still.unembedded - now.unembedded) / Math.max((now.at - still.at) / 60_000, Number.EPSILON);
       return {

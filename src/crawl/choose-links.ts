@@ -50,7 +50,7 @@ export function createLinkChooser(pagesMax: number): LinkChooser {
           if (pattern !== undefined) patterns.set(pattern, others + 1);
         }
       }
-      // Their patterns are counted already.
+      // Not with `learn`, which would count their patterns a second time.
       for (const url of fresh) known.add(url);
       return { fresh: [...fresh], counted };
     },

@@ -35,7 +35,7 @@ const runsMax = 4;
 const leaseMs = 15_000;
 const pollMs = 5_000;
 
-/** Faults of the database, not of the source. */
+/** Temporary faults of the database. The source is not to blame. */
 const passing = new Set(['unavailable', 'storage_busy', 'storage_full', 'storage_read_only', 'query_timeout']);
 const passingDelayMs = 30_000;
 
@@ -83,7 +83,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
     wake: queue.wake,
     async close() {
       hearing?.();
-      // Closes the queue first: otherwise runs that wait for a host would fail.
+      // The queue is closed first; otherwise runs that wait for a host would count as failed.
       const closing = queue.close();
       stop.abort();
       await closing;

@@ -18,7 +18,7 @@ export async function extractPage(
     state.summary.cpu_seconds = Math.round(state.cpuMs / 100) / 10;
   };
   const type = contentType === undefined ? {} : { contentType };
-  // The same extent as in the engine, so that an unchanged text means an unchanged document.
+  // Extracts the same part of the page as the engine does, so that an unchanged text means an unchanged document.
   const page = { bytes: body, url, mode: 'markdown', extent: 'page', links: true, ...type } as const;
   for (;;) {
     try {
@@ -43,10 +43,10 @@ export function visibleText(markdown: string): string {
   return markdown.replaceAll(/\]\((?:[^()\s]|\([^()\s]*\))*\)/g, ']');
 }
 
-/** Whether the host also returns this text for a URL that can't exist. */
+/** Whether the page is a soft 404: the host returns the same text for a URL that can't exist. */
 export type NotFoundCheck = (url: string, sketch: Sketch) => Promise<boolean>;
 
-/** Requests one such URL per source folder, and only for sites and sitemaps. */
+/** Requests one nonexistent URL per folder of the source, and only for sites and sitemaps. */
 export function createNotFoundCheck(context: RunContext): NotFoundCheck {
   const { run, signal, state, fetch } = context;
   const { follows, listing } = run.source.settings;

@@ -8,7 +8,7 @@ import type { SafeFetch } from '../web/safe-fetch.ts';
 import { canonicalHost, type TargetList } from '../web/target-list.ts';
 import { allowAll, type RobotsRules, readRobots, robotsBytesMax } from './robots.ts';
 
-/** A host that this process may fetch from: no other process does until it is released. */
+/** A host that this process has leased: no other process fetches from it until the release. */
 export interface Host {
   /** The shortest pause between two requests, without a Crawl-delay. */
   readonly pauseMs: number;
@@ -26,7 +26,7 @@ export interface HostsDeps {
   readonly owner: string;
   readonly userAgent: string;
   readonly ownHosts: TargetList;
-  /** Ends all waiting for other processes. */
+  /** Aborts all waiting for other processes. */
   readonly stopping: AbortSignal;
 }
 
@@ -97,7 +97,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     };
   };
 
-  /** Waits for other processes. */
+  /** Leases the host. Waits while another process has it. */
   async function takeHost(host: string): Promise<Held> {
     for (let gone: string | undefined; ; ) {
       stopping.throwIfAborted();
@@ -164,7 +164,7 @@ function noRobots(origin: string, status: number): CarrelError {
   return new CarrelError('fetch_failed', message, { data: { host, status } });
 }
 
-/** A lease obtained too late is released. */
+/** Rejects when the signal aborts. A lease obtained after that is released. */
 async function unlessAborted(taking: Promise<Lease<Held>>, signal: AbortSignal): Promise<Lease<Held>> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

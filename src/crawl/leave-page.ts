@@ -47,7 +47,7 @@ export async function dropDocument(context: RunContext, { url, document }: PageF
   context.state.summary.gone += 1;
 }
 
-/** Makes the page an alias of another one, which takes over its document unless it has its own. */
+/** Makes the page an alias of `url`. The page at `url` takes over the document, unless it already has one. */
 export async function leadTo(context: RunContext, page: StoredPage, url: string): Promise<void> {
   const { web, engine, signal, links, texts, run } = context;
   const alias: PageChange = {
@@ -71,7 +71,7 @@ export async function leadTo(context: RunContext, page: StoredPage, url: string)
   return savePage(context, page, [alias, heir]);
 }
 
-/** Handles redirects. `url` is undefined if it is not a web address. */
+/** Handles redirects. `url` is undefined if the target is not a web address. */
 export function createRedirects(context: RunContext): (page: StoredPage, url: string | undefined) => Promise<void> {
   const { state, run } = context;
   const { settings } = run.source;

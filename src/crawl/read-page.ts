@@ -43,7 +43,7 @@ export function createPageReader(context: RunContext): ReadPage {
     if (canonical !== undefined && canonical !== page.url && (await isBetter(context, canonical))) {
       return leadTo(context, facts, canonical);
     }
-    // Evaluated only when the page is saved: links of an omitted page must stay new to other pages.
+    // Called only when the page is saved. Links of an omitted page must stay unknown, so that other pages can add them.
     const fresh = (): FoundLinks => ({ urls: chooseLinks(context, page, found), depth: page.depth + 1 });
     if (fetched.noindex || asked?.noindex === true) {
       noteReason(state, 'skipped', 'noindex', page.url);
@@ -64,7 +64,7 @@ export function createPageReader(context: RunContext): ReadPage {
     const sketch = sketchOf(text);
     if (page.url !== state.root && (await isNotFoundPage(page.url, sketch))) return miss(context, page, 'soft 404');
     const twin = page.document === undefined ? texts.find(page.url, textHash, sketch) : undefined;
-    // Registered before the next page is compared. Links of a duplicate are not followed: they may never end.
+    // Registered before the next page is compared. Links of a duplicate are not followed: they may lead to endless duplicates.
     if (twin === undefined) texts.set(page.url, textHash, sketch);
     const changed: PageFacts = { ...facts, textHash, sketch: encodeSketch(sketch) };
     if (twin !== undefined) return saveDuplicate(context, page, { ...changed, target: twin });

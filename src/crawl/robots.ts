@@ -15,7 +15,7 @@ export const allowAll = '';
 const delayMaxMs = 3_600_000;
 
 export function readRobots(text: string, origin: string, userAgent: string): RobotsRules {
-  // Its types describe an ES module, which it is not.
+  // The package is CommonJS, but its types describe an ES module.
   const parse = robotsParser as unknown as typeof robotsParser.default;
   const rules = parse(`${origin}/robots.txt`, text);
   const delay = Number(rules.getCrawlDelay(userAgent) ?? 0);

@@ -26,8 +26,8 @@ const pagesAtOnce = 50;
 /**
  * A run has four steps for each page:
  * 1. Fetch it, one request per host at a time (here).
- * 2. Decide what becomes of one that is gone, moved or refused (`leave-page.ts`).
- * 3. Read the others, and store what is new (`read-page.ts`).
+ * 2. If it is gone, moved or refused, record that (`leave-page.ts`).
+ * 3. Otherwise read it, and store it if it is new or changed (`read-page.ts`).
  * 4. Save the page with its links and the state of the run in one transaction (`save-pages.ts`).
  */
 export function createRun(run: ClaimedRun, lease: { owner: string; signal: AbortSignal }, deps: RunDeps): Run {
@@ -81,13 +81,13 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
       signal.throwIfAborted();
       if (failure !== undefined) throw failure.error;
       if (isOverLimit()) return;
-      // Checked before the query: a page that ends meanwhile may add links that the query missed.
+      // Read before the query: a page that is finished during the query may add links that the query misses.
       const isReading = reading.size > 0;
       if (waiting.length === 0) waiting = await web.pages({ source: source.id, after, limit: pagesAtOnce });
       const page = waiting.shift();
       if (page !== undefined) {
         after = page.key;
-        // An earlier process of this run has saved it, or a retry is waiting.
+        // Skips pages that this run has already saved, in an earlier process or to retry them later.
         if (page.run !== id && !isSettled(page)) await visit(page);
       } else if (isReading) {
         if (reading.size > 0) await Promise.race(reading.values());
@@ -102,7 +102,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return summary.limits.some((limit) => limit === 'bytes' || limit === 'cpu');
   }
 
-  /** Whether the listing shows that the page is unchanged. Old entries of a feed stay as they are. */
+  /** True if the listing shows that the page is unchanged, or a feed no longer lists it. */
   function isSettled({ url, state: before, listedAt }: StoredPage): boolean {
     const listed = listing?.get(url);
     if (listed === undefined) return settings.listing === 'feed';

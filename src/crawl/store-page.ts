@@ -24,8 +24,8 @@ export type StoreOutcome =
   | { readonly outcome: 'failed'; readonly reason: string };
 
 /**
- * Stores a page as a new document or replaces its existing one, and waits until it can be found. A killed process may have
- * stored it already: a document with this URL in the collection belongs to the page.
+ * Stores a page as a new document or replaces its existing one, and waits until it is searchable. If the collection already has
+ * a document with this URL, a killed process stored it for this page.
  */
 export async function storePage(engine: PageEngine, page: PageToStore, signal: AbortSignal): Promise<StoreOutcome> {
   const { url, bytes, contentType, tags, title } = page;
@@ -79,7 +79,7 @@ async function isAt(engine: PageEngine, id: number, url: string, signal: AbortSi
   return found?.source_path === url;
 }
 
-/** Another document may have received the same bytes while the job waited. */
+/** The document of a finished job. A duplicate counts: the same bytes may have been stored while the job waited. */
 function madeBy(job: EngineJob | undefined): number | undefined {
   return job?.status === 'done' || job?.error_code === 'duplicate' ? (job.document_id ?? undefined) : undefined;
 }

@@ -1,4 +1,4 @@
-/** No SDK, no checks: what Node itself needs to read, parse and answer a request. The lower bound. */
+/** The lower bound: reads, parses and answers a request with Node alone, without SDK or checks. */
 
 import { answerEcho } from './echo.ts';
 import { listenAnywhere } from './listen-anywhere.ts';

@@ -13,7 +13,7 @@ export interface EchoAnswer {
   [extra: string]: unknown;
 }
 
-/** Both forms of the answer, the same for every peer. */
+/** The answer as text and as structured content, the same for every peer. */
 export function answerEcho(given: Record<string, unknown> | undefined): EchoAnswer {
   if (typeof given?.['text'] !== 'string') throw new Error('text must be a string');
   const data = { text: given['text'] };

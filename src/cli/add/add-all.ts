@@ -57,7 +57,7 @@ export async function waitForVectors({ engine, reporter, waits, signal }: AddRun
   for (;;) {
     const { unembedded = 0, degraded } = await engine.status({ signal });
     if (unembedded === 0 || !waits || degraded !== undefined) return unembedded;
-    // Another process may be embedding them with a newer model.
+    // No progress here may mean that another process embeds them with a newer model.
     idleLooks = unembedded < least ? 0 : idleLooks + 1;
     if (idleLooks > idleLooksMax) return unembedded;
     least = Math.min(least, unembedded);
@@ -92,7 +92,7 @@ function amountOf(files: readonly { size: number }[]): Amount {
   return { files: files.length, bytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** Limits concurrency. The first error stops files that have not started and is thrown once the others end. */
+/** Limits concurrency. After the first error no further file starts; the error is thrown once running ones end. */
 export async function inTurns<File extends { size: number }>(
   files: readonly File[],
   reporter: Reporter,

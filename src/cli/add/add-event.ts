@@ -1,7 +1,7 @@
 import type { JobId, Truncation } from '../../engine/engine.ts';
 import type { PassedOver } from './find-files.ts';
 
-/** What happens to files, one at a time. Paths are absolute. */
+/** Reports about single files and the whole run. Paths are absolute. */
 export type AddEvent =
   | { event: 'found'; files: number; bytes: number; passed_over: PassedOver }
   | { event: 'accepted'; path: string; job_id: JobId }

@@ -24,7 +24,7 @@ export type FileOutcome =
 export interface AddOptions {
   readonly tags: readonly string[];
   readonly signal: AbortSignal;
-  /** The document that this file was before it changed. */
+  /** The document with the file's previous content. */
   readonly replaces?: number | undefined;
   onAccepted?(job: JobId): void;
 }
@@ -59,7 +59,7 @@ export async function addFile(engine: Engine, file: FoundFile, options: AddOptio
   return { outcome: 'added', documentId, chunks, truncated, hash: reading.hash() };
 }
 
-/** A fault in one file is reported and the next one tried; any other error ends the run. */
+/** A fault in one file is returned, so the run continues. Any other error is thrown and ends the run. */
 function failed(error: unknown, signal: AbortSignal): FileOutcome {
   signal.throwIfAborted();
   if (isUnreadable(error)) return { outcome: 'failed', error: 'The file cannot be read. Check its permissions.' };
@@ -75,7 +75,7 @@ export function readOnce(file: FoundFile) {
   let failure: unknown;
   async function* content(): AsyncGenerator<Uint8Array> {
     try {
-      // Opening a named pipe would otherwise block until somebody writes.
+      // Without O_NONBLOCK, opening a named pipe would block until somebody writes to it.
       const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
       const handle = await open(file.path, flags);
       try {

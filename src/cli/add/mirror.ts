@@ -37,10 +37,10 @@ export function createMirror(config: MirrorConfig): Mirror {
   const { engine, reporter, folders, signal } = config;
   const places = new Map(folders.map((folder) => [folder, placeOf(folder)]));
   const hashes = new Map<string, FoundFile & { hash: string }>();
-  /** By path: content that the engine rejected or has under another path. Retried only after it changes. */
+  /** Content hashes by path that the engine rejected or has under another path. A file is retried only after it changes. */
   const settled = new Map<string, string>();
   let documents: MirroredDocument[] | undefined;
-  // An empty folder may be an unmounted disk, so nothing is removed until a file was seen.
+  // An empty folder may be an unmounted disk, so nothing is removed before the first file is seen.
   let hasSeenFiles = false;
 
   return {
@@ -121,7 +121,7 @@ export function createMirror(config: MirrorConfig): Mirror {
         tellOutcome(reporter, file, outcome);
         return;
       }
-      // Already ours: the engine reports no hashes, or it accepted the file before we were stopped.
+      // The document is ours: the engine reports no hashes, or an interrupted run had already added the file.
       hold({ id: owner.id, path, hash: outcome.hash });
       for (const each of former) if (each.id !== owner.id) await remove(each);
       return;
@@ -185,7 +185,7 @@ export function createMirror(config: MirrorConfig): Mirror {
     }
   }
 
-  /** Someone else may have removed it already. */
+  /** Deletes the document. Returns false if somebody else has already deleted it. */
   async function discard({ id }: MirroredDocument): Promise<boolean> {
     let isGone = false;
     try {
@@ -216,7 +216,7 @@ function placeOf(folder: string): string | undefined {
   return facts?.isDirectory() ? `${facts.dev}:${facts.ino}` : undefined;
 }
 
-/** A timestamp in the future is ignored. */
+/** True for a file modified just now. Timestamps in the future are ignored. */
 function isFresh({ modifiedMs }: FoundFile): boolean {
   const age = Date.now() - modifiedMs;
   return age >= 0 && age < settleMs;

@@ -31,7 +31,7 @@ export interface Addition {
 
 /**
  * Plans the changes that sync documents with files. The engine stores each content once: one of several identical
- * files owns the document, and another takes over when it goes.
+ * files owns the document, and another one takes over when that file is deleted.
  */
 export function planMirror(
   files: ReadonlyMap<string, string>,

@@ -43,7 +43,7 @@ export function createReporter(json: boolean, { stdout, stderr }: Outputs): Repo
       // If a summary follows, it groups failures by reason; otherwise print each one immediately.
       if (event.event === 'found') gathers = true;
       if (gathers && (event.event === 'failed' || event.event === 'duplicate')) return reasons.add(event);
-      // On a terminal the bar shows successes.
+      // On a terminal the progress bar already shows successes.
       const text = stderr.isTTY === true && isQuiet(event) ? undefined : describe(event);
       if (text !== undefined) write(text);
     },
@@ -63,7 +63,7 @@ function isQuiet(event: AddEvent): boolean {
   return event.event === 'added' && event.truncated === undefined;
 }
 
-/** The estimate goes by bytes, because files differ in size. It excludes embedding, which comes later. */
+/** The remaining time is estimated by bytes, because files differ in size. It excludes embedding, which comes later. */
 export function progressBar(done: Amount, total: Amount, seconds: number): string {
   const share = total.bytes === 0 ? 1 : Math.min(1, done.bytes / total.bytes);
   const parts = [`${barOf(share)} ${done.files}/${counted(total.files, 'file')}`];
@@ -84,7 +84,7 @@ export function embeddingBar(done: number, total: number, seconds: number): stri
 const shareMin = 0.05;
 const secondsMin = 3;
 
-/** Rounded, and empty while it would be a guess. */
+/** The remaining time, rounded. Empty while it would be a guess. */
 function remaining(share: number, seconds: number): string[] {
   if (share < shareMin || share >= 1 || seconds < secondsMin) return [];
   const left = (seconds * (1 - share)) / share;

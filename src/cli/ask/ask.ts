@@ -32,13 +32,13 @@ export async function ask<Answer>(
   }
 }
 
-/** The data source, on stderr, so that an empty answer from the wrong folder is noticed. */
+/** Names the data source on stderr, so that users notice an empty answer from the wrong folder. */
 function placeOf({ database, engine }: ServedPlace, toolset: string): string {
   if (engine === undefined || (toolset !== 'kb' && toolset !== 'find')) return database;
   return toolset === 'kb' ? `the engine at ${engine}` : `${database} and the engine at ${engine}`;
 }
 
-/** Tool arguments were typed as flags here, where `top` is called --limit. */
+/** Rewords argument errors in terms of flags: the tools' `top` is --limit here. */
 function asUsage(error: unknown): unknown {
   if (!(error instanceof CarrelError)) return error;
   if (error.code !== 'invalid_arguments' && error.code !== 'validation_error') return error;

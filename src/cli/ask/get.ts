@@ -28,7 +28,7 @@ export async function getCommand(line: CommandLine, open: OpenTools): Promise<vo
     process.stdout.write(Buffer.concat(bytes));
     return;
   }
-  // Documents are split between chunks, everything else mid-text.
+  // Parts of a document end between chunks; parts of other texts can end anywhere.
   const text = parts.join(toolset === 'kb' ? '\n\n' : '');
   const { nextCursor: _, ...meta } = facts._meta ?? {};
   if (line.flags['json'] === true) {

@@ -19,7 +19,7 @@ type Fields = Record<string, unknown>;
 /** How long the shared process outlives a command, so that the next one finds its models loaded. */
 const idleSeconds = '300';
 
-/** Commands that need a model start the shared process where nothing runs: the next one finds it loaded. */
+/** Commands that need a model. They start the shared process if none runs, so that the next command finds the model loaded. */
 const starting: ReadonlySet<string> = new Set(['search', 'find', 'get', 'remember']);
 
 /** The tools of a running process with the same data and settings. Undefined: this process must open them itself. */
@@ -31,7 +31,7 @@ export async function openSharedTools(line: CommandLine): Promise<AskedTools | u
 async function findLink({ command, flags }: CommandLine): Promise<Link | undefined> {
   const { env } = process;
   const { config } = flags;
-  // A pipe such as /dev/fd/63 can be read once.
+  // A pipe such as /dev/fd/63 can be read only once, so it must be left to this process.
   if (typeof config === 'string' && !statSync(config, { throwIfNoEntry: false })?.isFile()) return undefined;
   const dataDir = dataDirOf(flags['data-dir'], env);
   const folder = ownerFolder(dataDir, env);
@@ -51,7 +51,7 @@ async function findLink({ command, flags }: CommandLine): Promise<Link | undefin
   env['CARREL_IDLE_SECONDS'] ??= idleSeconds;
   const args = ['--transport', 'stdio', ...flagWords(flags, 'data-dir'), ...flagWords(flags, 'config')];
   const place = ownerPlace(folder, processKey({ facts, command: 'serve', args, paths, env }));
-  // Should it not start, this process opens the tools itself, and says what is wrong.
+  // If the shared process does not start, this process opens the tools itself and reports what is wrong.
   const found = await createOwnerFinder(place, ['serve', ...args], client, () => {}).find();
   return found.kind === 'link' ? found.link : undefined;
 }

@@ -8,7 +8,7 @@ export interface Corpus {
 }
 
 const queriesCount = 40;
-/** Made-up words take three times the tokens of real ones: this equals about 250 English words. */
+/** Equals about 250 English words, because invented words take three times as many tokens. */
 const wordsPerDocument = 80;
 const vocabularySize = 6_000;
 

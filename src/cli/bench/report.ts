@@ -19,7 +19,7 @@ export interface Latency {
   readonly p95Ms: number;
 }
 
-/** The nearest value at or above that share of all. */
+/** The nearest-rank percentile: `share` of all values are at or below it. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;

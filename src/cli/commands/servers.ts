@@ -1,7 +1,7 @@
 import { allowFlag, engineRoleFlags, listening, readOnlyFlag, serving, toolsetsFlag, toolsFlag } from '../flags.ts';
 import type { GroupedCommand } from './command.ts';
 
-/** One for each role. Their settings and tools are loaded with the role itself. */
+/** One command per role. A role's settings and tools are loaded with the role, not here. */
 export const serverCommands: readonly GroupedCommand[] = [
   {
     name: 'serve',

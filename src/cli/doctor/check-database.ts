@@ -28,7 +28,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
         { name: 'database', ok: true, found: `${name}: schema ${schema}, upgraded to ${newest} at the next start` },
       ];
     }
-    // Check first: a view in place of a table might never end.
+    // Checked before opening: if a view replaces a table, a query on it might never end.
     const foreign = await findForeignObjects(place);
     if (foreign.length > 0)
       return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: ownSchema }];
@@ -95,7 +95,7 @@ async function checkBackground({ background }: Storage): Promise<Check[]> {
   }));
 }
 
-/** Expired tokens do no harm, but their users may wonder. */
+/** Counts expired tokens: harmless, but they may explain why a client is rejected. */
 async function checkTokens({ tokens }: Storage): Promise<Check[]> {
   const all = await tokens.list();
   if (all.length === 0) return [];
@@ -117,7 +117,7 @@ async function checkContent(storage: Storage, name: string): Promise<Check> {
   return { name: 'database', ok: true, found: `${name}: ${engine} ${version}, schema ${schema}, ${size}, intact` };
 }
 
-/** Several models while one replaces another; the next server to run embeds pending texts. */
+/** The embedding models in use: several while one replaces another. The next server to run embeds pending texts. */
 async function modelStates(storage: Storage): Promise<Check[]> {
   const checks: Check[] = [];
   for (const { corpus, models, change } of await embeddingState(storage)) {

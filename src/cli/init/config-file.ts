@@ -15,10 +15,10 @@ export interface FoundFile {
   readonly mode: number;
 }
 
-/** Claude Code keeps its history in the same file. A larger file isn't configuration. */
+/** Generous, because Claude Code keeps its history in the same file. A larger file isn't configuration. */
 const bytesMax = 32 * 1024 * 1024;
 
-/** New files may come to hold keys. */
+/** Private, because new files may later hold keys. */
 const newMode = 0o600;
 
 /** Reads a file that this user owns and may change; throws otherwise. */
@@ -86,7 +86,7 @@ export function replaceFile(file: FoundFile, text: string): void {
   }
 }
 
-/** The client writes this file too. */
+/** Throws if the file has changed meanwhile: the client writes it too. */
 function checkUnchanged({ path, target, exists, text }: FoundFile): void {
   const now = fs.existsSync(target) ? new TextDecoder().decode(fs.readFileSync(target)) : undefined;
   if (now !== (exists ? text : undefined))

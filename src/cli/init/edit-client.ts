@@ -37,7 +37,7 @@ export interface PlannedEdit {
   apply(now: Date): string | undefined;
 }
 
-/** The client's files on this machine: all with a sign of it, else the usual one. */
+/** The client's files on this machine: those whose signs exist, or the usual file if none do. */
 export function filesHere(client: Client, machine: Machine): { files: readonly ClientFile[]; isFound: boolean } {
   const all = client.files(machine);
   const found = all.filter(({ signs }) => signs.some((sign) => machine.exists(sign)));

@@ -64,7 +64,7 @@ function format(value: unknown, indent: string, { eol, unit }: Layout): string {
   return JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`);
 }
 
-/** The offset after a value's comma, past spaces and comments; undefined without a comma. */
+/** The offset after the comma that follows a value, spaces and comments. Undefined without a comma. */
 function commaAfter(text: string, offset: number): number | undefined {
   const skipped = /^(?:\s|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/.exec(text.slice(offset))?.[0].length ?? 0;
   return text[offset + skipped] === ',' ? offset + skipped + 1 : undefined;

@@ -96,7 +96,7 @@ function locate(text: string, root: Node, path: readonly string[]): { object: No
   return found && { object, property: found };
 }
 
-/** Parsers disagree on duplicate keys, so neither is touched. */
+/** Throws on duplicate keys: parsers disagree on which one counts. */
 function property(text: string, object: Node, key: string): Node | undefined {
   const all = (object.children ?? []).filter(({ children }) => children?.[0]?.value === key);
   const [first, second] = all;

@@ -10,13 +10,13 @@ import { httpSlice } from '../../config/slices.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { Launch, Remote } from './clients.ts';
 
-// Two levels up from dist/main.cjs, three from src/cli/init/.
+// bin/ is three levels up from src/cli/init/, one from dist/.
 const program = new URL(
   import.meta.url.endsWith('.ts') ? '../../../bin/carrel.js' : '../bin/carrel.js',
   import.meta.url,
 );
 
-/** What the client's agent is offered. */
+/** The tools and folders that the client's agent gets. */
 export interface LaunchOffer {
   readonly tools: string;
   /** Comma-separated folders whose files agents may add by path. */

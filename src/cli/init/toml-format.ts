@@ -114,7 +114,7 @@ function lines(text: string, [start, end]: Range): Range {
   return [from, to + (/^(\r\n|\r|\n)/.exec(text.slice(to))?.[0].length ?? 0)];
 }
 
-/** Also removes the preceding blank line if another follows, or at the end. */
+/** Also removes the preceding blank line if a blank line or the end of the file follows. */
 function withBlank(text: string, [start, end]: Range): Range {
   const blank = /(?:^|(?:\r\n|\r|\n))(\r\n|\r|\n)$/.exec(text.slice(0, start))?.[1]?.length ?? 0;
   return /^\s*$/.test(text.slice(end)) || /^[\r\n]/.test(text.slice(end)) ? [start - blank, end] : [start, end];

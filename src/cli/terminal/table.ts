@@ -59,13 +59,13 @@ function pad(text: string, width: number, align: 'right' | undefined): string {
   return align === 'right' ? `${blank}${text}` : `${text}${blank}`;
 }
 
-/** Distributes the remaining width; what one column doesn't need goes to the next. */
+/** Distributes the remaining width. Width that one column doesn't need goes to the next. */
 function share(columns: readonly { natural: number; share: number | undefined }[], room: number): number[] {
   const widths = columns.map(({ natural, share: part }) => (part === undefined ? natural : 0));
   let left = room - widths.reduce((sum, width) => sum + width, 0);
   let parts = columns.reduce((sum, column) => sum + (column.share ?? 0), 0);
   const sharing = columns.flatMap((column, index) => (column.share === undefined ? [] : [{ ...column, index }]));
-  // Columns that need the least of their share come first.
+  // Starts with the columns that need the smallest part of their share.
   for (const { natural, share: part = 0, index } of sharing.toSorted(
     (a, b) => a.natural / (a.share ?? 1) - b.natural / (b.share ?? 1),
   )) {

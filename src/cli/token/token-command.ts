@@ -72,7 +72,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
   },
 } satisfies Record<string, Action>);
 
-/** Said at once, also with --json: clients without a token stop working within a second. */
+/** Printed at once, even with --json, because clients without a token stop working within a second. */
 const firstToken = 'every HTTP client needs a token now, also on this machine. carrel token revoke --all undoes that.';
 
 function requestOf(line: CommandLine, name: string): TokenRequest {
@@ -95,7 +95,7 @@ function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefi
 
 const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'];
 
-/** Ignoring a restriction silently would be dangerous. */
+/** Rejects flags that the action doesn't take: ignoring a restriction silently would be dangerous. */
 function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[], action: string): void {
   const given = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
   if (given !== undefined) throw usage(`carrel token ${action} does not take --${given}.`);
@@ -148,7 +148,7 @@ async function withTokens(line: CommandLine, work: (tokens: TokenStore) => Promi
   }
 }
 
-/** Servers have settings with the same names. */
+/** Drops the scope flags before settings are loaded: some settings have the same names. */
 function withoutScopes(flags: CommandLine['flags']): CommandLine['flags'] {
   return Object.fromEntries(Object.entries(flags).filter(([name]) => !scopeFlags.includes(name)));
 }

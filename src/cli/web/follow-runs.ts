@@ -52,7 +52,7 @@ export async function followRuns(line: CommandLine, engine: LocalEngine, runs: r
   }
 }
 
-/** Nothing was found although pages were expected. */
+/** True if every page that was found failed or was skipped. */
 function isEmpty(summary: Readonly<Record<string, unknown>>): boolean {
   const count = (name: string): number => Number(summary[name] ?? 0);
   return (

@@ -1,7 +1,7 @@
-/** Without TLS, a session's pages are below a secret path. Empty if there is none. */
+/** The secret path above a session's pages, used without TLS. Otherwise empty. */
 export const base = document.documentElement.dataset['base'] ?? '';
 
-/** Redirects a visitor who sees the sign-in form elsewhere back to their session. */
+/** Redirects a visitor who has a session, but sees the sign-in form outside its path, back to that path. */
 export function keepBase(): void {
   if (base !== '') localStorage.setItem('base', base);
   else if (document.querySelector('form.sign-in')) {

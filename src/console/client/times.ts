@@ -4,7 +4,7 @@ const updateMs = 30_000;
 const clockTime = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** Times are relative, with the exact one in the reader's zone on hover. */
+/** Shows relative times, and on hover the exact time in the reader's zone. */
 export function watchTimes(): void {
   showTimes(document);
   setInterval(() => showTimes(document), updateMs);

@@ -137,7 +137,7 @@ function watchDrops(zone: HTMLElement, add: (files: Iterable<File>) => void): vo
     if (!hasFiles(event)) return;
     event.preventDefault();
     zone.classList.remove('dropping');
-    // Both are readable only during the event. A file from another page has no entry.
+    // Entries and files are readable only during the event. A file dragged from another page has no entry.
     const items = [...(event.dataTransfer?.items ?? [])];
     const dropped = items.map((item) => [item.webkitGetAsEntry(), item.getAsFile()] as const);
     for (const [entry, file] of dropped) add(entry ? await filesOf(entry) : file ? [file] : []);

@@ -85,7 +85,7 @@ ${pager(path, query, { offset, limit, total })}
   };
 }
 
-/** The tools reject a collection without documents. Here it is an empty list, for example after deleting the last one. */
+/** Returns an empty list for a collection without documents, which the tools reject: the last may just be deleted. */
 async function listed(
   tools: Visit['tools'],
   { collection, ...request }: Record<string, unknown>,

@@ -117,7 +117,7 @@ ${popupButton({
 })}`;
 }
 
-/** The script accepts files anywhere on the page and fills in the list. */
+/** Where to drop or choose files. The script accepts them anywhere on the page and fills in the list. */
 function dropZone(): Html {
   return html`<section class="card drop" data-upload aria-label="Add files">
 <label class="drop-target">${icon('upload')}<span><b>Drop files anywhere on this page</b>, or <u>choose them</u></span><input class="visually-hidden" type="file" multiple></label>

@@ -108,7 +108,7 @@ function toastOf(query: URLSearchParams, tools: Visit['tools']): Html | undefine
 }
 
 export async function notePage({ tools, rest, query }: Visit): Promise<Page> {
-  // Part of a URL must not redirect the form elsewhere.
+  // Encoded, so that an id from the URL cannot send the form elsewhere.
   const own = `${path}/${encodeURIComponent(rest)}`;
   const note = read.object(await tools.call('get_note', { id: rest }), 'note');
   const tags = read.texts(note, 'tags');

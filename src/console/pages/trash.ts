@@ -24,7 +24,7 @@ import { afterwards, doneOf } from './done.ts';
 
 const limit = 50;
 const path = '/trash';
-/** Retention time of the stores. */
+/** How long deleted items can be restored. */
 const keptDays = 30;
 const dayMs = 86_400_000;
 

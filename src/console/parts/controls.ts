@@ -4,7 +4,7 @@ import { icon } from './icons.ts';
 
 export type Attributes = Record<string, string | number | boolean | undefined>;
 
-/** ` name="value"` for each; true is a bare name, false and undefined are left out. */
+/** Renders each attribute as ` name="value"`. True gives a bare name; false and undefined are left out. */
 export function attributes(given: Attributes): Html {
   const parts = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === false) return [];
@@ -135,12 +135,12 @@ export function hidden(name: string, value: string | number): Html {
   return html`<input type="hidden" name="${name}" value="${fieldValue(String(value))}">`;
 }
 
-/** Selects a row of a table in a form. */
+/** A checkbox that selects a row of a table in a form. */
 export function selectRow(name: string, value: string, label: string): Html {
   return html`<input type="checkbox" name="${name}" value="${value}" aria-label="${label}" data-select>`;
 }
 
-/** For the column's head: with the script, it selects all rows. */
+/** A checkbox for the column's head that selects all rows. Needs the script. */
 export function selectAll(label: string): Html {
   return html`<input type="checkbox" aria-label="${label}" title="${label}" data-select-all hidden>`;
 }

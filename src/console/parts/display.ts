@@ -43,7 +43,7 @@ export function tagList(tags: readonly string[], hrefOf?: (tag: string) => strin
 }
 
 export interface Column {
-  /** Also the label of the cell on a phone. Empty: no label there, such as for a title or a checkbox. */
+  /** The column's head, and on a phone the label of each cell. Empty for no label, as for a title or a checkbox. */
   label: Part;
   /** Aligns the column at the end, for numbers. */
   isNumber?: boolean;

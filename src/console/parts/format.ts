@@ -28,7 +28,7 @@ export function duration(ms: number): string {
   return minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }
 
-/** "3 hours ago". The script adds the exact time in the reader's zone, on hover, and keeps it up to date. */
+/** "3 hours ago". The script keeps it up to date and shows the exact time in the reader's zone on hover. */
 export function time(iso: string, now = Date.now()): Html {
   const at = Date.parse(iso);
   if (Number.isNaN(at)) return html`${iso}`;

@@ -30,7 +30,7 @@ export function passagePage(uri: string, hit: Record<string, unknown>): string |
   return Array.isArray(range) ? `${page}?mark=${range.map(Number).join('-')}#mark` : page;
 }
 
-/** The text with the passage marked that the URL names, if any. */
+/** Marks the passage that the URL names, if any. */
 export function withPassage(text: string, asked: string | null): Html {
   const [, from, to] = /^(\d{1,8})-(\d{1,8})$/.exec(asked ?? '') ?? [];
   const [start, end] = [Number(from ?? 0), Math.min(Number(to ?? 0), text.length)];

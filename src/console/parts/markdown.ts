@@ -90,7 +90,7 @@ function blocksOf(lines: readonly Line[], options: MarkdownOptions, depth = 0): 
   return blocks;
 }
 
-/** Tables from spreadsheets lack the line below the head. */
+/** Accepts a row without a rule below the head, because tables from spreadsheets have none. */
 function isTableLine(line: string): boolean {
   return patterns.tableRule.test(line) || patterns.tableRow.test(line);
 }
@@ -105,7 +105,7 @@ function without(pattern: RegExp, { text, start }: Line): Line {
   return { text: text.slice(length), start: start + length };
 }
 
-/** The closing line belongs to the block. */
+/** Accepts lines up to the closing fence, including it. */
 function untilFence(fence: string): (line: string) => boolean {
   let isOpen = true;
   return (line) => {
@@ -115,7 +115,7 @@ function untilFence(fence: string): (line: string) => boolean {
   };
 }
 
-/** A list continues with items of the same kind and indented lines; one blank line may come between. */
+/** A list continues with items of the same kind and indented lines. Single blank lines between them are allowed. */
 function isInList(first: string): (line: string) => boolean {
   let wasEmpty = false;
   return (line) => {
@@ -166,7 +166,7 @@ function headingOf(
 ): Html {
   const [line = { text: '', start: 0 }] = lines;
   const shown = inlineOf([{ ...line, text: text.replace(/[ \t]{1,20}#{1,20}[ \t]*$/, '') }], options);
-  // The page has the only h1.
+  // Headings start at h2, because the page's title is the only h1.
   const level = marks.length;
   if (level <= 1) return html`<h2${passageClass(lines, options)}>${shown}</h2>`;
   if (level === 2) return html`<h3${passageClass(lines, options)}>${shown}</h3>`;
@@ -255,7 +255,7 @@ function inline(found: Record<string, string | undefined>, options: MarkdownOpti
   return linkOf(address, shown);
 }
 
-/** Emphasis inside emphasis and links: code and further emphasis only one level deep. */
+/** Text inside emphasis or a link. It may contain code and emphasis, but only one level deep. */
 function plainInline(text: string, options: MarkdownOptions): Part[] {
   return text
     .split(/`([^`]{1,300})`/)

@@ -13,8 +13,8 @@
  * - Icons: `icon(name)`, `typeIcon(type)`, `sourceIcon(source)`; new ones go into icon-shapes.ts (Lucide).
  * - Layout classes: `row` (`row end`), `stack`, `grid` (cards side by side), `meta` (grey, small), `prose` (running text), `hits`
  *   and `hit`, `filters`. Colours, sizes and distances are the variables in styles/tokens.css; no inline styles.
- * - The script (client/console.ts) finds `data-live="#id"` (replace as one types), `data-refresh="ms"` with an id (poll),
- *   `data-copy="#id"`, `data-toast`, `time`, and gives keys to everything with `tabindex="0"` in main.
+ * - The script (client/console.ts) handles `data-live="#id"` (update while the user types), `data-refresh="ms"` with an id (poll),
+ *   `data-copy="#id"`, `data-toast` and `time`. It adds keyboard navigation to everything with `tabindex="0"` in main.
  */
 export * from './controls.ts';
 export * from './display.ts';
