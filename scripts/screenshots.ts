@@ -32,8 +32,13 @@ try {
   await fill(call);
   const { page } = await openBrowser(owner, origin, { ...wide, colorScheme: 'light' });
   await take(page, '/?q=how+long+can+a+deleted+document+be+restored', 'search', '.hit');
+  await page.locator('.hit').first().focus();
+  await page.locator('#preview').waitFor();
+  await shoot(page, 'preview');
   await take(page, '/documents', 'documents', 'tbody tr');
   await take(page, '/memories?thread=release', 'memories', 'article, .bubble, li');
+  await take(page, '/trash', 'trash', 'tbody tr, .empty');
+  await take(page, '/sources', 'sources', '.card');
   await take(page, '/jobs', 'files', 'tbody tr');
   await take(page, '/activity', 'activity', '#plots');
   await take(page, '/connect', 'connect', 'section.client');
@@ -42,12 +47,15 @@ try {
 } finally {
   for (const end of endings.reverse()) await end();
 }
+// The browser is shared and closes only at the end of tests.
+process.exit();
 
 async function fill(call: (name: string, args: Record<string, unknown>) => Promise<Record<string, unknown>>) {
   for (const name of ['console', 'kb', 'context', 'backup', 'adding-files', 'meaning']) {
     const text = readFileSync(join(root, `docs/${name}.md`), 'utf8');
     await call('kb_addnote', { text, title: `The manual: ${name}`, collection: 'manual', tags: ['carrel'] });
   }
+  const draft = await call('kb_addnote', { text: 'A draft.', title: 'Draft', collection: 'manual' });
   const said = [
     ['user', 'The release goes out on Thursday, after the backup test.'],
     ['agent', 'Noted. I will run the backup test on Wednesday evening.'],
@@ -55,6 +63,8 @@ async function fill(call: (name: string, args: Record<string, unknown>) => Promi
   ];
   for (const [source, text] of said)
     await call('store_context', { thread_id: 'release', source, text, tags: ['plan'] });
+  const friday = 'Decision changed: the release goes out on Friday.';
+  await call('store_context', { thread_id: 'release', source: 'user', text: friday, tags: ['plan'], replaces: 1 });
   const content = 'Restoring reads the original file once more, so it takes as long as adding it did.';
   await call('save_note', { title: 'What restoring costs', content, tags: ['measured'] });
   for (;;) {
@@ -63,6 +73,8 @@ async function fill(call: (name: string, args: Record<string, unknown>) => Promi
     if (queued + processing + Number(unembedded) === 0) break;
     await pause(200);
   }
+  const { jobs } = await call('kb_jobs', { job_id: draft['job_id'] });
+  await call('kb_delete', { document_id: (jobs as { document_id: number }[])[0]?.document_id });
   await call('find', { query: 'how long can a deleted document be restored' });
   await call('kb_get', { document_id: 4711 });
 }
@@ -71,7 +83,11 @@ async function take(page: Page, path: string, name: string, shows: string): Prom
   await page.goto(path);
   await page.locator(shows).first().waitFor();
   // Keyword results come first. The screenshot shows the ranked ones.
-  await page.getByText('Ranking').waitFor({ state: 'hidden' });
+  await page.getByText('Ranking', { exact: true }).waitFor({ state: 'hidden' });
+  await shoot(page, name);
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
   const file = join(images, `${name}.png`);
   await page.screenshot({ path: file });
   process.stdout.write(`${file}: ${Math.round(statSync(file).size / 1000)} KB\n`);
