@@ -27,8 +27,14 @@ export interface SourceHit {
   replaced_by?: string | undefined;
   /** The matched words and their passage. */
   why: string;
-  /** Scores by stage, each 0 to 1. */
-  scores?: { readonly words?: number; readonly meaning?: number; readonly reranker?: number };
+  /** The evidence for its relevance; see `EvidenceShares`. */
+  scores?: {
+    readonly words?: number;
+    readonly meaning?: number;
+    readonly reranker?: number;
+    readonly logit?: number;
+    readonly lead?: number;
+  };
 }
 
 export interface SourceAnswer {

@@ -250,10 +250,14 @@ export async function judgePage<Hit extends RankedHit>(
   }
 }
 
-function countsAs<Hit extends Verdict>(newer: Hit | undefined, older: Hit): Hit | undefined {
+function countsAs<Hit extends Verdict & { readonly evidence: Evidence }>(
+  newer: Hit | undefined,
+  older: Hit,
+): Hit | undefined {
   if (newer === undefined) return undefined;
-  const relevance = Math.max(newer.relevance, older.relevance);
-  return { ...newer, relevance, isWeak: newer.isWeak && older.isWeak };
+  const { relevance, evidence } = newer.relevance < older.relevance ? older : newer;
+  const { logit, lead } = evidence;
+  return { ...newer, relevance, isWeak: newer.isWeak && older.isWeak, evidence: { ...newer.evidence, logit, lead } };
 }
 
 function cosineOf({ cosine, window }: RankedHit, told: TextToJudge | undefined): number | undefined {

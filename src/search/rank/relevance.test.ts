@@ -41,12 +41,12 @@ test('relevance is a number from 0 to 1 with three digits, whatever the evidence
   assert.equal(judge({}, []).relevance, 0);
 });
 
-test('without the model and without cosines that are known, nothing is weak: words alone are a poor judge', () => {
+test('without the model and without known cosines no hit is weak: words alone are a poor judge', () => {
   assert.equal(judge({ words: 0 }, calibration).isWeak, false);
 });
 
 /** The goal: off-topic hits disappear, and at most 2 % of relevant hits are lost. */
-test('a hit is weak if neither the model nor its nearness speaks for it: one of them may be mistaken', () => {
+test('a hit is weak only if both the model and its cosine are low', () => {
   const isWeak = (logit: number, words: number, cosine: number) =>
     judge({ logit, lead: logit + 2, words, cosine, length: 300 }, calibration).isWeak;
   assert.equal(isWeak(-5.5, 0, 0.66), true);
@@ -54,24 +54,29 @@ test('a hit is weak if neither the model nor its nearness speaks for it: one of 
   assert.equal(isWeak(1, 0, 0.7), false);
 });
 
-test('of a long text some part is near to any question: it is weak where a short one, as near, is not', () => {
+test('a long text must be nearer than a short one, because some part of it is near to any question', () => {
   const isWeak = (cosine: number, length: number) => judge({ words: 0, cosine, length }, calibration).isWeak;
   assert.deepEqual([isWeak(0.7, 120), isWeak(0.7, 1_000), isWeak(0.8, 1_000)], [false, true, false]);
-  assert.equal(isWeak(0.7, 100), isWeak(0.7, 2), 'what is shorter than anything that was judged');
+  assert.equal(isWeak(0.7, 100), isWeak(0.7, 2), 'shorter than any judged text');
 });
 
 const leads = (...logits: number[]) => leadsOf(logits.map((logit) => ({ logit })));
 
-test('among unlike texts the one that stands out leads, and one that is alone', () => {
+test('an answer leads among unrelated texts', () => {
   const [right = 0, ...wrong] = leads(-1, -6, -7, -6.5);
   assert.ok(right > 3.5 && right < 5);
   assert.ok(wrong.every((lead) => lead < -4));
-  assert.deepEqual([leads(-4), leads()], [[5], []]);
 });
 
-test('hits that are as high do not lower one another, and a replaced one lowers none', () => {
+test('a hit without others is compared with typical unrelated texts', () => {
+  const [right = 0, unsure = 0, wrong = 0] = [0, -4, -7].map((logit) => leads(logit)[0] ?? 0);
+  assert.ok(right > 4 && unsure < 1 && wrong < -2, `${right} ${unsure} ${wrong}`);
+  assert.deepEqual(leads(), []);
+});
+
+test('equally high hits do not lower one another, and replaced hits lower none', () => {
   const [alone = 0] = leads(2, -2, -3);
-  for (const lead of leads(2, 2, -2, -3).slice(0, 2)) assert.equal(lead, alone);
+  for (const lead of leads(2, 2, -2, -3).slice(0, 2)) assert.equal(lead.toFixed(1), alone.toFixed(1));
   const [near = 0] = leads(2, 1.8, -2, -3);
   assert.ok(near > 1 && near < alone, `${near}`);
   assert.ok((leads(6, 5)[1] ?? 0) > 1, 'both are surely right');

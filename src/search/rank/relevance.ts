@@ -67,7 +67,7 @@ function chanceOf({ intercept, weights }: Logistic, values: readonly number[]): 
   return threeDigits(1 / (1 + Math.exp(-sum)));
 }
 
-/** Max absolute lead, for a hit that is alone, far ahead of all others or far behind. */
+/** Max absolute lead, for a hit that is far ahead of all others or far behind. */
 const leadMax = 5;
 
 /** Logit distance from which another hit counts fully. At distance 0 it does not count: near-duplicates are both right. */
@@ -75,20 +75,34 @@ const peerDistance = 0.5;
 /** Max weight of another logit: several right answers must not lower one another. */
 const otherLogitMax = 3;
 
+/** A shorter list is filled up with typical unrelated texts. A hit that is alone has nothing to stand out from. */
+const comparedMin = 10;
+const unrelatedLogit = -7;
+
 /**
  * The log odds of each logit among the others. An answer stands out among unrelated texts, even if the model is unsure of it.
  * Hits that were replaced don't count.
  */
 export function leadsOf(hits: readonly { readonly logit: number; readonly isReplaced?: boolean }[]): number[] {
-  const others = hits.filter(({ isReplaced = false }) => !isReplaced);
-  return hits.map(({ logit }) => {
-    const odds = others.map((other) => {
-      const share = Math.min(1, Math.abs(logit - other.logit) / peerDistance);
-      return share * Math.exp(Math.min(otherLogitMax, other.logit) - logit);
-    });
-    const lead = -Math.log(odds.reduce((sum, each) => sum + each, 0));
-    return Math.max(-leadMax, Math.min(leadMax, lead));
-  });
+  const others = hits.filter(({ isReplaced = false }) => !isReplaced).map(({ logit }) => logit);
+  const filled = Math.max(0, comparedMin - others.length);
+  return hits.map(({ logit }) => leadOf(oddsAgainst(logit, others) + filled * Math.exp(unrelatedLogit - logit)));
+}
+
+/** The lead after more hits were found elsewhere. */
+export function leadAmong(logit: number, lead: number, others: readonly number[]): number {
+  return leadOf(Math.exp(-lead) + oddsAgainst(logit, others));
+}
+
+function oddsAgainst(logit: number, others: readonly number[]): number {
+  return others.reduce((sum, other) => {
+    const share = Math.min(1, Math.abs(logit - other) / peerDistance);
+    return sum + share * Math.exp(Math.min(otherLogitMax, other) - logit);
+  }, 0);
+}
+
+function leadOf(odds: number): number {
+  return Math.max(-leadMax, Math.min(leadMax, -Math.log(odds)));
 }
 
 /** The reranking model says more than all other evidence together. */

@@ -1,6 +1,7 @@
 import { whyFound } from '../../answers/why-found.ts';
 import { sharesOf } from '../../search/rank/evidence-shares.ts';
 import { judgePage } from '../../search/rank/judging.ts';
+import { leadAmong, threeDigits } from '../../search/rank/relevance.ts';
 import type { Reranker, RerankingState } from '../../search/rerank/reranker.ts';
 import type { SourceHit } from '../../tools/search-source.ts';
 import { findMatches } from '../../words/snippet.ts';
@@ -15,7 +16,7 @@ export interface JudgedHits {
   readonly reranking: RerankingState | undefined;
 }
 
-/** External sources (Fess, the web) report no relevance, so title and snippet are scored here. */
+/** External sources (Fess, the web) report no relevance, so title and snippet are scored here. Then all hits are compared. */
 export async function judgeHits(
   lists: readonly { source: string; hits: readonly SourceHit[] }[],
   { query, includesWeak, signal }: { query: string; includesWeak: boolean; signal: AbortSignal },
@@ -24,7 +25,7 @@ export async function judgeHits(
   const all = lists.flatMap(({ source, hits }) => hits.map((hit) => ({ ...hit, source })));
   const known = all.flatMap((hit) => (hit.relevance === undefined ? [] : [{ ...hit, relevance: hit.relevance }]));
   const unknown = all.filter(({ relevance }) => relevance === undefined);
-  if (unknown.length === 0) return { hits: known, omitted: 0, reranking: undefined };
+  if (unknown.length === 0) return { hits: comparedAcross(known, reranker), omitted: 0, reranking: undefined };
   const ranked = unknown.map((hit, id) => ({
     id,
     score: 1 - id / unknown.length,
@@ -41,7 +42,7 @@ export async function judgeHits(
     const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet, relevance });
     return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence, reranker) };
   });
-  return { hits: [...known, ...judged], omitted, reranking };
+  return { hits: comparedAcross([...known, ...judged], reranker), omitted, reranking };
 }
 
 /** Share of the query's words in title or snippet; their rarity is unknown here. */
@@ -49,4 +50,27 @@ function coverageOf({ title, snippet }: SourceHit, query: string): number {
   const words = plainQuery(query);
   const matched = new Set(findMatches(`${title}\n${snippet}`, words).map(({ leaf }) => leaf));
   return matched.size / Math.max(1, leavesOf(words).length);
+}
+
+/**
+ * Lowers hits that looked right only because their own source has nothing better: each source compares its hits with one
+ * another, and this function with those of the other sources.
+ */
+function comparedAcross(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
+  return hits.map((hit) => {
+    const { logit, lead } = hit.scores ?? {};
+    const others = hits.flatMap(({ source, replaced_by: newer, scores }) =>
+      source !== hit.source && newer === undefined && isNumber(scores?.logit) ? [scores.logit] : [],
+    );
+    if (others.length === 0 || !isNumber(logit) || !isNumber(lead)) return hit;
+    const [before, after] = [lead, leadAmong(logit, lead, others)].map(
+      (each) => judge({ logit, lead: each }).relevance,
+    );
+    return before && after !== undefined ? { ...hit, relevance: threeDigits(hit.relevance * (after / before)) } : hit;
+  });
+}
+
+/** Scores of a remote engine may be anything. */
+function isNumber(value: unknown): value is number {
+  return Number.isFinite(value);
 }

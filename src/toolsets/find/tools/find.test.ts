@@ -102,3 +102,21 @@ test('a source cancelled with the call ends it without an incident', async () =>
   await assert.rejects(running, { code: 'cancelled' });
   assert.deepEqual(logged, []);
 });
+
+test('contract §8: a hit that is unsure and alone in its source stays below the answer of another source', async () => {
+  const one = (prefix: string, relevance: number, logit: number, lead: number): SourceAnswer => ({
+    hits: hits(prefix, 1).hits.map((hit) => ({ ...hit, relevance, scores: { logit, lead } })),
+  });
+  const sources = [
+    source('kb', async () => one('kb', 0.6, -3.5, 1.3)),
+    source('context', async () => one('context', 0.94, 2, 5)),
+  ];
+  const relevanceOf = async (some: SearchSource[]) => {
+    const { results } = (await find(some, {})) as unknown as { results: { source: string; relevance: number }[] };
+    return Object.fromEntries(results.map(({ source: name, relevance }) => [name, relevance]));
+  };
+  const together = await relevanceOf(sources);
+  assert.ok((together['context'] ?? 0) > 0.9, JSON.stringify(together));
+  assert.ok((together['kb'] ?? 1) < 0.1, JSON.stringify(together));
+  assert.deepEqual(await relevanceOf(sources.slice(0, 1)), { kb: 0.6 });
+});
