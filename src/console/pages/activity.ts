@@ -37,7 +37,7 @@ export function activityPage({ query }: Visit, deps: ActivityDeps, now: number):
     layout: 'wide',
     body: html`${pageHeader({
       title: 'Activity',
-      meta: 'What clients asked and got since this server started. Updates every few seconds.',
+      meta: 'Calls of clients and their results since this server started. Updates every few seconds.',
     })}
 <div id="plots" class="plots" data-refresh="${refreshMs}">${plots(deps.activity, now)}</div>
 ${tabs(

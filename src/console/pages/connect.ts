@@ -31,12 +31,12 @@ export function connectPage({ url, needsToken, snippets, clients, mayAddToken }:
   const flags = port === '' || port === usualPort ? '' : ` --port ${port}`;
   return {
     title: 'Connect',
-    body: html`${pageHeader({ title: 'Connect a client', meta: 'Copy the entry into the file of your client, or let carrel init write it.' })}
+    body: html`${pageHeader({ title: 'Connect a client', meta: 'Copy the entry into the configuration file of your client, or let carrel init write it.' })}
 <div class="stack">
 ${card(html`<div class="row"><span class="label">MCP endpoint</span>${copyable('url', url)}</div>
 ${
   needsToken &&
-  html`<p class="meta">Clients send their token as <code>Authorization: Bearer</code>. Entries below name it; put yours in its place. ${mayAddToken && html`<a href="/tokens/new">Add a token</a>`}</p>`
+  html`<p class="meta">Clients send their token as <code>Authorization: Bearer</code>. The entries below have a placeholder: replace it with your token. ${mayAddToken && html`<a href="/tokens/new">Add a token</a>`}</p>`
 }`)}
 <div class="grid clients">${snippets.map((snippet) => clientCard(snippet, flags, lastOf(snippet, clients ?? [])))}</div>
 <p class="meta">From a checkout, <code>carrel</code> is <code>npx node bin/carrel.js</code>. <code>carrel init</code> keeps a backup of each file it changes.</p>
@@ -70,7 +70,7 @@ function clientCard(
 ${copyable(`${id}-command`, command)}
 ${
   entry === undefined
-    ? html`<p class="meta">Its file takes no URL. This command lets it start a server of its own; or add the URL in its settings.</p>`
+    ? html`<p class="meta">Its file does not accept a URL. This command makes it start its own server; or add the URL in its settings.</p>`
     : html`<div class="row">${button('Copy entry', { icon: 'copy', isSmall: true, attributes: { type: 'button', 'data-copy': `#${id}-entry`, hidden: true } })}<span class="meta">for <code>${entry.file}</code></span></div>
 <details><summary class="meta">Show entry</summary><pre id="${id}-entry">${entry.text}</pre></details>`
 }

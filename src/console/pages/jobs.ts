@@ -49,7 +49,7 @@ export async function jobsPage({ tools, query }: Visit, pace: Pace, now: number)
     title: 'Files',
     layout: 'wide',
     toast: toastOf(query),
-    body: html`${pageHeader({ title: 'Files', meta: 'Add files to the knowledge base and follow what becomes of them.', actions: addActions(tools) })}
+    body: html`${pageHeader({ title: 'Files', meta: 'Add files to the knowledge base and follow their progress.', actions: addActions(tools) })}
 ${tools.has('kb_upload_start') && dropZone()}
 <div id="jobs" class="stack" aria-live="polite" data-refresh="${isBusy ? '1000' : '5000'}">
 ${
@@ -142,9 +142,9 @@ const changes: Record<string, string> = {
   tags: 'Tags changed',
   note: 'Edited',
   move: 'Moved',
-  bulk_delete: 'Several deleted',
-  bulk_tags: 'Tags of several changed',
-  bulk_set_tags: 'Tags of several replaced',
+  bulk_delete: 'Documents deleted',
+  bulk_tags: 'Tags of documents changed',
+  bulk_set_tags: 'Tags of documents replaced',
 };
 
 const phases: Record<string, string> = {

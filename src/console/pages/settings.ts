@@ -54,7 +54,7 @@ export function settingsPage({ query }: Visit, settings: readonly ShownSetting[]
     title: 'Settings',
     body: html`${pageHeader({
       title: 'Settings',
-      meta: html`${plural(settings.length, 'setting')}, ${settings.filter(isSet).length} set by you. They are read at the start: <code>carrel config</code> shows how to set each.`,
+      meta: html`${plural(settings.length, 'setting')}, ${settings.filter(isSet).length} set by you. They are read at startup; <code>carrel config</code> shows how to set each.`,
       actions: copyable('data-folder', dataDir),
     })}
 <form class="filters" method="get" action="/settings" data-live="#list">

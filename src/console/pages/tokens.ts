@@ -100,7 +100,7 @@ ${
 }
 
 const firstWarning =
-  'From the first token on, every HTTP client needs one, and so does this console. carrel token revoke --all undoes that.';
+  'Once a token exists, every HTTP client needs one, including this console. carrel token revoke --all undoes that.';
 
 function rightsCell(rights: Rights): Html {
   const { toolsets, readOnly, collections, threads } = rights;
@@ -186,7 +186,10 @@ async function addToken(
     },
   );
   if (!(await store.add(stored))) {
-    throw new CarrelError('invalid_arguments', `There is a token ${name} already. Choose another name, or revoke it.`);
+    throw new CarrelError(
+      'invalid_arguments',
+      `A token named ${name} already exists. Choose another name, or revoke it first.`,
+    );
   }
   return {
     title: 'Token added',
@@ -194,7 +197,7 @@ async function addToken(
 ${card(html`<p>This is the token of <b>${name}</b>. Copy it now: it is not stored and cannot be shown again.</p>
 ${copyable('token', token)}
 <p class="meta">Clients send it as <code>Authorization: Bearer</code>.</p>`)}
-${principal === undefined && notice('Every HTTP client needs a token from now on, and so does this console: sign in with it.', 'warn')}
+${principal === undefined && notice('From now on every HTTP client needs a token, including this console: sign in with it.', 'warn')}
 <p class="row">${linkButton(path, 'Done')}${linkButton('/connect', 'Connect a client', { icon: 'plug' })}</p>`,
   };
 }

@@ -104,7 +104,7 @@ export async function trashPage({ tools, query }: Visit): Promise<Page> {
     toast: toastOf(query, current),
     body: html`${pageHeader({
       title: 'Trash',
-      meta: `Deleted things stay here for ${keptDays} days.`,
+      meta: `Deleted items stay here for ${keptDays} days.`,
       actions: canChange && items.length > 0 && emptyButton(current, items, total),
     })}
 ${tabs(

@@ -159,7 +159,7 @@ ${confirmButton({
   id: `remove-${id}`,
   label: 'Remove',
   question: `Remove ${url.length > 80 ? `${url.slice(0, 80)}…` : url}?`,
-  detail: 'It is not refreshed any longer.',
+  detail: 'It will no longer be refreshed.',
   action: `${path}/${id}/remove`,
   fields: documents === 0 ? html`` : checkbox(`Also delete its ${plural(documents, 'document')}`, 'documents'),
   look: { isSmall: true, icon: 'trash-2', kind: 'quiet' },
@@ -199,13 +199,13 @@ ${select({
 ${field({ label: 'Collection', name: 'collection', placeholder: 'documents' })}
 ${field({ label: 'Tags', name: 'tags', placeholder: 'Separate with commas' })}</div>
 <details><summary>Limits and filters</summary><div class="form-grid">
-${field({ label: 'Depth of links', name: 'depth', type: 'number', placeholder: '3', attributes: { min: 0, max: 50 } })}
-${field({ label: 'Pages at most', name: 'pages', type: 'number', placeholder: '1000', attributes: { min: 1, max: 20_000 } })}
-${field({ label: 'Only paths like', name: 'include', placeholder: 'guide/**, api/*.html' })}
-${field({ label: 'Not paths like', name: 'exclude', placeholder: '**/archive/**' })}
-${field({ label: 'Version', name: 'version', placeholder: '2.4', hint: 'Becomes a tag that searches filter by.' })}</div></details>
+${field({ label: 'Link depth', name: 'depth', type: 'number', placeholder: '3', attributes: { min: 0, max: 50 } })}
+${field({ label: 'Max pages', name: 'pages', type: 'number', placeholder: '1000', attributes: { min: 1, max: 20_000 } })}
+${field({ label: 'Include paths', name: 'include', placeholder: 'guide/**, api/*.html' })}
+${field({ label: 'Exclude paths', name: 'exclude', placeholder: '**/archive/**' })}
+${field({ label: 'Version', name: 'version', placeholder: '2.4', hint: 'Becomes a tag to filter searches by.' })}</div></details>
 ${button('Add source', { kind: 'primary' })}</form>`)}
-<p class="meta">robots.txt is followed, and each host gets at most one request a second.</p></div>`,
+<p class="meta">robots.txt is followed, and each host gets at most one request per second.</p></div>`,
   };
 }
 

@@ -36,7 +36,7 @@ export function plot({ name, points, unit = 'count', kind = 'bars', summary }: P
   const known = points.flatMap(({ value }) => value ?? []);
   const top = niceTop(Math.max(0, ...known), unit);
   const highest = Math.max(0, ...known);
-  const said = highest === 0 ? `${name}: nothing in this time` : `${name}: at most ${plotValue(highest, unit)}`;
+  const said = highest === 0 ? `${name}: no data` : `${name}: at most ${plotValue(highest, unit)}`;
   const [first, second] = points;
   const values = points.map(({ value }) => value ?? '').join();
   const ticks = [0, 0.5, 1].map((share) => points[Math.round(share * (points.length - 1))]?.at ?? 0);
