@@ -48,7 +48,7 @@ function withBounds(page: string): string {
     ({ name, max, unit }) => `| ${name.replace(/\w+_\w+/g, '`$&`')} | ${max.toLocaleString('en')} ${unit} |`,
   );
   const [before, after] = ['<!-- bounds -->', '<!-- /bounds -->'].map((mark) => page.indexOf(mark));
-  const table = ['<!-- bounds -->', '| of | at most |', '|---|---|', ...rows, ''].join('\n');
+  const table = ['<!-- bounds -->', '| limit | maximum |', '|---|---|', ...rows, ''].join('\n');
   return `${page.slice(0, before)}${table}${page.slice(after)}`;
 }
 
@@ -91,7 +91,7 @@ const kindSections: Readonly<Record<ErrorKind, string>> = {
   forbidden: 'A rule of the operator refuses the call. Only the operator can change that.',
   upstream: 'Something outside Carrel failed. The same call may succeed later.',
   timeout: 'Something took too long. Narrow the request, or raise the limit.',
-  cancelled: 'Somebody stopped the call.',
+  cancelled: 'The caller or the user stopped the call.',
   config: 'Fix the configuration and start again. A supervisor must not retry.',
   internal: 'Please report it, with the incident id and the log around it.',
 };

@@ -22,9 +22,9 @@ const version = '2.2.2';
 
 /** Tests that may fail, and why. */
 const expectedFailures: Readonly<Record<string, string>> = {
-  server_version_is_project_version: 'it wants the version of its own package',
+  server_version_is_project_version: 'it expects the version of its own package',
   'Chunking Creates Multiple Embeddings':
-    'it wants the vectors of a long text to be counted a second after it was stored; here they are made in the background',
+    'it expects the vectors of a long text a second after storing it; here they are made in the background',
 };
 
 /** Our driver, which runs in the suite's Python environment. */

@@ -45,7 +45,7 @@ export function openConsole(
       async original(id) {
         const toolset = catalogue.toolsets.find(({ original }) => original !== undefined);
         if (toolset?.original === undefined)
-          throw new CarrelError('document_not_found', 'There are no documents here.');
+          throw new CarrelError('document_not_found', 'This server has no knowledge base.');
         return await toolset.original(id, signal);
       },
       async call(name, args) {

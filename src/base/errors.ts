@@ -38,7 +38,7 @@ export const errorCodes = {
   ],
   search_no_results: [
     'not_found',
-    'A provider searched and found nothing. Never used for a provider that blocked the request.',
+    'The search ran and found nothing. Never used for a provider that blocked the request.',
   ],
   fetch_invalid_url: ['input', "The page's address is not a URL, or the fetch rules refuse it or its redirect."],
   note_invalid: [
@@ -80,7 +80,7 @@ export const errorCodes = {
     "The caller's token may not write to this collection or thread. Reading it gives a `not_found` code instead.",
   ],
   tool_disabled: ['forbidden', 'The tool is switched off here (`--read-only`, `DISABLED_TOOLS`).'],
-  role_missing: ['forbidden', 'This engine process leaves the work to others (`KB_ROLES`). Data: `role`.'],
+  role_missing: ['forbidden', 'This engine process does not have the role for this work (`KB_ROLES`). Data: `role`.'],
   document_too_large: ['limit', 'The document has more bytes than the extractor accepts.'],
   extraction_timeout: ['timeout', 'Extracting the text took more CPU time than `KB_EXTRACT_CPU_MS`.'],
   extraction_memory: ['limit', 'Extracting the text needed more memory than an extraction process may use.'],
@@ -102,7 +102,7 @@ export const errorCodes = {
   unavailable: ['upstream', 'Something that the program needs is unavailable at the moment (exit code 69).'],
   storage_full: ['upstream', 'The disk or its quota is full. Reads and deletions still work.'],
   storage_read_only: ['upstream', 'The database can be read but not written (file mode, mount, PostgreSQL standby).'],
-  storage_busy: ['limit', 'Another process held the database too long. Try again.'],
+  storage_busy: ['limit', 'Another process kept the database locked too long. Try again.'],
   storage_corrupt: ['config', 'The file is damaged or not a database. Restore a backup.'],
   storage_lost: [
     'config',
@@ -126,7 +126,7 @@ export const errorCodes = {
   content_changed: ['input', 'The text has changed since the cursor was issued. Read it again from the start.'],
   content_fetch_disabled: ['forbidden', 'The index has no text of the document, and `contentFetch.enabled` is off.'],
   pdf_disabled: ['forbidden', 'The document is a PDF and `contentFetch.enablePdf` is off.'],
-  content_unavailable: ['upstream', "The document's address answers with a status of 400 or more."],
+  content_unavailable: ['upstream', "The document's URL answered with an error status (400 or higher)."],
   engine_unreachable: [
     'upstream',
     'The kb engine does not answer. Check that it runs and that `KB_ENGINE_URL` is right.',
@@ -151,7 +151,7 @@ export const errorCodes = {
   upload_not_found: ['not_found', 'No upload of this caller has this id, or it expired.'],
   upload_conflict: [
     'input',
-    'Different bytes for the same `chunk_index`, chunks mixed with `upload_url`, or a call during the transfer.',
+    'Other bytes for the same `chunk_index`, chunks mixed with `upload_url`, or a call during a transfer.',
   ],
   upload_incomplete: [
     'input',

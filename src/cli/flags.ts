@@ -106,7 +106,7 @@ export const addingPages: readonly FlagDescription[] = [
   toggle('site', 'URL: follow the links below it'),
   toggle('sitemap', 'URL: fetch the pages of its sitemap'),
   toggle('feed', 'URL: fetch the entries of an RSS, Atom or JSON feed'),
-  valued('depth', 'number', 'max links from the first page (default 3)'),
+  valued('depth', 'number', 'max depth of links from the first page (default 3)'),
   valued('pages', 'number', 'max pages per source (default 1000)'),
   valued('refresh', 'time', 'daily, weekly, never or hours (default weekly; feeds daily, single pages never)'),
   valued('version', 'version', 'version of the documented library; adds the tag version:<version>'),

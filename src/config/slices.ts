@@ -47,7 +47,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     min: 1,
     max: 100_000,
     env: ['CARREL_SESSIONS_MAX'],
-    description: 'Max open sessions; the least recently used one makes room.',
+    description: 'Max open sessions; beyond it, the least recently used one is closed.',
   }),
   sessionsPerCallerMax: integer({
     default: 500,
@@ -61,7 +61,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     min: 10,
     max: 100_000,
     env: ['CARREL_CONNECTIONS_MAX'],
-    description: 'Max open connections; the longest idle one makes room.',
+    description: 'Max open connections; beyond it, the longest idle one is closed.',
   }),
   connectionsPerAddressMax: integer({
     default: 500,
@@ -84,7 +84,7 @@ export const httpSlice = defineSlice('http', 'Transport', {
     min: 1,
     max: 10_080,
     env: ['CARREL_SESSION_IDLE_MINUTES'],
-    description: 'A session that is unused for this long is closed.',
+    description: 'An unused session is closed after this time.',
   }),
   messageBytesMax: integer({
     default: 4 * 1024 * 1024,
@@ -158,7 +158,7 @@ export const sharingSlice = defineSlice('sharing', 'One process for several clie
     max: 86_400,
     env: ['CARREL_IDLE_SECONDS'],
     description:
-      'On stdio: how long the shared process stays after its last client has left. 0: it ends with that client.',
+      'On stdio: how long the shared process keeps running after its last client leaves. 0: it exits with that client.',
   }),
 });
 
@@ -177,7 +177,7 @@ export const logSlice = defineSlice('log', 'Logging', {
     default: 'info',
     env: ['LOG_LEVEL'],
     aliases: pythonLevels,
-    description: 'The least severe level in the log file. `--debug` means debug, on stderr too.',
+    description: 'The lowest level written to the log file. `--debug` means debug, also on stderr.',
   }),
   fileBytesMax: integer({
     default: 10 * 1024 * 1024,

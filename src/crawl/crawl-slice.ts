@@ -7,14 +7,14 @@ export const crawlSlice = defineSlice('crawl', 'Web sources', {
     default: `Carrel/${version}`,
     env: ['FETCH_USER_AGENT'],
     description:
-      'How crawls introduce themselves. Name Carrel and how to reach you: `Carrel/1.0 (+mailto:web@example.org)`. The name before the slash is what robots.txt rules are matched with.',
+      'How crawls introduce themselves. Name Carrel and how to reach you: `Carrel/1.0 (+mailto:web@example.org)`. robots.txt rules are matched by the name before the slash.',
   }),
   ownHosts: targets(
     list({
       default: [],
       env: ['FETCH_OWN_HOSTS'],
       description:
-        'Hosts of your own that need no pause between requests: host, host:port or *.domain, separated by commas. All others get at most one request a second.',
+        'Your own hosts, which need no pause between requests: host, host:port or *.domain, separated by commas. Other hosts get at most one request per second.',
     }),
   ),
   sourceBytesMax: integer({
@@ -22,14 +22,14 @@ export const crawlSlice = defineSlice('crawl', 'Web sources', {
     min: 1024 * 1024,
     max: 1024 ** 4,
     env: ['FETCH_SOURCE_BYTES_MAX'],
-    description: 'Bytes that one run of a source may download.',
+    description: 'Max bytes that one run of a source downloads.',
   }),
   sourceCpuMinutes: integer({
     default: 60,
     min: 1,
     max: 100_000,
     env: ['FETCH_SOURCE_CPU_MINUTES'],
-    description: 'Minutes of CPU time that one run of a source may take to read its pages.',
+    description: 'Max CPU time for reading the pages of one run, in minutes.',
   }),
   ...fetchFields,
 });

@@ -67,7 +67,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
           waitMs = Math.ceil(held.nextAt - performance.now());
           if (waitMs > 0) await delay(waitMs, undefined, { signal: own });
         }
-        if (held.isLost) throw new Error('another process fetches from this host');
+        if (held.isLost) throw new Error('another process is fetching from this host');
         try {
           return await send();
         } finally {

@@ -111,7 +111,7 @@ export function createRetries(context: RunContext): Retries {
       if (hostFailures >= hostFailuresMax) {
         throw new CarrelError(
           'fetch_failed',
-          `${name} failed ${hostFailures} times in a row (${reason}). The next refresh goes on.`,
+          `${name} failed ${hostFailures} times in a row (${reason}). The next refresh continues from here.`,
         );
       }
       const attempt = (attempts.get(page.key) ?? 0) + 1;

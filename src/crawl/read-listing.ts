@@ -22,7 +22,10 @@ export async function readFeedPages(
 ): Promise<Map<string, ListedPage>> {
   const { entries } = await readOne(url, deps, signal);
   if (entries.length === 0) {
-    throw new CarrelError('fetch_failed', `${url} is not a feed, or lists nothing. RSS, Atom and JSON Feed are read.`);
+    throw new CarrelError(
+      'fetch_failed',
+      `${url} is not a feed, or lists nothing. Supported: RSS, Atom and JSON Feed.`,
+    );
   }
   return byAddress(entries);
 }

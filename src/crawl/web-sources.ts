@@ -106,7 +106,7 @@ export function readRequest(request: SourceRequest): { url: string; tags: string
   if (url === undefined) {
     throw fault(`url must be an http or https address without a password, of at most ${urlCharsMax} characters`);
   }
-  if (feed && (site || sitemap)) throw fault('feed goes with neither site nor sitemap: choose one');
+  if (feed && (site || sitemap)) throw fault('feed cannot be combined with site or sitemap. Choose one');
   const isPage = !site && !sitemap && !feed;
   const settings: SourceSettings = {
     follows: site,

@@ -16,21 +16,21 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     min: 1,
     max: 64,
     env: ['KB_WORKERS'],
-    description: 'Files ingested at the same time.',
+    description: 'Max files ingested at the same time.',
   }),
   defaultTop: integer({
     default: 10,
     min: 1,
     max: 100,
     env: ['KB_DEFAULT_TOP'],
-    description: 'Results of a search that does not say how many it wants.',
+    description: 'Default number of search results.',
   }),
   bulkSafetyPercent: integer({
     default: 70,
     min: 0,
     max: 100,
     env: ['KB_BULK_SAFETY_PERCENT'],
-    description: 'A bulk operation on a larger share of all documents needs `force`.',
+    description: 'A bulk operation on more than this percentage of all documents needs `force`.',
   }),
   fileBytesMax: integer({
     default: 64 * 1024 * 1024,
@@ -66,7 +66,7 @@ export const engineSlice = defineSlice('engine', 'Knowledge base engine', {
     max: 1024 ** 4,
     env: ['KB_DELETED_BYTES_MAX'],
     description:
-      'Deleted documents can be restored for 30 days, up to this many bytes; the latest stay. 0: deleted at once.',
+      'Deleted documents can be restored for 30 days, up to this many bytes in total; the oldest are removed first. 0: deletions are final.',
   }),
   extractCpuMs: integer({
     default: 300_000,

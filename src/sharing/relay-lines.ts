@@ -139,9 +139,7 @@ export function relayLines(
       return;
     }
     if (losses.length > lossesMax) {
-      errors.write(
-        'carrel: the process that serves this client ends again and again; see the log in the data folder\n',
-      );
+      errors.write('carrel: the process that serves this client keeps exiting; see the log in the data folder\n');
       finish(exitCodes.unavailable);
       return;
     }
@@ -151,7 +149,9 @@ export function relayLines(
       return;
     }
     if (found.kind === 'alone')
-      errors.write('carrel: the process that served this client has ended, and cannot be replaced\n');
+      errors.write(
+        'carrel: the process that served this client exited and cannot be replaced; see the log in the data folder\n',
+      );
     finish(found.kind === 'failed' ? found.code : exitCodes.unavailable);
   };
 

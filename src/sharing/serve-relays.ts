@@ -106,7 +106,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
       try {
         read(chunk);
       } catch (error) {
-        log.warn('a relay was cut off', { error });
+        log.warn('disconnected a relay that sent invalid data', { error });
         socket.destroy();
       }
     });

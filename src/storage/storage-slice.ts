@@ -18,7 +18,7 @@ export const storageSlice = defineSlice('storage', 'Storage', {
     default: 'auto',
     env: ['FTS_LANGUAGE'],
     description:
-      'The language whose word forms full-text search matches. auto keeps the language of the database, english in a new one. After a change, the next start tokenises all stored texts again.',
+      'The language whose word forms full-text search matches. auto keeps the language of an existing database and uses english in a new one. After a change, the next start tokenises all stored texts again.',
   }),
   // Secret as a whole, because it usually contains a password.
   postgresUrl: secret({

@@ -238,7 +238,7 @@ test('an ingestion is followed as a task across kill -9, and cancelled through i
   await first.exited;
   const { url } = await startCarrel(t, ['kb'], { ...options, folder: first.folder, dataDir: first.dataDir });
   const working = await ask(url, 'tasks/get', { taskId: kept['taskId'] });
-  assert.deepEqual([working['status'], working['statusMessage']], ['working', 'Ingesting: begun.']);
+  assert.deepEqual([working['status'], working['statusMessage']], ['working', 'Ingesting: starting.']);
   for (const job of engine.jobs) job.status = 'done';
   const { status, result } = await ended(url, kept['taskId']);
   const { status: ingested, document_id: id } = (result as Fields)['structuredContent'] as Fields;

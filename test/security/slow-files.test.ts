@@ -21,7 +21,7 @@ test('poisoned PDFs do not hold up small files', async (t) => {
   await assertTakenIn(engine, 'heron');
   // With no small file left, the other poisoned one is tried, and then yields again.
   const other = `/jobs/${poisoned[1]}`;
-  while (!String((await engine.get(other))['error']).includes('waits for its turn')) await pause(200);
+  while (!String((await engine.get(other))['error']).includes('is queued with other large files')) await pause(200);
   await assertTakenIn(engine, 'bittern');
   for (const status of await statuses()) assert.match(status, /^(queued|processing)$/);
 });

@@ -21,7 +21,7 @@ export function createReasons(): Reasons {
   const reasons = new Map<string, Reason>();
   return {
     add(event) {
-      const text = event.event === 'failed' ? `failed: ${event.error}` : 'already there: the same bytes are stored';
+      const text = event.event === 'failed' ? `failed: ${event.error}` : 'already stored (same bytes)';
       // Messages that differ only in a number or incident id share a reason.
       const key = text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/g, '#');
       const reason = reasons.get(key) ?? { text, paths: [], count: 0 };

@@ -91,7 +91,7 @@ test('the summary groups failures and duplicates by reason, with three files eac
     '  and 2 more',
     '1 failed: It has a password.',
     '  /f/x.doc',
-    '1 already there: the same bytes are stored',
+    '1 already stored (same bytes)',
     '  /f/y.md (document 4)',
     '0 added, 1 already there, 6 failed, 1.0 s',
     '',

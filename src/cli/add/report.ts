@@ -116,7 +116,7 @@ function describe(event: AddEvent): string | undefined {
     case 'watching':
       return `watching ${event.folders.join(', ')}`;
     case 'in_step':
-      return `in step: ${counted(event.files, 'file')}`;
+      return `in sync: ${counted(event.files, 'file')}`;
     case 'embedding':
       return undefined;
     case 'summary':

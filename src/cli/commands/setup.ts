@@ -88,7 +88,7 @@ export const setupCommands: readonly GroupedCommand[] = [
   {
     name: 'bench',
     summary: 'measures startup, ingestion and search on this machine in about a minute',
-    more: "Ingests generated documents into a temporary folder with SQLite. Of your settings, only the embedding model's apply.",
+    more: 'Ingests generated documents into a temporary folder with SQLite. Of your settings, only those of the embedding model are used.',
     flags: [valued('documents', 'number', 'number of documents (default 200)'), jsonFlag],
   },
   {

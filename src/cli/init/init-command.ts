@@ -61,7 +61,7 @@ async function chooseOffer({ flags }: CommandLine, person: Person | undefined): 
   const folder =
     typeof flags['allow'] === 'string'
       ? flags['allow']
-      : ((await person?.ask('A folder whose files agents may add by path? [none] ')) ?? '');
+      : ((await person?.ask('Which folder may agents add files from by path? [none] ')) ?? '');
   if (folder !== '') checkFolders(folder);
   return { tools, allow: folder };
 }
@@ -106,7 +106,7 @@ async function choose(machine: Machine, person: Person | undefined): Promise<Cli
     say('Run carrel init <client> to connect one, or carrel init all to connect all of these.');
     return [];
   }
-  const answer = await person.ask('Connect which? (names, all, or Enter for none) ');
+  const answer = await person.ask('Which ones to connect? (names, all, or Enter for none) ');
   return answer
     .split(/[\s,]+/)
     .filter((word) => word !== '')
@@ -117,7 +117,7 @@ function checkReach(client: Client, target: Target): void {
   if ('launch' in target || client.remote !== undefined) return;
   throw new CarrelError(
     'invalid_usage',
-    `${client.title} cannot be given a URL in its file. Drop --http, or add the URL under Settings > Connectors.`,
+    `${client.title} does not accept a URL in its file. Omit --http, or add the URL under Settings > Connectors.`,
   );
 }
 

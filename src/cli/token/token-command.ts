@@ -42,7 +42,7 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
     if (line.flags['json'] === true) printJson({ name, token, ...describedRights(rights), expires_at: expiresAt });
     else {
       process.stdout.write(`${token}\n`);
-      process.stderr.write('carrel: this is the token. It is not stored and cannot be shown again.\n');
+      process.stderr.write('carrel: copy the token now. It is not stored and cannot be shown again.\n');
     }
     if (isFirst) process.stderr.write(`carrel: ${firstToken}\n`);
   },
@@ -73,7 +73,8 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
 } satisfies Record<string, Action>);
 
 /** Printed at once, even with --json, because clients without a token stop working within a second. */
-const firstToken = 'every HTTP client needs a token now, also on this machine. carrel token revoke --all undoes that.';
+const firstToken =
+  'from now on every HTTP client needs a token, even on this machine. carrel token revoke --all undoes that.';
 
 function requestOf(line: CommandLine, name: string): TokenRequest {
   const expires = line.flags['expires'];

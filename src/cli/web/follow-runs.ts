@@ -46,7 +46,10 @@ export async function followRuns(line: CommandLine, engine: LocalEngine, runs: r
   } catch (error) {
     bar.clear();
     if (!signal.aborted) throw error;
-    throw new CarrelError('cancelled', 'Stopped. A running server continues; so does carrel sources refresh --wait.');
+    throw new CarrelError(
+      'cancelled',
+      'Stopped. A running server continues the work; to continue here, run carrel sources refresh --wait.',
+    );
   } finally {
     release();
   }

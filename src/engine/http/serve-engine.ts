@@ -124,7 +124,7 @@ export async function serveEngine(options: EngineServiceOptions): Promise<Engine
     },
     {
       bodyTimeoutMs: () => fileTimeoutMs,
-      onError: (error) => log.warn('a connection was not accepted', { error }),
+      onError: (error) => log.warn('connection rejected', { error }),
       onRefused: () => recorder?.connectionRefused(),
       ...(options.listenLimits ? { limits: options.listenLimits } : {}),
     },
@@ -207,7 +207,7 @@ function respondError(request: IncomingMessage, response: ServerResponse, thrown
   if (response.destroyed) return;
   if (response.headersSent) {
     // The answer has started and cannot be completed. Destroying it shows the client that it is incomplete.
-    log.warn('an answer broke off', { path: request.url });
+    log.warn('a response was interrupted', { path: request.url });
     response.destroy();
     return;
   }

@@ -29,8 +29,9 @@ export async function submitForm(call: RouteCall, fileBytesMax: number): Promise
     return;
   }
   const { accepted: _, ...known } = outcome;
-  const place = known.document_id === undefined ? `waits as job ${known.job_id}` : `is document ${known.document_id}`;
-  respondJson(response, 409, { error: 'duplicate', detail: `The same content ${place} already.`, ...known });
+  const place =
+    known.document_id === undefined ? `queued as job ${known.job_id}` : `stored as document ${known.document_id}`;
+  respondJson(response, 409, { error: 'duplicate', detail: `The same content is already ${place}.`, ...known });
 }
 
 async function submit({ file, fields }: SubmittedForm, { engine }: RouteCall): Promise<SubmitOutcome> {
@@ -138,7 +139,7 @@ function parse(request: IncomingMessage, events: FormEvents): Promise<void> {
       if (isTransferEncoded(transferEncoding)) return stop(transferEncoded());
       if (name !== 'file' || seen > 1) return stop(fault('The form must have one file, in the field "file"'));
       // Fails when the form does, so that nobody waits for bytes that never arrive.
-      form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was given up')));
+      form.once('close', () => stream.destroyed || stream.destroy(new Error('the form was abandoned')));
       events.onFile(unescaped(filename ?? ''), stream).catch(stop);
     });
     form.on('field', (name, value, nameTruncated, valueTruncated, transferEncoding) => {

@@ -81,7 +81,7 @@ export async function ingest(job: ClaimedJob, call: IngestCall, deps: IngestDeps
     if (call.signal.aborted) return deps.storage.originals.release([job.contentHash]).then(() => {});
     const error = isCarrelError(thrown) ? thrown : unexpected(thrown, job, deps.log);
     if (call.quick && error.code === 'extraction_timeout') {
-      const message = 'This file takes long to read and waits for its turn.';
+      const message = 'This file takes long to read and is queued with other large files.';
       await onceAnswered(() => ingestion.postpone({ ...own, delayMs: 0, message }), call.signal);
       return;
     }

@@ -173,7 +173,7 @@ test('an engine that breaks off, redirects, is none or is not ready has its own 
     response.writeHead(200, { 'content-length': '1000' }).write('{"version"');
     setImmediate(() => response.destroy());
   });
-  assert.match((await fails(engine.status(), 'engine_error')).message, /broke off/);
+  assert.match((await fails(engine.status(), 'engine_error')).message, /was truncated/);
   fake.interrupt((response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
   assert.match((await fails(engine.status(), 'engine_error')).message, /redirect/);
   fake.interrupt((response) => response.writeHead(200).end('<html>hello</html>'));

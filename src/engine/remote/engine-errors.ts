@@ -21,7 +21,7 @@ const messages: Partial<Record<ErrorCode, string>> = {
   upload_too_large:
     'The engine does not accept a file of this size. Split it, or ask the operator to raise KB_FILE_BYTES_MAX.',
   role_missing:
-    'This kb engine leaves the work to others (KB_ROLES). The operator must set KB_ENGINE_URL to one that does it.',
+    'This kb engine does not have the role for this work (KB_ROLES). The operator must set KB_ENGINE_URL to an engine that does.',
   invalid_arguments: "The kb engine rejected the arguments. Check them against the tool's description.",
 };
 
@@ -50,7 +50,7 @@ export function answerError(answer: ServiceAnswer, meanings: Meanings): CarrelEr
 
 /** For a list whose pages repeat, or that has too many. */
 export function endlessError(): CarrelError {
-  const message = 'The kb engine answers a list in endless pages. The operator must check KB_ENGINE_URL.';
+  const message = 'The kb engine returns an endless list. The operator must check KB_ENGINE_URL.';
   return new CarrelError('engine_error', message, { data: { httpStatus: 200 } });
 }
 
@@ -83,7 +83,7 @@ export function failureError(error: unknown, timeoutMs: number): unknown {
     case 'too_large':
       return new CarrelError('engine_error', "The kb engine's answer is too large. Ask for less.", { data });
     case 'incomplete':
-      return new CarrelError('engine_error', "The kb engine's answer broke off. Try again.", {
+      return new CarrelError('engine_error', "The kb engine's answer was truncated. Try again.", {
         cause: error.cause,
         data,
       });

@@ -53,7 +53,7 @@ export function askWithinCall(request: AskingRequest, answerMs = answerMsDefault
       } catch (error) {
         if (request.signal.aborted) throw new CarrelError('cancelled', 'The call was cancelled.', { cause: error });
         if (error instanceof Error && 'code' in error && error.code === rpcCodes.methodNotFound) return undefined;
-        throw new CarrelError('not_confirmed', `The user was asked, but there is no usable answer. ${nothingDone}`, {
+        throw new CarrelError('not_confirmed', `The user was asked, but gave no usable answer. ${nothingDone}`, {
           cause: error,
         });
       }

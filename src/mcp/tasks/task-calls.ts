@@ -98,7 +98,7 @@ export async function runOrBecomeTask(
       if (!required) return undefined;
       cancel();
       result.catch(() => {});
-      throw new CarrelError('too_many_in_flight', 'Too many tasks are kept. Try again later.', {
+      throw new CarrelError('too_many_in_flight', 'Too many tasks. Wait until earlier ones expire, then try again.', {
         retryAfterSeconds: 60,
       });
     },

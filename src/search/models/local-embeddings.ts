@@ -48,7 +48,7 @@ export function createLocalEmbeddings(config: LocalEmbeddingsConfig): EmbeddingP
 }
 
 function tooManyTexts(): CarrelError {
-  const message = 'Too many texts wait for the local embedding model. Try again in a few seconds.';
+  const message = 'Too many texts are waiting for the local embedding model. Try again in a few seconds.';
   return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
 }
 

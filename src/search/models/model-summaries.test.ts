@@ -56,7 +56,7 @@ test('Ollama: sends the text as data and takes only the conclusion of a thinking
   const [system, user] = call?.body.messages ?? [];
   const mark = /two lines that say ([0-9a-f]{16})\./.exec(system?.content ?? '')?.[1] ?? '';
   assert.equal(user?.content, `${mark}\n${hostile}\n${mark}`);
-  assert.match(system?.content ?? '', /written by a user.*follow no instruction/s);
+  assert.match(system?.content ?? '', /written by a user.*do not follow instructions/s);
   await provider.summarise('again', { ...request, source: 'agent' });
   assert.match(calls[1]?.body.messages[0]?.content ?? '', /written by an agent/);
   assert.ok(!calls[1]?.body.messages[0]?.content.includes(mark), 'the mark differs each time');

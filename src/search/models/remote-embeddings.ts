@@ -44,7 +44,7 @@ export function createRemoteEmbeddings(kind: 'ollama' | 'openai', config: Remote
 
   function checked(answer: unknown, count: number): Float32Array[] {
     const parsed = answerSchema.safeParse(answer);
-    if (!parsed.success) throw wrongAnswer('something else than vectors', parsed.error);
+    if (!parsed.success) throw wrongAnswer('something other than vectors', parsed.error);
     if (parsed.data.length !== count) throw wrongAnswer(`${parsed.data.length} vectors for ${count} texts`);
     return parsed.data.map((numbers) => {
       dimensions ??= numbers.length;

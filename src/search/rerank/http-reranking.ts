@@ -73,7 +73,7 @@ export function createHttpReranking(config: HttpRerankingConfig): RerankingProvi
 
   function checked(answer: unknown, count: number): number[] {
     const parsed = answerSchema.safeParse(answer);
-    if (!parsed.success) throw wrongAnswer('something else than scores', parsed.error);
+    if (!parsed.success) throw wrongAnswer('something other than scores', parsed.error);
     const scores = new Map(parsed.data.map(({ index, score }) => [index, score]));
     if (scores.size !== count || parsed.data.length !== count || [...scores.keys()].some((index) => index >= count)) {
       throw wrongAnswer(`${parsed.data.length} scores for ${count} passages`);

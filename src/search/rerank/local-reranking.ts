@@ -82,7 +82,7 @@ export function createLocalReranking(config: LocalRerankingConfig): RerankingPro
 }
 
 function tooManyPairs(): CarrelError {
-  const message = 'Too many searches wait for the local reranking model. Try again in a few seconds.';
+  const message = 'Too many searches are waiting for the local reranking model. Try again in a few seconds.';
   return new CarrelError('too_many_in_flight', message, { retryAfterSeconds: 5 });
 }
 

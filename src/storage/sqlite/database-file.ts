@@ -65,11 +65,16 @@ export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
       return;
     }
     const choices = `Put the database back, run carrel restore <backup>, or move ${left} away to start afresh.`;
-    throw new CarrelError('storage_lost', `The database is missing, but its leftovers are there: ${left}. ${choices}`);
+    throw new CarrelError(
+      'storage_lost',
+      `The database is missing, but other files of it are still there: ${left}. ${choices}`,
+    );
   }
   if (!found.isFile()) {
-    const what = found.isDirectory() ? 'a folder. Name a file in it' : 'neither a file nor a new one. Name a file';
-    throw new CarrelError('invalid_config', `The path of the database (DB_PATH) is ${what} instead.`);
+    const what = found.isDirectory()
+      ? 'a folder. Set it to a file in that folder'
+      : 'not a regular file. Set it to one';
+    throw new CarrelError('invalid_config', `The database path (DB_PATH) is ${what}.`);
   }
   if (found.size > 0) return;
   const choices = 'Put the database back, or delete the file and run carrel restore <backup> or start afresh.';

@@ -17,7 +17,7 @@ export function realDatabase(path: string): string {
     return realpathSync(path);
   } catch (cause) {
     if (systemCode(cause) !== 'ELOOP') return linkedTo(path);
-    const message = `The links from ${path} lead back to themselves. Remove them, or choose another path (DB_PATH).`;
+    const message = `The symbolic links at ${path} form a loop. Remove them, or choose another path (DB_PATH).`;
     throw new CarrelError('invalid_config', message, { cause });
   }
 }

@@ -56,14 +56,14 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 1,
     max: 10,
     env: ['SUMMARY_RETRY_MAX_ATTEMPTS'],
-    description: 'Attempts per summary request before the server is left alone for a while.',
+    description: 'Attempts per summary request before requests are paused for a while.',
   }),
   summaryBackOffSeconds: integer({
     default: 3,
     min: 0,
     max: 30,
     env: ['SUMMARY_RETRY_BASE_DELAY_S'],
-    description: 'Pause before the second attempt, in seconds; doubles with each further attempt, up to ten.',
+    description: 'Pause before the second attempt, in seconds; doubles with each further attempt, up to ten seconds.',
   }),
   summaryConcurrency: integer({
     default: 2,
@@ -138,8 +138,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     min: 0,
     max: 500,
     env: ['CHUNK_OVERLAP'],
-    description:
-      "Accepted without effect: parts don't overlap, because each vector includes a share of the whole text.",
+    description: "Accepted but ignored: parts don't overlap, because each vector includes a share of the whole text.",
   }),
   chunkAggregation: choice(['max'], {
     default: 'max',

@@ -22,7 +22,7 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
     return { ...request, idempotency: { ...idempotency, key: `${scope} ${idempotency.key}` } };
   };
   const denied = async (): Promise<never> => {
-    throw new CarrelError('internal', 'This needs unrestricted rights.');
+    throw new CarrelError('internal', 'This needs a token without restrictions.');
   };
   return {
     async store(request) {

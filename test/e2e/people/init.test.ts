@@ -114,7 +114,7 @@ test('init without a client lists the installed ones; on a terminal it asks', (t
   );
   assert.equal(content('cursor'), files['cursor']?.[1]);
   const asked = runOnTerminal(home, ['init'], { env, input: 'zed\nall\n\n', columns: 200 });
-  assert.match(asked.stdout, /Connect which\?/);
+  assert.match(asked.stdout, /Which ones to connect\?/);
   assert.match(asked.stdout, /It answers: carrel/);
   assert.match(asked.stdout, /essential or all\?.*by path\?/s);
   assert.match(content('zed'), /"carrel": \{[^}]*"serve"\s*\]/);
@@ -182,7 +182,7 @@ test('an unknown client or flag, or --http where unsupported, exits with 2', (t)
     [['curser'], /Did you mean cursor\?/],
     [['cursor', '--htpp'], /Did you mean --http\?/],
     [['cursor', '--port', 'abc'], /--port must be an integer/],
-    [['claude-desktop', '--http'], /cannot be given a URL/],
+    [['claude-desktop', '--http'], /does not accept a URL/],
   ] as const) {
     const { status, stderr } = run(...args);
     assert.equal(status, 2, stderr);

@@ -128,7 +128,7 @@ export function serverUrls(address: string, wanted: WantedServer = 'primary'): s
   if (kind !== null && !kindsOf[wanted].includes(kind)) {
     throw new CarrelError(
       'invalid_config',
-      `The address of the ${wanted} asks for other servers: remove target_session_attrs.`,
+      `target_session_attrs in the address of the ${wanted} excludes the ${wanted}. Remove it from the address.`,
     );
   }
   const places = place.includes(',') ? place.split(',') : hostsIn(settings);

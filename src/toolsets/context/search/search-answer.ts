@@ -9,7 +9,7 @@ export const listAnswer = freeAnswer(`results, count, has_more, ${sometimes}`);
 
 /** For the three text searches: their own fields plus the common ones. */
 export function searchAnswer(own: string) {
-  return freeAnswer(`${own}, and those of search_context`);
+  return freeAnswer(`${own}, and the fields of search_context`);
 }
 
 /** The offset to continue from when the answer is full; omitted entries belong to this page. */

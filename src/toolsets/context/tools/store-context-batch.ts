@@ -13,7 +13,7 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
     title: 'Store Context (Batch)',
     description: 'Saves up to 100 entries to memory in one call. atomic: all or none; otherwise the valid ones.',
     effect: 'add',
-    input: z.object({ entries: batchItems.describe('As store_context takes them.'), ...batchInput }),
+    input: z.object({ entries: batchItems.describe('Each with the arguments of store_context.'), ...batchInput }),
     output: batchOutput,
     async run(input) {
       const replaceable = await replacedEntries(entries, input.entries);

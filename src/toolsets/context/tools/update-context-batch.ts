@@ -14,7 +14,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
     title: 'Update Context (Batch)',
     description: 'Updates up to 100 memory entries in one call. atomic: all or none; otherwise the valid ones.',
     effect: 'change',
-    input: z.object({ updates: batchItems.describe('As update_context takes them.'), ...batchInput }),
+    input: z.object({ updates: batchItems.describe('Each with the arguments of update_context.'), ...batchInput }),
     output: batchOutput,
     async run(input) {
       const replaceable = await replacedEntries(entries, input.updates);

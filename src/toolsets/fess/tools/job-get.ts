@@ -11,7 +11,7 @@ export function createJobGetTool(jobs: CallJobs): Tool {
       'Retrieve progress information for a long-running operation, by the jobId that another tool returned. When it is done, result is the answer.',
     effect: 'read',
     takesNoSlot: true,
-    input: z.object({ jobId: z.string().min(1).max(100).describe('The jobId of the answer.') }),
+    input: z.object({ jobId: z.string().min(1).max(100).describe('The jobId of the earlier answer.') }),
     output: z.object({
       jobId: z.string(),
       state: z.enum(['queued', 'running', 'done', 'failed', 'cancelled']),

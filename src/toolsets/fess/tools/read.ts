@@ -14,7 +14,7 @@ export function createReadTool(documents: DocumentReader): Tool {
     openWorld: true,
     input: z.object({
       docId: z.string().min(1).max(100).describe('The doc_id of a search result.'),
-      cursor: z.string().max(2000).optional().describe('nextCursor of the chunk before.'),
+      cursor: z.string().max(2000).optional().describe('nextCursor of the previous chunk.'),
     }),
     output: z.object({
       doc_id: z.string(),

@@ -35,7 +35,7 @@ export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: 
         .min(0)
         .max(resultWindow - 1)
         .default(0)
-        .describe('First result, from 0; nextStart of the page before.'),
+        .describe('First result, from 0; nextStart of the previous page.'),
       sort: z.string().max(200).optional().describe('Such as last_modified.desc; default: most relevant first.'),
       lang: z.string().max(20).optional().describe('Such as en.'),
       facets: facetsInput.optional().describe('Counts of the results by field or query.'),

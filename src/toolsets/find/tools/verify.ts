@@ -26,7 +26,7 @@ export function createVerifyTool(texts: readonly CitableTexts[]): Tool {
         .toLowerCase()
         .refine((hash) => /^[0-9a-f]{12,64}$/.test(hash), { error: 'must have 12 to 64 hexadecimal digits' })
         .optional()
-        .describe('hash of a result (12 to 64 digits), to tell whether the text has changed.'),
+        .describe('hash of a result (12 to 64 digits), to detect changes of the text.'),
     }),
     output: freeAnswer('uri, found, changed, hash, where?, nearest?, message'),
     async run({ uri, quote, hash }, call) {

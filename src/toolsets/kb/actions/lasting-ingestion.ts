@@ -14,7 +14,7 @@ export function createLastingIngestion(engine: Pick<Engine, 'job' | 'cancelJob'>
     async check(name, { signal }, first = {}) {
       const job = await engine.job(JSON.parse(name) as JobId, { signal });
       if (job.status === 'queued') return { message: 'Queued for ingestion.' };
-      if (job.status === 'processing') return { message: `Ingesting: ${job.progress?.phase ?? 'begun'}.` };
+      if (job.status === 'processing') return { message: `Ingesting: ${job.progress?.phase ?? 'starting'}.` };
       return { answer: { ...first, ...showJob(job) } };
     },
     async stop(name) {

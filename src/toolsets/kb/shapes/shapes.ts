@@ -87,7 +87,7 @@ export const documentFields =
   'document_id, id, uri, title, doc_type, collection, tags, source_path, origin?, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
 /** The start of kb_get's answer; described there to save tokens. */
-export const documentOutput = freeAnswer('some of those of kb_get');
+export const documentOutput = freeAnswer('some fields of kb_get');
 
 const errorCharsMax = 500;
 

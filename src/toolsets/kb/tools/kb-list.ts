@@ -55,7 +55,7 @@ export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Too
     description: 'kb_list in any order, with the types of all documents.',
     effect: 'read',
     input: listInput.extend({ sort: z.enum(documentSorts).default('changed'), descending: z.boolean().default(true) }),
-    output: freeAnswer('as kb_list, and types'),
+    output: freeAnswer('the fields of kb_list, and types'),
     async run({ sort: by, descending, ...input }, call) {
       const [listed, types] = await Promise.all([
         list(engine, input, call, { by, descending }),

@@ -8,7 +8,7 @@ export function createKbStatusTool(engine: Pick<Engine, 'status'>): Tool {
     name: 'kb_status',
     title: 'Knowledge base status',
     description:
-      'Engine version, model, device, counts of documents and chunks, the queue, and whether you are authenticated.',
+      'Reports engine version, model, device, counts of documents and chunks, the queue, and whether you are authenticated.',
     effect: 'read',
     input: z.object({}),
     output: freeAnswer(

@@ -279,7 +279,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 }
 
 function checkOpen({ isReceiving, manifest: { outcome } }: Upload): void {
-  if (isReceiving) throw conflict('Bytes are arriving at upload_url. Wait until that has ended.');
+  if (isReceiving) throw conflict('Bytes are still arriving at upload_url. Wait until the transfer ends.');
   if (outcome !== undefined) throw conflict('This upload is finished. Start another with kb_upload_start.');
 }
 

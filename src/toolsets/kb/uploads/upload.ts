@@ -43,7 +43,7 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
   const problem =
     missing.length > 0
       ? `Chunks are missing: ${shown.join(', ')}${more}`
-      : `Chunks from ${indexes.length} on are missing`;
+      : `All chunks from index ${indexes.length} are missing`;
   // All bytes are there, but the indexes have a gap: nothing is left for the missing chunk.
   const advice =
     receivedBytes === totalSize

@@ -20,7 +20,7 @@ export function createSaveNoteTool(notes: NoteStore): Tool {
       source_urls: sourceUrlList().default([]),
       ...idempotencyInput,
     }),
-    output: freeAnswer('note, as those of get_note'),
+    output: freeAnswer('note, with the fields of get_note'),
     async run(input) {
       const { title, content, tags, source_urls: sourceUrls } = input;
       const idempotency = idempotencyOf('save_note', input);

@@ -23,7 +23,7 @@ export function createUpdateNoteTool(notes: NoteStore): Tool {
       source_urls: sourceUrlList().optional(),
       ...idempotencyInput,
     }),
-    output: freeAnswer('note, as those of get_note'),
+    output: freeAnswer('note, with the fields of get_note'),
     async run(input) {
       const { title, content, tags, source_urls: sourceUrls } = input;
       if ([title, content, tags, sourceUrls].every((field) => field === undefined)) {

@@ -32,7 +32,7 @@ export function createWebSearchTool({ resultsMax }: WebSearchToolConfig, chain: 
         .max(Math.max(limitMax, resultsMax))
         .default(limitDefault)
         .describe(`At most ${resultsMax}.`),
-      provider: z.enum(chain.names).optional().describe(`Asked first; default: ${chain.chosen}.`),
+      provider: z.enum(chain.names).optional().describe(`Provider to try first; default ${chain.chosen}.`),
     }),
     output: freeAnswer(
       'results: [{title, url, snippet}], provider, query, origin, attempts?: [{provider, outcome, status?}]',
