@@ -121,10 +121,12 @@ async function countOf({ passages }: Storage, most: number): Promise<number> {
   return Math.min(most, there * batchSize);
 }
 
-/** Triggers building the vector index with a first search, and waits for it. Until then searches scan every vector. */
+/** Waits for the vector index, which a search triggers. Until then searches scan every vector. */
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
-  await kb.nearest?.({ model, query: queryVectorOf(0), limit: 1 });
-  while ((await kb.models())[0]?.index === 'none') await setTimeout(500);
+  while ((await kb.models())[0]?.index === 'none') {
+    await kb.look({ model, query: queryVectorOf(0), limit: 1 });
+    await setTimeout(500);
+  }
 }
 
 async function keptDatabase(server: string, passages: number): Promise<TestDatabase> {

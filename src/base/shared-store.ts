@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 /**
  * Short-lived state that processes share: running calls, uploads, counters. Each thing has an id within its kind and numbered
  * parts; expired ones count as absent. Exists only if the database is a server: processes on one SQLite file share a folder
@@ -67,3 +69,34 @@ export type Notice =
   | { readonly about: 'job'; readonly id: string }
   | { readonly about: 'session'; readonly id: string; readonly what: 'ended' }
   | { readonly about: 'session'; readonly id: string; readonly what: 'in' | 'out'; readonly message: object };
+
+/** A process that dies with a lease blocks the others for this long. */
+const leaseMs = 30_000;
+const lookMs = 100;
+
+/**
+ * Runs work that only one process may do at a time. The lease is a row, not an advisory lock: a pooler in transaction mode keeps
+ * no session that could hold a lock between statements. `renew` runs with each renewal.
+ */
+export async function withLease<Result>(
+  shared: Pick<SharedStore, 'add' | 'put' | 'remove'>,
+  thing: ThingName,
+  work: () => Promise<Result>,
+  { signal, renew = async () => {} }: { readonly signal?: AbortSignal; readonly renew?: () => Promise<void> } = {},
+): Promise<Result> {
+  const part = { ...thing, part: 0 };
+  const held = Buffer.from('held');
+  while (!(await shared.add(part, held, leaseMs))) await delay(lookMs, undefined, { signal });
+  // The next renewal makes up for a failed one. If the release fails, the lease expires.
+  const renewing = setInterval(() => {
+    renew()
+      .then(() => shared.put(part, held, leaseMs))
+      .catch(() => {});
+  }, leaseMs / 3).unref();
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+    await shared.remove(thing).catch(() => {});
+  }
+}

@@ -9,7 +9,7 @@ import type { Storage } from './storage.ts';
 import { createStore } from './store-operations.ts';
 import { tokenOperations } from './tokens/token.ts';
 import { meterTransactions, type Transactions } from './transactions.ts';
-import { createVectorStores, type NearestOperations } from './vectors/vector-store.ts';
+import { createVectorStores } from './vectors/vector-store.ts';
 import { webOperations } from './web/web.ts';
 
 /** What each database implements; everything else is shared. */
@@ -17,7 +17,8 @@ export interface StorageParts {
   readonly backend: Storage['backend'];
   readonly transactions: Transactions;
   createOriginals(transactions: Transactions): OriginalStore;
-  readonly nearest?: NearestOperations | undefined;
+  /** The database finds the nearest vectors itself. */
+  readonly hasVectorIndex: boolean;
   createShared?(transactions: Transactions): SharedStore;
   readonly replica?: Storage['replica'];
   readonly background?: Storage['background'];
@@ -28,7 +29,7 @@ export interface StorageParts {
 export function createStorage({
   createOriginals,
   backend,
-  nearest,
+  hasVectorIndex,
   createShared,
   replica,
   background,
@@ -45,7 +46,7 @@ export function createStorage({
     ingestion: createStore(transactions, ingestionOperations),
     originals: createOriginals(transactions),
     passages: createStore(transactions, passageOperations),
-    vectors: createVectorStores(transactions, nearest),
+    vectors: createVectorStores(transactions, hasVectorIndex),
     tokens: createStore(transactions, tokenOperations),
     web: createStore(transactions, webOperations),
     shared: createShared?.(transactions),

@@ -219,6 +219,8 @@ export interface VectorTable {
   pack(on: Statements, corpus: VectorCorpus, model: number, after: number): Promise<number | undefined>;
   /** Builds a model's on-disk index in the background, if the database has one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
+  /** Part of the transaction that forgets the model. */
+  dropIndex(on: Statements, corpus: VectorCorpus, model: number): Promise<void>;
   indexState(on: Statements, corpus: VectorCorpus, model: number): Promise<ModelState['index']>;
   /** Finds the nearest vectors, if the database has an index for that. */
   readonly nearest?: NearestFinders | undefined;

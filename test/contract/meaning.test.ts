@@ -181,9 +181,11 @@ function byScore(query: number): number[] {
   return numbers;
 }
 
-/** Waits until PostgreSQL has built the index that the first search requests: without it everything is compared. */
+/** Waits until PostgreSQL has built the index that a search requests: without it everything is compared. */
 async function indexed({ vectors: { kb } }: Storage): Promise<void> {
   const query = asked[0] ?? new Float32Array();
-  await kb.nearest?.({ model: provider.name, query, limit: 10 });
-  while ((await kb.models())[0]?.index === 'none') await setTimeout(100);
+  while ((await kb.models())[0]?.index === 'none') {
+    await kb.look({ model: provider.name, query, limit: 10 });
+    await setTimeout(100);
+  }
 }

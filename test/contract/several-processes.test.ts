@@ -3,12 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { Client } from 'pg';
 import { silentLogger } from '../../src/base/log.ts';
-import type { Notice, SharedStore } from '../../src/base/shared-store.ts';
+import { type Notice, type SharedStore, withLease } from '../../src/base/shared-store.ts';
 import { createTasks } from '../../src/jobs/tasks.ts';
 import type { SummaryProvider } from '../../src/search/models/summary-provider.ts';
 import { openStorage, type StorageLocation } from '../../src/storage/open-storage.ts';
 import { createConnections } from '../../src/storage/postgres/connections/connections.ts';
-import { withLease } from '../../src/storage/postgres/connections/lease.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { createEntrySummaries } from '../../src/toolsets/context/write/entry-summaries.ts';
 import { extractiveSummaries } from '../../src/toolsets/context/write/summary-settings.ts';
@@ -315,11 +314,12 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
 
   test("one process at a time holds a lease; a dead holder's lease is taken over", async () => {
     const place = await newPlace();
-    const left = (await opened(place)).shared;
-    await left?.add({ kind: 'lease', id: 'index', part: 0 }, Buffer.from('a dead one'), 1);
+    const both = [(await opened(place)).shared, (await opened(place)).shared];
+    const [left] = both;
+    const thing = { kind: 'lease', id: 'index' };
+    await left?.add({ ...thing, part: 0 }, Buffer.from('a dead one'), 1);
     const running: string[] = [];
     const done: string[] = [];
-    const both = [createConnections(place), createConnections(place)];
     const work = async (name: string): Promise<void> => {
       running.push(name);
       assert.deepEqual(running, [name]);
@@ -327,10 +327,9 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       done.push(running.pop() ?? '');
     };
     const names = ['a', 'b', 'c', 'd'];
-    await Promise.all(names.map((name, n) => withLease(both[n % 2] ?? assert.fail(), 'index', () => work(name))));
+    await Promise.all(names.map((name, n) => withLease(both[n % 2] ?? assert.fail(), thing, () => work(name))));
     assert.deepEqual(done.toSorted(), names);
-    await assert.rejects(withLease(both[0] ?? assert.fail(), 'index', async () => Promise.reject(new Error('broken'))));
+    await assert.rejects(withLease(left ?? assert.fail(), thing, async () => Promise.reject(new Error('broken'))));
     assert.deepEqual(await left?.list({ kind: 'lease' }), [], 'the next one need not wait');
-    for (const each of both) await each.close();
   });
 });

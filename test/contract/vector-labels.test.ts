@@ -56,7 +56,13 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
   const search = async (label?: string, limit = 600) => {
     const filter = label === undefined ? undefined : { labels: [[`tag:${label}`]] };
     const query = randomUnitVector(dimensions, random);
-    return (await storage.vectors.kb.nearest?.({ model, query, limit, filter })) ?? [];
+    return (await storage.vectors.kb.look({ model, query, limit, filter })).nearest ?? [];
+  };
+  const indexReady = async () => {
+    while ((await storage.vectors.kb.models())[0]?.index !== 'ready') {
+      await search();
+      await delay(20);
+    }
   };
   const indexes = async () =>
     (await client.query("SELECT relname FROM pg_class WHERE relname LIKE '%_vectors_nearest_%'")).rows;
@@ -74,7 +80,7 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     while (logged.length === 0) await delay(20);
     assert.equal(logged[0]?.fields['work'], 'build index carrel.kb_vectors_nearest_1');
     await client.query('DROP TABLE carrel.kb_vectors_nearest_1');
-    while ((await storage.vectors.kb.models())[0]?.index !== 'ready') await delay(20);
+    await indexReady();
   });
 
   test('labels match their passages during concurrent adds, relabels and deletes', async () => {
@@ -111,10 +117,9 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     assert.deepEqual(await indexes(), []);
   });
 
-  test('docs/scaling.md: the partitioning recipe works, and searches and writes continue', async () => {
+  test('docs/scaling.md: the partitioning recipe works, and searches, writes and dropping a model continue', async () => {
     await write(1, ['first'], 2_100);
-    await search();
-    while ((await storage.vectors.kb.models())[0]?.index !== 'ready') await delay(20);
+    await indexReady();
     const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
     await client.query(/```sql\n(DO .*?)```/s.exec(page)?.[1] ?? assert.fail('no recipe'));
     await write(2, ['second'], 10);
@@ -123,6 +128,8 @@ describe('labels and indexes of vectors on PostgreSQL', { skip: serverObstacle()
     assert.equal((await search('second')).length, 10);
     assert.deepEqual(await vectorProblems(), []);
     assert.equal((await storage.vectors.kb.models())[0]?.index, 'ready');
+    await storage.vectors.kb.drop(model);
+    assert.deepEqual(await indexes(), []);
   });
 });
 

@@ -71,7 +71,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
 
   test('searches vectors in memory, and reports so', async (context) => {
     if (here === undefined) return context.skip('the server lets us make no users');
-    assert.equal(here.storage.vectors.kb.nearest, undefined);
+    assert.equal(here.storage.vectors.kb.isIndexed, false);
     const [state] = await here.storage.vectors.kb.models();
     assert.deepEqual([state?.index, state?.vectors], ['memory', count]);
   });

@@ -29,7 +29,7 @@ interface ModelLaneDeps<Filter> {
 export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane {
   const { vectors, provider, log, ready, embeds, onDone } = deps;
   const model = provider.name;
-  const nearest = vectors.nearest ? storedNearest : createScannedVectors({ vectors, model });
+  const nearest = vectors.isIndexed ? storedNearest : createScannedVectors({ vectors, model });
   const embedding = embeds
     ? createBackgroundEmbedding({ vectors, provider, log, ready, onDone })
     : createAwaitedEmbedding({ vectors, model, onDone });

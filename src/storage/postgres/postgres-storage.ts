@@ -36,19 +36,18 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   const now = deps.now ?? (() => new Date());
   try {
     await migrate(connections);
-    const nearest = await createNearest(connections, background);
+    const nearest = await createNearest(connections, { background, shared: () => storage?.shared });
     const analyse = (table: string) =>
       background.run(`analyse ${table}`, () => connections.alone((statements) => statements.query(`ANALYZE ${table}`)));
     const dialect = createPostgresDialect({ nearest, tokenizer, analyse });
-    const reads = new Set([...replicaReads, nearest?.operations.context, nearest?.operations.kb]);
-    const transactions = createPostgresTransactions({ connections, replica, reads }, dialect, now);
+    const transactions = createPostgresTransactions({ connections, replica }, dialect, now);
     await applyAnalysis(transactions, config.language);
     const notices = createNotices(config, connections, servers);
     storage = createStorage({
       backend: 'postgres',
       transactions,
       createOriginals,
-      nearest: nearest?.operations,
+      hasVectorIndex: nearest !== undefined,
       connections: () => ({ backend: 'postgres', ...connections.count() }),
       replica,
       background,
@@ -65,16 +64,9 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   }
 }
 
-interface Places {
-  readonly connections: Connections;
-  readonly replica: Replica | undefined;
-  /** Reads that the replica may answer. */
-  readonly reads: ReadonlySet<unknown>;
-}
-
 /** Performs each operation on its own connection. */
 function createPostgresTransactions(
-  { connections, replica, reads }: Places,
+  { connections, replica }: { readonly connections: Connections; readonly replica: Replica | undefined },
   dialect: Dialect,
   now: () => Date,
 ): Transactions {
@@ -87,7 +79,9 @@ function createPostgresTransactions(
     async read(operation, request, options) {
       const work = performed(operation, request);
       const onPrimary = () => connections.read(work, options);
-      return replica !== undefined && reads.has(operation) ? replica.read(work, onPrimary, options) : onPrimary();
+      return replica !== undefined && replicaReads.has(operation)
+        ? replica.read(work, onPrimary, options)
+        : onPrimary();
     },
     alone: (operation, request) => connections.alone(performed(operation, request)),
   };

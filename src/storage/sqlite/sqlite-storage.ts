@@ -83,6 +83,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   return createStorage({
     backend: 'sqlite',
     transactions,
+    hasVectorIndex: false,
     createOriginals: (metered) => createOriginals(documentsDir, metered),
     connections: () => ({ backend: 'sqlite', opened, broken }),
     async close() {

@@ -64,6 +64,7 @@ export const vectorTable: VectorTable = {
     return undefined;
   },
   ensureIndex: () => {},
+  dropIndex: async () => {},
   indexState: async () => 'memory',
 };
 

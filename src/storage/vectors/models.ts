@@ -44,15 +44,12 @@ export async function listModels(on: Statements, { corpus }: { readonly corpus: 
   return models;
 }
 
-/**
- * Removes a model's name, so that the name can be used again at once. Returns the keys of all models whose vectors are still
- * being deleted.
- */
+/** Removes a model's name, so that the name can be used again at once, and its index. */
 export async function forgetModel(
   on: Statements,
   { corpus, model }: { corpus: VectorCorpus; model: string | undefined },
-): Promise<number[]> {
-  const { schema } = on.dialect;
+): Promise<void> {
+  const { schema, vectors } = on.dialect;
   const models = `${schema}vector_models`;
   const named = [corpus, model ?? null];
   await on.query(
@@ -61,7 +58,7 @@ export async function forgetModel(
   );
   await on.query(`UPDATE ${models} SET name = NULL WHERE corpus = ? AND name = ?`, named);
   const rows = await on.query(`SELECT key FROM ${models} WHERE corpus = ? AND name IS NULL`, [corpus]);
-  return rows.map((row) => numberOf(row, 'key'));
+  for (const row of rows) await vectors.dropIndex(on, corpus, numberOf(row, 'key'));
 }
 
 /** Deletes part of the vectors of forgotten models, and finally the models. Returns whether more is left. */

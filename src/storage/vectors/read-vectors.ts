@@ -1,7 +1,7 @@
-import type { Statements } from '../dialect.ts';
+import type { Operation, Statements } from '../dialect.ts';
 import type { EntryFilter } from '../entries/entry-filter.ts';
 import { matchingEntries } from '../entries/read-entries.ts';
-import { createIdSet } from '../id-set.ts';
+import { createIdSet, type IdPages } from '../id-set.ts';
 import type { PassageFilter } from '../passages/passage.ts';
 import { matchingPassages } from '../passages/read-passages.ts';
 import { numberOf } from '../rows.ts';
@@ -122,24 +122,32 @@ async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number
   return numberOf(row, 'total');
 }
 
-/** The first read of a search by meaning over entries. */
-export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
-  const { model, filter } = request;
-  const state = await vectorState(on, { corpus: 'context', model });
-  const { nearest } = on.dialect.vectors;
-  if (nearest) return { state, nearest: await nearest.context(on, request), passing: undefined };
-  const passing = filter && createIdSet(await matchingEntries(on, filter)).pages;
-  return { state, nearest: undefined, passing };
+/** The owners that pass the filter. */
+export async function entriesPassing(on: Statements, filter: EntryFilter): Promise<IdPages> {
+  return createIdSet(await matchingEntries(on, filter)).pages;
 }
 
-/** The first read of a search by meaning over passages. */
+/** The first read of a search by meaning. */
+export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
+  return look(on, 'context', request, on.dialect.vectors.nearest?.context, entriesPassing);
+}
+
 export async function lookAtPassageVectors(
   on: Statements,
   request: NearestRequest<PassageFilter>,
 ): Promise<VectorLook> {
+  return look(on, 'kb', request, on.dialect.vectors.nearest?.kb, matchingPassages);
+}
+
+async function look<Filter>(
+  on: Statements,
+  corpus: VectorCorpus,
+  request: NearestRequest<Filter>,
+  nearest: Operation<NearestRequest<Filter>, ScoredVector[]> | undefined,
+  passing: Operation<Filter, IdPages>,
+): Promise<VectorLook> {
   const { model, filter } = request;
-  const state = await vectorState(on, { corpus: 'kb', model });
-  const { nearest } = on.dialect.vectors;
-  if (nearest) return { state, nearest: await nearest.kb(on, request), passing: undefined };
-  return { state, nearest: undefined, passing: filter && (await matchingPassages(on, filter)) };
+  const state = await vectorState(on, { corpus, model });
+  if (nearest) return { state, nearest: await nearest(on, request), passing: undefined };
+  return { state, nearest: undefined, passing: filter && (await passing(on, filter)) };
 }

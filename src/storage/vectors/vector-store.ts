@@ -1,7 +1,5 @@
-import type { NearestFinders } from '../dialect.ts';
 import type { EntryFilter } from '../entries/entry-filter.ts';
-import { matchingEntries } from '../entries/read-entries.ts';
-import { createIdSet, type IdPages } from '../id-set.ts';
+import type { IdPages } from '../id-set.ts';
 import type { PassageFilter } from '../passages/passage.ts';
 import { matchingPassages } from '../passages/read-passages.ts';
 import type { ReadOptions } from '../read-options.ts';
@@ -9,6 +7,7 @@ import { createStore, reads, type StoreOf, writes } from '../store-operations.ts
 import type { Transactions } from '../transactions.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';
 import {
+  entriesPassing,
   lookAtEntryVectors,
   lookAtPassageVectors,
   packVectors,
@@ -18,20 +17,8 @@ import {
   vectorsAfter,
 } from './read-vectors.ts';
 import { claimableTexts, claimTexts, releaseClaims, unembeddedOwners, waitingTexts } from './texts-to-embed.ts';
-import type {
-  ClaimedTexts,
-  ClaimTextsRequest,
-  NearestRequest,
-  ScoredVector,
-  VectorCorpus,
-  VectorLook,
-} from './vector.ts';
+import type { ClaimedTexts, ClaimTextsRequest, NearestRequest, VectorCorpus, VectorLook } from './vector.ts';
 import { putVectors } from './write-vectors.ts';
-
-/** For a database that finds the nearest vectors itself. */
-export interface NearestOperations extends NearestFinders {
-  removeIndex(corpus: VectorCorpus, model: number): Promise<void>;
-}
 
 /** Operations of one transaction each. */
 export const vectorOperations = {
@@ -51,7 +38,7 @@ export const vectorOperations = {
 
 /** The steps of operations that take several transactions. */
 export const vectorSteps = {
-  ...reads({ lookAtEntryVectors, lookAtPassageVectors }, { replica: true }),
+  ...reads({ lookAtEntryVectors, lookAtPassageVectors, entriesPassing }, { replica: true }),
   ...reads({ claimableTexts }),
   ...writes({ claimTexts, packVectors, forgetModel, dropVectors }),
 };
@@ -72,11 +59,8 @@ export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { 
    * after the current block, which stays.
    */
   pack(model: string, options?: ReadOptions): Promise<void>;
-  /**
-   * The nearest vectors of a model, with exact scores, best first: of at least `limit` owners, if there are that many.
-   * Undefined if the database has no index for it: then the search keeps a copy of the vectors in memory.
-   */
-  readonly nearest: ((request: NearestRequest<Filter>, options?: ReadOptions) => Promise<ScoredVector[]>) | undefined;
+  /** The database finds the nearest vectors itself. Otherwise the search keeps a copy of them in memory. */
+  readonly isIndexed: boolean;
   /** The first read of a search by meaning. */
   look(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorLook>;
   /** The owners that pass the filter. */
@@ -93,18 +77,18 @@ export interface VectorStores {
   readonly kb: VectorStore<PassageFilter>;
 }
 
-export function createVectorStores(transactions: Transactions, nearest?: NearestOperations): VectorStores {
+export function createVectorStores(transactions: Transactions, isIndexed: boolean): VectorStores {
   const { read } = transactions;
   return {
     context: {
-      ...createVectorStore(transactions, 'context', nearest),
-      nearest: nearest && ((request, options) => read(nearest.context, request, options)),
+      ...createVectorStore(transactions, 'context'),
+      isIndexed,
       look: (request, options) => read(lookAtEntryVectors, request, options),
-      matching: async (filter, options) => createIdSet(await read(matchingEntries, filter, options)).pages,
+      matching: (filter, options) => read(entriesPassing, filter, options),
     },
     kb: {
-      ...createVectorStore(transactions, 'kb', nearest),
-      nearest: nearest && ((request, options) => read(nearest.kb, request, options)),
+      ...createVectorStore(transactions, 'kb'),
+      isIndexed,
       look: (request, options) => read(lookAtPassageVectors, request, options),
       matching: (filter, options) => read(matchingPassages, filter, options),
     },
@@ -114,8 +98,7 @@ export function createVectorStores(transactions: Transactions, nearest?: Nearest
 function createVectorStore(
   transactions: Transactions,
   corpus: VectorCorpus,
-  nearest: NearestOperations | undefined,
-): Omit<VectorStore<never>, 'look' | 'matching' | 'nearest'> {
+): Omit<VectorStore<never>, 'look' | 'matching' | 'isIndexed'> {
   const { read, write } = transactions;
   return {
     ...createStore(transactions, vectorOperations, { corpus }),
@@ -128,7 +111,7 @@ function createVectorStore(
         after = await write(packVectors, { corpus, model, after });
     },
     async drop(model) {
-      for (const key of await write(forgetModel, { corpus, model })) await nearest?.removeIndex(corpus, key);
+      await write(forgetModel, { corpus, model });
       while (await write(dropVectors, { corpus }));
     },
   };

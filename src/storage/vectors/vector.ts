@@ -129,7 +129,10 @@ export interface NearestRequest<Filter> {
 /** Read from one state of the data. */
 export interface VectorLook {
   readonly state: VectorState;
-  /** See `VectorStore.nearest`; undefined if the database has no index. */
+  /**
+   * The nearest vectors of the model, with exact scores, best first: of at least `limit` owners, if there are that many.
+   * Undefined if the database has no index.
+   */
   readonly nearest: ScoredVector[] | undefined;
   /** The owners that pass the filter, if the search scans an in-memory index. Undefined without a filter. */
   readonly passing: IdPages | undefined;

@@ -1,16 +1,14 @@
-import type { BackgroundWork } from '../../background-work.ts';
-import type { Statements, VectorTable } from '../../dialect.ts';
+import type { NearestFinders, Statements, VectorTable } from '../../dialect.ts';
 import { matchingEntries } from '../../entries/read-entries.ts';
 import type { PassageFilter } from '../../passages/passage.ts';
 import { textOf } from '../../rows.ts';
 import { ownersOf } from '../../vectors/models.ts';
 import { singleVectors } from '../../vectors/read-vectors.ts';
-import { blockOf, type VectorCorpus } from '../../vectors/vector.ts';
-import type { NearestOperations } from '../../vectors/vector-store.ts';
+import { blockOf } from '../../vectors/vector.ts';
 import type { Connections } from '../connections/connections.ts';
 import { labelCondition } from '../passage-table.ts';
 import { arrayText, createVectorSearch, type Matching } from './search-vectors.ts';
-import { createVectorIndexes, indexName, type VectorIndexes } from './vector-index.ts';
+import { createEnsureIndex, indexName, type VectorIndexDeps } from './vector-index.ts';
 
 /**
  * Vectors as arrays, which need no extension. Without pgvector there are no indexes, and each process searches an in-memory
@@ -18,7 +16,7 @@ import { createVectorIndexes, indexName, type VectorIndexes } from './vector-ind
  */
 export function createVectorTable(nearest: Nearest | undefined): VectorTable {
   return {
-    nearest: nearest?.operations,
+    nearest,
     column: 'vector::text AS vector',
     encode: arrayText,
     decode: (row) => Float32Array.from(textOf(row, 'vector').slice(1, -1).split(','), Number),
@@ -38,7 +36,12 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
       return blockOf(await singleVectors(on, corpus, model, { ...range, end: Number.MAX_SAFE_INTEGER }));
     },
     pack: async () => undefined,
-    ensureIndex: (corpus, model) => nearest?.indexes[corpus].ensure(model),
+    ensureIndex: (corpus, model) => nearest?.ensureIndex(corpus, model),
+    async dropIndex(on, corpus, model) {
+      // Searches wait while this waits for its lock.
+      await on.query("SET LOCAL lock_timeout = '2s'");
+      await on.query(`DROP INDEX IF EXISTS ${indexName(corpus, model)}`);
+    },
     async indexState(on, corpus, model) {
       if (nearest === undefined) return 'memory';
       const [row] = await on.query('SELECT 1 AS valid FROM pg_index WHERE indexrelid = to_regclass(?) AND indisvalid', [
@@ -49,27 +52,21 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
   };
 }
 
-export interface Nearest {
-  readonly indexes: Readonly<Record<VectorCorpus, VectorIndexes>>;
-  readonly operations: NearestOperations;
+export interface Nearest extends NearestFinders {
+  readonly ensureIndex: VectorTable['ensureIndex'];
 }
 
 /** Undefined without pgvector: each process then searches an in-memory copy of the vectors. */
 export async function createNearest(
   connections: Connections,
-  background: BackgroundWork,
+  deps: Omit<VectorIndexDeps, 'extension'>,
 ): Promise<Nearest | undefined> {
   const extension = await findExtension(connections);
   if (extension === undefined) return undefined;
-  const indexesOf = (corpus: VectorCorpus) => createVectorIndexes(connections, { background, corpus, extension });
-  const indexes = { context: indexesOf('context'), kb: indexesOf('kb') };
   return {
-    indexes,
-    operations: {
-      context: createVectorSearch('context', extension, matchingEntries),
-      kb: createVectorSearch('kb', extension, matchingVectors),
-      removeIndex: (corpus, model) => indexes[corpus].remove(model),
-    },
+    context: createVectorSearch('context', extension, matchingEntries),
+    kb: createVectorSearch('kb', extension, matchingVectors),
+    ensureIndex: createEnsureIndex(connections, { extension, ...deps }),
   };
 }
 

@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { SharedStore } from '../../../base/shared-store.ts';
+import { type SharedStore, withLease } from '../../../base/shared-store.ts';
 import { readManifest, type Staging } from './staging.ts';
 
 const kind = 'upload';
@@ -8,32 +7,13 @@ const manifestPart = 0;
 const leaseKind = 'upload handed over';
 const firstChunkPart = 10;
 
-const leaseMs = 30_000;
-const renewMs = 10_000;
-const lookMs = 100;
+/** Pause between extensions of an upload's lifetime while its bytes arrive. */
+const touchMs = 10_000;
 
 /** Stores uploads in the database, so that one process can start and another finish them. Idle ones expire there. */
 export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: number }): Staging {
   const chunkPart = (id: string, index: number) => ({ kind, id, part: firstChunkPart + index });
   const touch = (id: string): Promise<void> => shared.touch({ kind, id }, idleMs);
-
-  const exclusively = async <Result>(id: string, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> => {
-    const part = { kind: leaseKind, id, part: 0 };
-    const hold = Buffer.from('held');
-    while (!(await shared.add(part, hold, leaseMs))) await delay(lookMs, undefined, { signal });
-    // A failed renewal is retried soon. At worst the engine gets the same bytes twice and reports a duplicate.
-    const renewing = setInterval(() => {
-      touch(id)
-        .then(() => shared.put(part, hold, leaseMs))
-        .catch(() => {});
-    }, renewMs).unref();
-    try {
-      return await run();
-    } finally {
-      clearInterval(renewing);
-      await shared.remove({ kind: leaseKind, id }).catch(() => {});
-    }
-  };
 
   return {
     async save(manifest) {
@@ -47,7 +27,7 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
         return isFirst ? content.length : undefined;
       }
       // An upload is not idle while bytes arrive.
-      const touching = setInterval(() => void touch(id).catch(() => {}), Math.min(renewMs, idleMs / 3)).unref();
+      const touching = setInterval(() => void touch(id).catch(() => {}), Math.min(touchMs, idleMs / 3)).unref();
       try {
         return await shared.addStream(part, content, idleMs);
       } finally {
@@ -81,7 +61,9 @@ export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: n
         const all = await shared.readAll({ kind, part: manifestPart });
         return all.flatMap((content) => readManifest(content.toString()) ?? []);
       },
-      exclusively,
+      // If the lease is lost, at worst the engine gets the same bytes twice and reports a duplicate.
+      exclusively: (id, signal, run) =>
+        withLease(shared, { kind: leaseKind, id }, run, { signal, renew: () => touch(id) }),
     },
   };
 }
