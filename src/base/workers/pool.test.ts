@@ -144,6 +144,39 @@ test('a caller that gives up ends its worker', async () => {
   assert.equal(started[0]?.alive, false);
 });
 
+test('waits for a busy worker rather than starting another', async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool({ ...config, patienceMs: 600_000 }, start);
+  const first = Promise.withResolvers<string>();
+  const calls = endings([pool.use(() => first.promise), pool.use(async ({ number }) => number)]);
+  first.resolve('first');
+  assert.deepEqual(await calls, ['first', 1]);
+  assert.equal(started.length, 1);
+});
+
+test('starts another worker once callers have waited long enough in all', async () => {
+  const { start } = lingeringWorkers();
+  const pool = createPool({ ...config, patienceMs: 1 }, start);
+  const first = Promise.withResolvers<string>();
+  const busy = pool.use(() => first.promise);
+  assert.equal(await pool.use(async ({ number }) => number), 2);
+  first.resolve('first');
+  assert.equal(await busy, 'first');
+});
+
+test('closing refuses a caller that waits for a busy worker', async () => {
+  const { started, start } = lingeringWorkers();
+  const pool = createPool({ ...config, patienceMs: 600_000 }, start);
+  const stopped = Promise.withResolvers<never>();
+  const calls = endings([pool.use(() => stopped.promise), pool.use(async () => 'late')]);
+  await new Promise((resolve) => setImmediate(resolve));
+  const closing = pool.close();
+  stopped.reject(new CarrelError('cancelled', 'Ended.'));
+  assert.deepEqual(await calls, ['cancelled', 'unavailable']);
+  for (const worker of started) worker.end();
+  await closing;
+});
+
 test('ends idle workers after their time', async () => {
   const { started, start } = lingeringWorkers();
   const pool = createPool({ ...config, idleMs: 1 }, start);

@@ -15,6 +15,8 @@ export interface PoolConfig {
   readonly waitingMax: number;
   /** Terminated workers may linger. With this many, callers that need a new one are refused. */
   readonly lingeringMax?: number;
+  /** Callers wait this long in all for a busy worker; from then on they start another at once. Default: at once. */
+  readonly patienceMs?: number;
   /** An idle worker ends after this time. */
   readonly idleMs?: number;
   refused(): CarrelError;
@@ -35,6 +37,9 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
   const idle: { worker: W; timer: NodeJS.Timeout | undefined }[] = [];
   const workers = new Set<W>();
   const lingering = new Set<W>();
+  /** Callers with a slot that wait for a worker. */
+  const patient: (() => void)[] = [];
+  let patienceMs = config.patienceMs ?? 0;
   let closed = false;
 
   return {
@@ -43,6 +48,7 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
       const leave = await slots.acquire(signal);
       // Whatever happens below, the next in line must be served.
       try {
+        if (idle.length === 0 && workers.size > 0 && patienceMs > 0) await idleWorker();
         const worker = take();
         try {
           return await work(worker);
@@ -55,10 +61,24 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
     },
     async close() {
       closed = true;
+      for (const proceed of patient.splice(0)) proceed();
       for (const { timer } of idle.splice(0)) clearTimeout(timer);
       await Promise.all([...workers, ...lingering].map((worker) => worker.terminate()));
     },
   };
+
+  /** Resolves when a worker is idle, or when patience has run out. */
+  async function idleWorker(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const since = performance.now();
+    const timer = setTimeout(resolve, patienceMs);
+    patient.push(resolve);
+    await promise;
+    clearTimeout(timer);
+    const place = patient.indexOf(resolve);
+    if (place >= 0) patient.splice(place, 1);
+    patienceMs -= performance.now() - since;
+  }
 
   function take(): W {
     if (closed) throw config.closed();
@@ -76,6 +96,7 @@ export function createPool<W extends PooledWorker>(config: PoolConfig, start: ()
   function rest(worker: W): void {
     if (closed || !worker.alive) drop(worker);
     else idle.push({ worker, timer: idleMs === undefined ? undefined : setTimeout(stop, idleMs).unref() });
+    patient.shift()?.();
 
     function stop(): void {
       idle.splice(

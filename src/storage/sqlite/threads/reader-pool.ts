@@ -26,10 +26,13 @@ const waitingMax = 1000;
  */
 const lingeringMax = 8;
 
+/** Most programs never need a second thread, which takes about 100 ms of CPU time and 15 MB. */
+const patienceMs = 500;
+
 /** Reader threads, started on demand. Each runs one call at a time, so that abandoning one fails no other call. */
 export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, start: () => SqliteThread): ReaderPool {
   const pool = createPool(
-    { workersMax: threadsMax, waitingMax, lingeringMax, refused: overloaded, closed: storageClosed },
+    { workersMax: threadsMax, waitingMax, lingeringMax, patienceMs, refused: overloaded, closed: storageClosed },
     start,
   );
   const overdue = () =>
