@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { createIdSet, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import type { VectorState } from '../../storage/vectors/vector.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';
@@ -14,9 +13,6 @@ export interface ScannedVectorsDeps<Filter> {
 const loadSize = 2_000;
 
 const vectorsMax = 4_000_000;
-
-/** For the scan. Fewer than 4,096 vectors need no thread. */
-const threads = Math.min(4, availableParallelism());
 
 /** Min candidates to score exactly: quantised scores may misplace the tenth. */
 const rescoredMin = 50;
@@ -75,7 +71,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {
-      index = createVectorIndex({ dimensions, threads, vectorsMax });
+      index = createVectorIndex({ dimensions, vectorsMax });
       lastRemoval = state.lastRemoval;
     }
     await learn(index, dimensions, state);

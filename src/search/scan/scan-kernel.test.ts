@@ -6,7 +6,7 @@ import { randomNumbers, randomUnitVector } from '../../../test/support/test-vect
 import { createIdSet } from '../../storage/id-set.ts';
 import { quantise } from '../../storage/vectors/quantise.ts';
 import { scanKernelBase64 } from './scan-kernel-bytes.ts';
-import { type ScanTask, scanBlocks } from './scanner.ts';
+import { scanRows } from './scanner.ts';
 import { blockRows, createMemory, openSegment, segmentLayout } from './segment.ts';
 
 test('the embedded bytes match the assembled source', async () => {
@@ -26,14 +26,8 @@ for (const dimensions of [1, 15, 16, 31, 100, 384, 1024]) {
     const isAllowed = (row: number) => row < 64 || (row < 1_000 && row % 3 === 0) || row % 97 === 0 || row > 4_440;
     const wanted = rows.map((_, row) => row).filter(isAllowed);
     const allowed = createIdSet(wanted).pages;
-    const scan = (limit: number) => scanAll({ query, limit, rowsUsed: rows.length, allowed });
-    const scanAll = (task: ScanTask) => {
-      let block = 0;
-      return scanBlocks([segment], task, () => block++);
-    };
-
-    const { blocks, best } = scan(rows.length);
-    assert.equal(blocks, 2);
+    const scan = (limit: number) => scanRows([segment], { query, limit, rowsUsed: rows.length, allowed });
+    const best = scan(rows.length);
     assert.deepEqual(
       best.map(({ row }) => row).sort((left, right) => left - right),
       wanted,
@@ -44,7 +38,7 @@ for (const dimensions of [1, 15, 16, 31, 100, 384, 1024]) {
       assert.equal(score, Math.fround(sum * Math.fround(rows[row]?.scale ?? 0)), `row ${row}`);
       assert.ok(score <= (best[place - 1]?.score ?? Number.POSITIVE_INFINITY));
     }
-    for (const limit of [0, 1, 30]) assert.deepEqual(scan(limit).best, best.slice(0, limit));
+    for (const limit of [0, 1, 30]) assert.deepEqual(scan(limit), best.slice(0, limit));
   });
 }
 
@@ -52,9 +46,7 @@ test('keeps the lower rows among equal scores', () => {
   const segment = newSegment(16);
   const codes = new Int8Array(16).fill(1);
   for (let row = 0; row < 1000; row += 1) segment.writeRows(row, { codes, scales: [1], groups: [row] });
-  let block = 0;
-  const task = { query: codes, limit: 5, rowsUsed: 1000, allowed: undefined };
-  const { best } = scanBlocks([segment], task, () => block++);
+  const best = scanRows([segment], { query: codes, limit: 5, rowsUsed: 1000, allowed: undefined });
   assert.deepEqual(
     best,
     [0, 1, 2, 3, 4].map((row) => ({ row, score: 16 })),
@@ -67,9 +59,8 @@ test('the largest codes do not overflow', () => {
     segment.writeRows(row, { codes: new Int8Array(4096).fill(code), scales: [1], groups: [0] });
   }
   for (const code of [-127, 127]) {
-    let block = 0;
     const query = new Int8Array(4096).fill(code);
-    const { best } = scanBlocks([segment], { query, limit: 2, rowsUsed: 2, allowed: undefined }, () => block++);
+    const best = scanRows([segment], { query, limit: 2, rowsUsed: 2, allowed: undefined });
     const score = 127 * 127 * 4096;
     const [first, last] = code > 0 ? [0, 1] : [1, 0];
     assert.deepEqual(best, [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type IdPages, type IdSet, idSetOf } from '../../storage/id-set.ts';
 import { blockRows, type Segment, segmentRows } from './segment.ts';
 
-/** One search, for all threads that share the work. */
+/** One search. */
 export interface ScanTask {
   readonly query: Int8Array;
   readonly limit: number;
@@ -16,27 +16,19 @@ export interface ScoredRow {
   readonly score: number;
 }
 
-/** The best rows of one thread. Their scores are not yet multiplied by the query's scale. */
-export interface ScanPart {
-  readonly blocks: number;
-  readonly best: readonly ScoredRow[];
-}
-
 /** Mask words of the first scan. Without a threshold it keeps every row, so it covers few. */
 const firstWords = 8;
 
 const blocksPerSegment = segmentRows / blockRows;
 
-/** Scans blocks until `take` returns a number past the last. Numbers must ascend. */
-export function scanBlocks(segments: readonly Segment[], task: ScanTask, take: () => number): ScanPart {
+/** The best rows, best first. Their scores are not yet multiplied by the query's scale. */
+export function scanRows(segments: readonly Segment[], task: ScanTask): ScoredRow[] {
   const allowed = task.allowed && idSetOf(task.allowed);
   let best: ScoredRow[] = [];
   let threshold = Number.NEGATIVE_INFINITY;
   let queried: Segment | undefined;
   let wordsAtOnce = firstWords;
-  let blocks = 0;
-  for (let block = take(); block * blockRows < task.rowsUsed; block = take()) {
-    blocks += 1;
+  for (let block = 0; block * blockRows < task.rowsUsed; block += 1) {
     const segment = segments[Math.floor(block / blocksPerSegment)];
     assert(segment, 'a segment that was not added');
     if (queried !== segment) segment.query.set(task.query);
@@ -58,11 +50,11 @@ export function scanBlocks(segments: readonly Segment[], task: ScanTask, take: (
       }
     }
   }
-  return { blocks, best: bestOf(best, task.limit) };
+  return bestOf(best, task.limit);
 }
 
-/** Best first. The lower row wins ties. */
-export function bestOf(rows: readonly ScoredRow[], limit: number): ScoredRow[] {
+/** The lower row wins ties. */
+function bestOf(rows: readonly ScoredRow[], limit: number): ScoredRow[] {
   return rows.toSorted((left, right) => right.score - left.score || left.row - right.row).slice(0, limit);
 }
 

@@ -7,8 +7,8 @@ export const blockRows = 4096;
 /** Untouched pages of a segment take no memory, so a small index stays small. */
 export const segmentRows = 65_536;
 
-/** Threads that may scan a segment at once, each with its own scratch space. The first space is the writer's. */
-const scannersMax = 5;
+/** Scratch spaces for two scans at once: on the thread that writes and on the scan thread. */
+export type Scanner = 0 | 1;
 
 /** Byte offsets in a segment's memory, all multiples of 16. */
 export interface SegmentLayout {
@@ -32,11 +32,11 @@ export function segmentLayout(dimensions: number): SegmentLayout {
   const live = groups + segmentRows * 8;
   const scratches = live + segmentRows / 8;
   const scratchBytes = stride * 2 + blockRows / 8 + blockRows * 8;
-  const bytes = scratches + scannersMax * scratchBytes;
+  const bytes = scratches + 2 * scratchBytes;
   return { dimensions, stride, scales, groups, live, scratches, scratchBytes, bytes };
 }
 
-/** One thread's view of a segment. All threads share the memory; only one writes. */
+/** One thread's view of a segment. Both threads share the memory; only one writes. */
 export interface Segment {
   readonly memory: WebAssembly.Memory;
   readonly groups: Float64Array;
@@ -64,7 +64,7 @@ export function createMemory({ bytes }: SegmentLayout): WebAssembly.Memory {
   return new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
 }
 
-export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, scanner: number): Segment {
+export function openSegment(memory: WebAssembly.Memory, layout: SegmentLayout, scanner: Scanner): Segment {
   const { dimensions, stride } = layout;
   const { buffer } = memory;
   const allCodes = new Int8Array(buffer, 0, segmentRows * stride);

@@ -10,7 +10,7 @@ const dimensions = 384;
 
 /** As in a search: the stored vectors score what the scan finds. */
 function createIndex(stored: Map<number, Float32Array>, vectorsMax = 200_000, length = dimensions) {
-  const index = createVectorIndex({ dimensions: length, threads: 2, vectorsMax });
+  const index = createVectorIndex({ dimensions: length, vectorsMax });
   return {
     ...index,
     get size() {
@@ -184,7 +184,7 @@ test('an index can be searched again after close', async () => {
   const vector = randomUnitVector(dimensions, randomNumbers(3));
   const index = createIndex(new Map([[1, vector]]));
   index.set(1, vector);
-  // Enough to use other threads.
+  // Enough to use the scan thread.
   const ids = Array.from({ length: 10_000 }, (_, place) => place + 2);
   index.add({
     ids,

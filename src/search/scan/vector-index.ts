@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { CarrelError } from '../../base/errors.ts';
+import type { Calls } from '../../base/workers/calls.ts';
+import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
 import type { IdSet } from '../../storage/id-set.ts';
 import { quantise } from '../../storage/vectors/quantise.ts';
-import { createScanPool } from './scan-pool.ts';
-import { createMemory, openSegment, type Segment, segmentLayout, segmentRows } from './segment.ts';
+import { type ScanTask, type ScoredRow, scanRows } from './scanner.ts';
+import { blockRows, createMemory, openSegment, type Segment, segmentLayout, segmentRows } from './segment.ts';
 
 export interface VectorIndexConfig {
   dimensions: number;
-  /** Worker threads for the scan, at most four. Up to 4,096 vectors need none. */
-  threads: number;
   /** Limits the memory: 396 bytes for a vector of 384 dimensions, plus about 50 for its id. */
   vectorsMax: number;
 }
@@ -47,15 +47,22 @@ export interface VectorIndex {
   close(): Promise<void>;
 }
 
+/** A search for the scan thread, with the memory of all segments. */
+export interface ScanWork {
+  readonly memories: readonly WebAssembly.Memory[];
+  readonly task: ScanTask;
+}
+
 export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   const layout = segmentLayout(config.dimensions);
-  const pool = createScanPool(layout, config.threads);
   const segments: Segment[] = [];
   const rowOfId = new Map<number, number>();
   /** -1 for a free row. */
   const idOfRow: number[] = [];
   const freeRows: number[] = [];
   let rowsUsed = 0;
+  /** Started by the first query that needs it. */
+  let thread: Calls<ScanWork, ScoredRow[]> | undefined;
 
   /** Takes consecutive rows of a segment: as many as wanted, or fewer if not available. */
   function takeRows(wanted: number): { row: number; count: number } {
@@ -67,9 +74,7 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
       throw new CarrelError('unavailable', message);
     }
     if (row >= segments.length * segmentRows) {
-      const segment = openSegment(createMemory(layout), layout, 0);
-      segments.push(segment);
-      pool.addSegment(segment);
+      segments.push(openSegment(createMemory(layout), layout, 0));
     }
     const count = Math.min(wanted, segments.length * segmentRows - row, config.vectorsMax - row);
     rowsUsed = row + count;
@@ -124,11 +129,22 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
   async function candidates(query: Float32Array, { limit, groups }: VectorSearchOptions): Promise<VectorCandidate[]> {
     assert.equal(query.length, config.dimensions, 'a query of another model');
     if (rowOfId.size === 0) return [];
-    const rows = await pool.scan({ query: quantise(query), limit, rowsUsed, allowed: groups?.pages });
+    const { codes, scale } = quantise(query);
+    const rows = await scan({ query: codes, limit, rowsUsed, allowed: groups?.pages });
     // A row may have been reassigned during the scan, so the filter is checked again.
     return rows
-      .map(({ row, score }) => ({ id: idOfRow[row] ?? -1, group: groupOf(row), score }))
+      .map(({ row, score }) => ({ id: idOfRow[row] ?? -1, group: groupOf(row), score: score * scale }))
       .filter(({ id, group }) => id >= 0 && (!groups || groups.has(group)));
+  }
+
+  async function scan(task: ScanTask): Promise<ScoredRow[]> {
+    // 0.1 ms, as long as calling the thread would take.
+    if (rowsUsed <= blockRows) return scanRows(segments, task);
+    if (!thread?.alive) {
+      const worker = { from: import.meta.url, file: 'vector-worker', name: 'carrel-scan' };
+      thread = createWorkerCalls({ ...worker, workerData: layout, lost });
+    }
+    return thread.call({ memories: segments.map(({ memory }) => memory), task });
   }
 
   return {
@@ -148,6 +164,12 @@ export function createVectorIndex(config: VectorIndexConfig): VectorIndex {
       return ids.length <= max ? ids : undefined;
     },
     candidates,
-    close: () => pool.close(),
+    async close() {
+      await thread?.terminate();
+    },
   };
+}
+
+function lost(cause: unknown): CarrelError {
+  return new CarrelError('unavailable', 'The search by meaning stopped unexpectedly. Try again.', { cause });
 }

@@ -1,17 +1,16 @@
-/** Scans its segments, in blocks that no other thread has taken. */
+/** Scans segments on its own thread. */
 import { workerData } from 'node:worker_threads';
 import { answerCalls } from '../../base/workers/answer-calls.ts';
-import type { ScanWork, ScanWorkerData } from './scan-pool.ts';
-import { type ScanPart, scanBlocks } from './scanner.ts';
-import { openSegment, type Segment } from './segment.ts';
+import { type ScoredRow, scanRows } from './scanner.ts';
+import { openSegment, type Segment, type SegmentLayout } from './segment.ts';
+import type { ScanWork } from './vector-index.ts';
 
-const { layout, scanner }: ScanWorkerData = workerData;
+const layout: SegmentLayout = workerData;
 const segments: Segment[] = [];
 
-answerCalls<ScanWork, ScanPart | undefined>(() => ({
-  perform(work) {
-    if (work.kind === 'search') return scanBlocks(segments, work.task, () => Atomics.add(work.next, 0, 1));
-    segments.push(openSegment(work.memory, layout, scanner));
-    return undefined;
+answerCalls<ScanWork, ScoredRow[]>(() => ({
+  perform({ memories, task }) {
+    for (const memory of memories.slice(segments.length)) segments.push(openSegment(memory, layout, 1));
+    return scanRows(segments, task);
   },
 }));
