@@ -1,7 +1,6 @@
 import type { Logger } from '../../base/log.ts';
 import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
-import { createAwaitedEmbedding } from './awaited-embedding.ts';
 import { type BackgroundEmbedding, createBackgroundEmbedding } from './background-embedding.ts';
 import type { NearestVectors } from './nearest-vectors.ts';
 import { createScannedVectors } from './scanned-vectors.ts';
@@ -32,7 +31,7 @@ export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane 
   const nearest = vectors.isIndexed ? storedNearest : createScannedVectors({ vectors, model });
   const embedding = embeds
     ? createBackgroundEmbedding({ vectors, provider, log, ready, onDone })
-    : createAwaitedEmbedding({ vectors, model, onDone });
+    : embeddedByOthers(vectors, model, onDone);
   return {
     model,
     provider,
@@ -42,6 +41,27 @@ export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane 
       await embedding.close();
       await nearest.close();
     },
+  };
+}
+
+/** For a process that leaves embedding to others on its database. Searches don't wait for them: maybe nobody embeds. */
+function embeddedByOthers<Filter>(
+  vectors: VectorStore<Filter>,
+  model: string,
+  onDone: (() => void) | undefined,
+): BackgroundEmbedding {
+  return {
+    available: true,
+    wake() {
+      // A failure is left for the next call to report.
+      vectors.state({ model }).then(
+        ({ pending }) => pending === 0 && onDone?.(),
+        () => {},
+      );
+    },
+    prefer() {},
+    async whenEmbedded() {},
+    async close() {},
   };
 }
 
