@@ -9,7 +9,6 @@ import type {
   JobId,
   Restoring,
   TagCount,
-  TagOverview,
 } from './contract/answers.ts';
 import type { BulkSelection, BulkTagChange, EngineSearch, TagChange } from './contract/requests.ts';
 
@@ -147,6 +146,17 @@ export interface EngineFile {
   content_type: string;
   size: number;
   content: AsyncIterable<Uint8Array>;
+}
+
+/** `total` also counts tags that are not listed. */
+export interface UsedTags {
+  readonly tags: readonly TagCount[];
+  readonly total: number;
+}
+
+export interface TagOverview {
+  readonly collections: UsedTags;
+  readonly others: UsedTags;
 }
 
 export interface TagOverviewSizes {

@@ -180,10 +180,6 @@ const tagCount = z.object({ tag: z.string(), count });
 
 export const tagPage = z.object({ tags: z.array(tagCount), next: page.next });
 
-const usedTags = z.object({ tags: z.array(tagCount).readonly(), total: z.number() });
-
-export const tagOverview = z.object({ collections: usedTags, others: usedTags });
-
 export const bulkOutcome = z.object({ matched: count, total: count, changed: z.number(), job_id: jobId.catch('') });
 
 export type JobId = z.output<typeof jobId>;
@@ -201,6 +197,4 @@ export type EngineDocumentWithChunks = z.output<typeof documentWithChunks>;
 export type EngineChunk = z.output<typeof chunk>;
 export type Restoring = z.output<typeof restoring>;
 export type TagCount = z.output<typeof tagCount>;
-export type UsedTags = z.output<typeof usedTags>;
-export type TagOverview = z.output<typeof tagOverview>;
 export type BulkOutcome = z.output<typeof bulkOutcome>;

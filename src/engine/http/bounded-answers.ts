@@ -1,7 +1,7 @@
 import { firstFitting, wireBytes } from '../../base/wire-bytes.ts';
 import { limitMax } from '../contract/validate-input.ts';
 import { nextChunk } from '../document-parts.ts';
-import type { EngineHit, EngineJob, EngineSearchAnswer, PageRequest, TagCount, UsedTags } from '../engine.ts';
+import type { EngineHit, EngineJob, EngineSearchAnswer, PageRequest, TagCount } from '../engine.ts';
 import { type RouteCall, readInteger, readText } from './read-input.ts';
 
 /** Answers within ANSWER_MAX_BYTES. A shortened one has `next`, the query string for the rest, or `next_offset` (search). */
@@ -72,23 +72,10 @@ export async function boundedDocument(
 
 const tagsAtOnce = 5_000;
 
-/** Max tags of one kind in an overview. */
-const overviewMax = 10_000;
-
 export async function boundedTags({ engine, query, signal }: RouteCall, bytesMax: number): Promise<unknown> {
-  const room = bytesMax - besideBytes;
-  const [collections, others] = [readInteger(query, 'collections'), readInteger(query, 'others')];
-  if (collections !== undefined || others !== undefined) {
-    const atMost = (wanted = 0) => Math.min(wanted, overviewMax);
-    const most = { collections: atMost(collections), others: atMost(others) };
-    const found = await engine.tagOverview(most, { signal });
-    // Half of the room for each kind; `total` shows what is omitted.
-    const fitting = ({ tags, total }: UsedTags) => ({ tags: firstFitting(tags, 1, room / 2), total });
-    return { collections: fitting(found.collections), others: fitting(found.others) };
-  }
   const limit = readInteger(query, 'limit') ?? Number.POSITIVE_INFINITY;
   const tags: TagCount[] = [];
-  let left = room;
+  let left = bytesMax - besideBytes;
   for (let after = readText(query, 'after'); tags.length < limit; after = tags.at(-1)?.tag) {
     const wanted = Math.min(tagsAtOnce, limit - tags.length);
     const found = await engine.tags({ after, limit: wanted, signal });

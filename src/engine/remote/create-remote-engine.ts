@@ -14,7 +14,6 @@ import {
   searchAnswer,
   status,
   submitted,
-  tagOverview,
   tagPage,
 } from '../contract/answers.ts';
 import type {
@@ -25,7 +24,6 @@ import type {
   EngineDocument,
   EngineHit,
   JobId,
-  PageRequest,
   Submission,
   TagCount,
   TagOverview,
@@ -85,25 +83,16 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       const { filename = 'note' in submission ? 'note' : submission.filename, ...made } = answer.as(submitted);
       return { accepted: true, ...made, filename };
     },
-    async jobs({ status, ...page }, options) {
-      const { items, total } = await gather(page, async ({ limit, offset }) => {
-        const query = queryOf({ status, limit, offset });
-        const { jobs, ...rest } = await client.ask(get('/jobs', options, { query }), listed('jobs', jobPage));
-        return { items: jobs, ...rest };
-      });
+    async jobs({ status, limit, offset }, options) {
+      const { items, total } = await gather('jobs', { status, limit, offset }, jobPage, ({ jobs }) => jobs, options);
       return { jobs: items, total };
     },
     job: (id, options) => client.ask(get(jobPath(id), options, { meanings: jobMeanings }), job),
     cancelJob: (id, options = {}) =>
       client.ask({ method: 'DELETE', path: jobPath(id), signal: options.signal, meanings: jobMeanings }, job),
-    async documents({ type, tags, source_path: sourcePath, query: words, ...page }, options) {
-      const { items, total } = await gather(page, async ({ limit, offset }) => {
-        const filters = { type, tags: tags?.join(','), source_path: sourcePath, query: words };
-        const query = queryOf({ ...filters, limit, offset });
-        const request = get('/documents', options, { query });
-        const { documents, ...rest } = await client.ask(request, listed('documents', documentPage));
-        return { items: documents, ...rest };
-      });
+    async documents({ type, tags, source_path: sourcePath, query: words, limit, offset }, options) {
+      const query = { type, tags: tags?.join(','), source_path: sourcePath, query: words, limit, offset };
+      const { items, total } = await gather('documents', query, documentPage, (page) => page.documents, options);
       // An engine that ignores the filter returns the others too.
       const hasPath = (path: string | null) => sourcePath === undefined || path === sourcePath;
       const documents = items.filter((each) => hasPath(each.source_path) && isNamed(each, words));
@@ -145,31 +134,9 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     },
     updateNote: (id, text, options) =>
       changed(id, { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings }, options),
-    async tags({ after, limit, ...options } = {}) {
-      const tags: TagCount[] = [];
-      let from = after;
-      for (let pages = 1; pages <= pagesMax; pages += 1) {
-        const query = queryOf({ after: from, limit: limit === undefined ? undefined : limit - tags.length });
-        const page = await client.ask(get('/tags', options, { query }), listed('tags', tagPage));
-        tags.push(...page.tags);
-        const next = afterOf(page.next);
-        if (next === undefined || page.tags.length === 0 || tags.length >= (limit ?? Number.POSITIVE_INFINITY))
-          return tags;
-        if (next === from) break;
-        from = next;
-      }
-      throw endlessError();
-    },
-    async tagOverview(most, options) {
-      const query = queryOf({ collections: most.collections, others: most.others });
-      const known = z.union([tagOverview, listed('tags', tagPage)]);
-      const answer = await client.ask(get('/tags', options, { query }), known);
-      if ('collections' in answer) return answer;
-      // An engine without overviews answers with its list of tags.
-      const after = afterOf(answer.next);
-      const more = after === undefined ? [] : await engine.tags({ ...options, after });
-      return overviewOf([...answer.tags, ...more], most);
-    },
+    tags: async ({ after, limit, ...options } = {}) =>
+      (await gather('tags', { after, limit }, tagPage, ({ tags }) => tags, options)).items,
+    tagOverview: async (most, options) => overviewOf(await engine.tags(options), most),
     bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), bulkOutcome),
     async bulkTags(selection, { remove = [], add = [], replaces }, options) {
       if (replaces === undefined) return client.ask(bulk('tags', selection, { remove, add }, options), bulkOutcome);
@@ -191,6 +158,33 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
     close: async () => client.close(),
   };
   return engine;
+
+  /** Reads a list to its end. `next` is the query string of the next page. */
+  async function gather<Page extends { total?: number; next?: string }, Item>(
+    name: 'jobs' | 'documents' | 'tags',
+    wanted: { readonly limit: number | undefined } & Parameters<typeof queryOf>[0],
+    schema: z.ZodType<Page>,
+    itemsOf: (page: Page) => readonly Item[],
+    options?: EngineCall,
+  ): Promise<{ items: Item[]; total: number }> {
+    // The published engine answers lists as bare arrays.
+    const listed = z.preprocess((value) => (Array.isArray(value) ? { [name]: value } : value), schema);
+    const { limit = Number.POSITIVE_INFINITY } = wanted;
+    const items: Item[] = [];
+    let known: number | undefined;
+    let query = queryOf(wanted);
+    for (let pages = 1; pages <= pagesMax && items.length <= itemsMax; pages += 1) {
+      const page = await client.ask(get(`/${name}`, options, { query }), listed);
+      const found = itemsOf(page);
+      items.push(...found);
+      known ??= page.total;
+      const isWhole = page.next === undefined || found.length === 0 || items.length >= limit;
+      if (isWhole) return { items: items.slice(0, limit), total: known ?? items.length };
+      if (page.next === `?${query}`) break;
+      query = new URLSearchParams(page.next);
+    }
+    throw endlessError();
+  }
 }
 
 const meanings = { 404: 'document_not_found' } as const;
@@ -201,33 +195,10 @@ const restoreMeanings = { ...moveMeanings, 409: 'duplicate' } as const;
 const noteMeanings = { 404: 'document_not_found', 422: 'not_a_note' } as const;
 const jobMeanings = { 404: 'job_not_found' } as const;
 
-/** The published engine answers lists as bare arrays. */
-function listed<Schema extends z.ZodType>(name: string, schema: Schema) {
-  return z.preprocess((value) => (Array.isArray(value) ? { [name]: value } : value), schema);
-}
-
 /** Max pages of one list. Ours have some thousand items each. */
 const pagesMax = 100;
 /** Max items of all pages of one list. */
 const itemsMax = 100_000;
-
-/** Assembles a list that the engine answers in parts. */
-async function gather<Item>(
-  { limit = Number.POSITIVE_INFINITY, offset = 0 }: PageRequest,
-  ask: (page: PageRequest) => Promise<{ items: Item[]; total?: number; next?: string }>,
-): Promise<{ items: Item[]; total: number }> {
-  const items: Item[] = [];
-  let known: number | undefined;
-  for (let pages = 1; pages <= pagesMax && items.length <= itemsMax; pages += 1) {
-    const left = Number.isFinite(limit) ? limit - items.length : undefined;
-    const part = await ask({ limit: left, offset: offset + items.length || undefined });
-    items.push(...part.items);
-    known ??= part.total;
-    const isWhole = part.next === undefined || part.items.length === 0 || items.length >= limit;
-    if (isWhole) return { items: items.slice(0, limit), total: known ?? items.length };
-  }
-  throw endlessError();
-}
 
 function overviewOf(all: readonly TagCount[], most: TagOverviewSizes): TagOverview {
   const used = all.filter(({ count }) => count > 0).sort((left, right) => right.count - left.count);
@@ -257,10 +228,6 @@ async function removeTags(
     await engine.bulkTags(selection, { remove: others.slice(start, start + batchMax) }, options);
   }
   return engine.bulkTags(selection, { remove: [...others.slice(0, room), ...choosing], add }, options);
-}
-
-function afterOf(next: string | undefined): string | undefined {
-  return new URLSearchParams(next).get('after') ?? undefined;
 }
 
 function isNamed({ title, source_path: path }: EngineDocument, query = ''): boolean {

@@ -219,13 +219,6 @@ describe('the API of the engine (contract §6)', () => {
       tags.find(({ tag }) => tag === 'collection:work'),
       { tag: 'collection:work', count: 1 },
     );
-    const [documents, work] = ['documents', 'work'].map((name) => ({ tag: `collection:${name}`, count: 1 }));
-    assert.deepEqual(await engine.get('/tags?collections=10'), {
-      collections: { tags: [documents, work], total: 2 },
-      others: { tags: [], total: 0 },
-    });
-    const { collections, others } = await engine.get('/tags?collections=1&others=1');
-    assert.deepEqual([collections, (others as Json)['tags']], [{ tags: [documents], total: 2 }, tags.slice(2, 3)]);
   });
 
   test('003 Update note tool: PATCH /notes/:id keeps id, date and tags; 404 and 422 if it is not a note', async () => {
