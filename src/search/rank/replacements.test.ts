@@ -24,6 +24,14 @@ test('recognises nine of ten replacements and almost no false ones', () => {
   assert.ok(wrong.length <= traps.length / 20, JSON.stringify(wrong, null, 1));
 });
 
+test('mentioning another subject does not replace it', () => {
+  const newer = `Decided with the warden: the marsh path stays closed while the storks nest and opens again on the first of August.
+    Signs are at both ends of the path.`;
+  for (const older of ['The stork has two young on the nest this year.', 'Stork nest: three eggs.']) {
+    assert.equal(isReplaced({ older, newer }), false, older);
+  }
+});
+
 test('time decides which text replaces, and a long text replaces only if it says so', () => {
   const [older = '', newer = ''] = [pairs[0]?.older, pairs[0]?.newer];
   assert.deepEqual([...findReplacements([at(1, newer), at(2, older)]).replacedBy], []);

@@ -253,9 +253,9 @@ function neighbours(pairs: readonly (readonly [word: string, neighbour: string])
   return new Map([...sets].map(([word, found]) => [word, new Set(found.map(([, neighbour]) => neighbour))]));
 }
 
-/** Shared words must exceed the first share of the shorter statement and reach the second share of the older one. */
+/** Shared words must exceed the first share of the shorter statement and reach the other shares of the older and the newer one. */
 const sharedMin = 0.5;
-const coveredMin = 0.4;
+const coveredMin = { older: 0.4, newer: 0.25 } as const;
 
 /** True if a newer text reports a change of what an older one states. */
 export function replaces(newer: Statements, older: Statements): boolean {
@@ -277,7 +277,8 @@ function areOneSubject(older: Statement, newer: Statement): boolean {
   const shared = [...older.words].filter((word) => newer.words.has(word));
   if (!shared.some((word) => !older.names.has(word) && !newer.names.has(word))) return false;
   const [ownSize, newSize] = [subjectSize(older, newer), subjectSize(newer, older)];
-  if (shared.length / Math.min(ownSize, newSize) <= sharedMin || shared.length / ownSize < coveredMin) return false;
+  if (shared.length / Math.min(ownSize, newSize) <= sharedMin) return false;
+  if (shared.length / ownSize < coveredMin.older || shared.length / newSize < coveredMin.newer) return false;
   if (isOfAnother(older, newer) || (ownSize === 1 && newSize > 1 && !haveAlikeValues(older, newer))) return false;
   const lead = older.lead.filter((word) => newer.words.has(word));
   const isNamed = subject ? subject.runs.every((run) => isNamedIn(run, newer)) : lead.length > 0;
