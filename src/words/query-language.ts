@@ -12,6 +12,7 @@ import {
   queryPhrasesMax,
   queryPrefixesMax,
   shortPrefixesMax,
+  type WordLeaf,
   type WordQuery,
 } from './word-query.ts';
 
@@ -122,7 +123,7 @@ function parseAny(cursor: Cursor): Parsed {
     if (keep !== undefined) keeps.push(keep);
     // A negation among alternatives has nothing to exclude from.
     else if (drop !== undefined) drops.push(drop);
-  } while (takeOperator(cursor, 'OR'));
+  } while (takeOr(cursor));
   if (keeps.length === 0) return { keep: undefined, drop: drops.length > 0 ? anyOf(drops) : undefined };
   if (drops.length > 0) cursor.dropped = true;
   return { keep: anyOf(keeps), drop: undefined };
@@ -174,9 +175,9 @@ function wordsQuery(token: Words): WordQuery {
   return token.quoted ? phraseQuery(token.text) : exactWord(token.text);
 }
 
-function takeOperator(cursor: Cursor, operator: 'OR'): boolean {
+function takeOr(cursor: Cursor): boolean {
   const token = peek(cursor);
-  if (token?.kind !== 'operator' || token.text !== operator) return false;
+  if (token?.kind !== 'operator' || token.text !== 'OR') return false;
   cursor.at += 1;
   return true;
 }
@@ -186,53 +187,29 @@ function peek(cursor: Cursor): Token | undefined {
 }
 
 function checkSize(query: WordQuery): void {
-  if (countTerms(query) > joinedTermsMax) {
-    throw new CarrelError(
-      'invalid_arguments',
-      `A query with operators may have at most ${joinedTermsMax} words. Leave some out.`,
-    );
-  }
-  const prefixes = prefixesOf(query);
+  const leaves = everyLeaf(query);
+  const terms = leaves.reduce((sum, leaf) => sum + (leaf.kind === 'phrase' ? leaf.terms.length : 1), 0);
+  if (terms > joinedTermsMax) throw tooLong(`A query with operators may have at most ${joinedTermsMax} words.`);
+  const prefixes = leaves.flatMap((leaf) => {
+    if (leaf.kind === 'prefix') return [leaf.prefix];
+    return leaf.kind === 'phrase' && leaf.open ? leaf.terms.slice(-1) : [];
+  });
   if (prefixes.length > queryPrefixesMax || prefixes.filter(isShortPrefix).length > shortPrefixesMax) {
-    throw new CarrelError(
-      'invalid_arguments',
-      `A query may have at most ${queryPrefixesMax} prefixes*, ${shortPrefixesMax} of them with only two letters. Leave some out.`,
+    throw tooLong(
+      `A query may have at most ${queryPrefixesMax} prefixes*, ${shortPrefixesMax} of them with only two letters.`,
     );
   }
-  if (countPhrases(query) > queryPhrasesMax) {
-    throw new CarrelError(
-      'invalid_arguments',
-      `A query may have at most ${queryPhrasesMax} "phrases". Leave some out.`,
-    );
-  }
+  const phrases = leaves.filter(({ kind }) => kind === 'phrase').length;
+  if (phrases > queryPhrasesMax) throw tooLong(`A query may have at most ${queryPhrasesMax} "phrases".`);
 }
 
-function countPhrases(query: WordQuery): number {
-  if (query.kind === 'except') return countPhrases(query.keep) + countPhrases(query.drop);
-  if ('parts' in query) return query.parts.reduce((sum, part) => sum + countPhrases(part), 0);
-  return query.kind === 'phrase' ? 1 : 0;
+/** Excluded and repeated ones too. */
+function everyLeaf(query: WordQuery): WordLeaf[] {
+  if ('parts' in query) return query.parts.flatMap(everyLeaf);
+  if (query.kind === 'except') return [...everyLeaf(query.keep), ...everyLeaf(query.drop)];
+  return query.kind === 'nothing' ? [] : [query];
 }
 
-function prefixesOf(query: WordQuery): string[] {
-  if (query.kind === 'except') return [...prefixesOf(query.keep), ...prefixesOf(query.drop)];
-  if ('parts' in query) return query.parts.flatMap(prefixesOf);
-  if (query.kind === 'prefix') return [query.prefix];
-  return query.kind === 'phrase' && query.open ? query.terms.slice(-1) : [];
-}
-
-function countTerms(query: WordQuery): number {
-  switch (query.kind) {
-    case 'nothing':
-      return 0;
-    case 'term':
-    case 'prefix':
-    case 'near':
-      return 1;
-    case 'phrase':
-      return query.terms.length;
-    case 'except':
-      return countTerms(query.keep) + countTerms(query.drop);
-    default:
-      return query.parts.reduce((sum, part) => sum + countTerms(part), 0);
-  }
+function tooLong(limit: string): CarrelError {
+  return new CarrelError('invalid_arguments', `${limit} Leave some out.`);
 }

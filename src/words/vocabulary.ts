@@ -12,7 +12,6 @@ export interface Vocabulary {
 const twoEditsFrom = 8;
 /** Max corrections of a word. All have the same distance; among more than this, none is likely. */
 const nearestMax = 16;
-const answersMax = 1000;
 
 const shortest = 4;
 const longest = 24;
@@ -44,14 +43,12 @@ interface Shelf {
 export function createVocabulary(): Vocabulary {
   const known = new Set<string>();
   const shelves: Shelf[] = [];
-  const answers = new Map<string, readonly string[]>();
 
   return {
     get size() {
       return known.size;
     },
     add(terms) {
-      const before = known.size;
       for (const each of terms) {
         if (known.has(each) || each === '') continue;
         known.add(each);
@@ -60,38 +57,28 @@ export function createVocabulary(): Vocabulary {
         shelf?.terms.push(each);
         shelf?.letters.push(lettersOf(each));
       }
-      if (known.size > before) answers.clear();
     },
     nearest(word) {
-      const answer = answers.get(word);
-      if (answer !== undefined) return answer;
-      const found = search(word);
-      if (answers.size >= answersMax) answers.clear();
-      answers.set(word, found);
-      return found;
+      const letters = lettersOf(word);
+      let max = word.length < twoEditsFrom ? 1 : 2;
+      let found: string[] = [];
+      for (let length = word.length - max; length <= word.length + max; length += 1) {
+        const shelf = shelves[length];
+        shelf?.letters.forEach((others, index) => {
+          // An edit removes at most one letter and adds one.
+          if (bits(letters & ~others) > max || bits(others & ~letters) > max) return;
+          const other = shelf.terms[index] ?? '';
+          const distance = editDistance(word, other, max);
+          if (distance > max) return;
+          if (distance < max) found = [];
+          max = distance;
+          found.push(other);
+        });
+      }
+      const isAlike = (other: string) => Number(other[0] === word[0]);
+      return found.sort((a, b) => isAlike(b) - isAlike(a) || (a < b ? -1 : 1)).slice(0, nearestMax);
     },
   };
-
-  function search(word: string): string[] {
-    const letters = lettersOf(word);
-    let max = word.length < twoEditsFrom ? 1 : 2;
-    let found: string[] = [];
-    for (let length = word.length - max; length <= word.length + max; length += 1) {
-      const shelf = shelves[length];
-      shelf?.letters.forEach((others, index) => {
-        // An edit removes at most one letter and adds one.
-        if (bits(letters & ~others) > max || bits(others & ~letters) > max) return;
-        const other = shelf.terms[index] ?? '';
-        const distance = editDistance(word, other, max);
-        if (distance > max) return;
-        if (distance < max) found = [];
-        max = distance;
-        found.push(other);
-      });
-    }
-    const isAlike = (other: string) => Number(other[0] === word[0]);
-    return found.sort((a, b) => isAlike(b) - isAlike(a) || (a < b ? -1 : 1)).slice(0, nearestMax);
-  }
 }
 
 /** Letters may share a bit, because the bits only rule words out. */

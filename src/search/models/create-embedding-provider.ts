@@ -1,4 +1,4 @@
-import { CarrelError } from '../../base/errors.ts';
+import assert from 'node:assert/strict';
 import type { SliceValues } from '../../config/field.ts';
 import { bundledModelFolder, bundledModelName } from './bundled-model.ts';
 import type { EmbeddingProvider } from './embedding-provider.ts';
@@ -20,10 +20,10 @@ export function embeddingConfigOf(settings: SliceValues<typeof embeddingSlice>):
   return { ...others, ...limits, openaiKey: openaiKey?.reveal(), threads: modelThreadsOf(threads) };
 }
 
-/** Starts nothing: the first text loads a model or calls a server. */
+/** Starts nothing: the first text loads a model or calls a server. Callers check for `none` before. */
 export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvider {
   const { provider } = config;
-  if (provider === 'none') return noEmbeddings;
+  assert(provider !== 'none');
   if (provider !== 'local') return createRemoteEmbeddings(provider, config);
   return createLocalEmbeddings({
     modelFolder: bundledModelFolder(),
@@ -32,20 +32,6 @@ export function createEmbeddingProvider(config: EmbeddingConfig): EmbeddingProvi
     textTimeoutMs: config.timeoutMs,
   });
 }
-
-/** Search by meaning is switched off. Callers should check the configuration first. */
-const noEmbeddings: EmbeddingProvider = {
-  name: 'none',
-  dimensions: undefined,
-  embed: async (texts) => {
-    if (texts.length === 0) return [];
-    throw new CarrelError(
-      'unavailable',
-      'Search by meaning is switched off (EMBEDDING_PROVIDER=none). Use a keyword search, or choose another provider.',
-    );
-  },
-  close: async () => {},
-};
 
 /** The provider of a model whose vectors are still stored, with the current addresses and keys. Undefined if unavailable. */
 export function formerProvider(config: EmbeddingConfig, name: string): EmbeddingProvider | undefined {

@@ -219,12 +219,3 @@ test('a cancelled call ends at once and does not count as a failure', async (con
   second.abort();
   await assert.rejects(next, (error) => isCarrelError(error) && error.code === 'cancelled');
 });
-
-test('without a provider nothing is embedded, and the message names the setting', async () => {
-  const provider = createEmbeddingProvider({ ...defaults, provider: 'none' });
-  assert.deepEqual(await provider.embed([]), []);
-  await assert.rejects(
-    provider.embed(['text']),
-    (error) => unavailable(error) && /EMBEDDING_PROVIDER/.test(String(error)),
-  );
-});
