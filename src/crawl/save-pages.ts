@@ -50,5 +50,6 @@ export async function savePages(
 const comparedFacts = ['state', 'document', 'etag', 'lastModified', 'textHash', 'target', 'failures'] as const;
 
 function isUnchanged(page: StoredPage, change: PageChange): boolean {
-  return !page.isRetried && change.retryMs === undefined && comparedFacts.every((fact) => page[fact] === change[fact]);
+  const isRetried = page.retryAt !== undefined || change.retryMs !== undefined;
+  return !isRetried && comparedFacts.every((fact) => page[fact] === change[fact]);
 }

@@ -1,4 +1,4 @@
-import type { DocumentSort } from '../storage/documents/document.ts';
+import type { DocumentSort } from '../storage/documents/read-documents.ts';
 import type {
   BulkOutcome,
   EngineDocument,

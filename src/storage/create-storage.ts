@@ -1,6 +1,6 @@
 import type { SharedStore } from '../base/shared-store.ts';
 import { documentOperations, ingestionOperations } from './documents/document-stores.ts';
-import type { OriginalStore } from './documents/ingestion.ts';
+import type { OriginalStore } from './documents/original-store.ts';
 import { entryOperations } from './entries/entry-store.ts';
 import { noteOperations } from './notes/notes.ts';
 import { upkeepOperations } from './operations.ts';

@@ -2,7 +2,7 @@ import type { CandidatePlan, CountCache } from '../words/ranking/candidates.ts';
 import type { IndexedTexts } from '../words/ranking/word-index.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
 import type { WordLeaf, WordQuery } from '../words/word-query.ts';
-import type { StagedOriginal } from './documents/ingestion.ts';
+import type { StagedOriginal } from './documents/original-store.ts';
 import type { EntryFilter } from './entries/entry-filter.ts';
 import type { PassageFilter } from './passages/passage.ts';
 import type { BoundValue, Condition, Row, SqlValue } from './rows.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Operation, Statements, StorageDescription } from './dialect.ts';
-import { originalOperations } from './documents/contents.ts';
 import { documentOperations, ingestionOperations } from './documents/document-stores.ts';
+import { originalOperations } from './documents/originals.ts';
 import { entryOperations } from './entries/entry-store.ts';
 import { noteOperations } from './notes/notes.ts';
 import { passageOperations } from './passages/passage-store.ts';

@@ -8,6 +8,10 @@ export function storable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
 
+export function storableOrNull(text: string | undefined): string | null {
+  return text === undefined ? null : storable(text);
+}
+
 /** Why a text cannot be stored, for a message that starts with the argument's name. Undefined if it can. */
 export function storingFault(text: string): string | undefined {
   const part = unstorablePart(text);

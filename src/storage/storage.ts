@@ -2,7 +2,7 @@ import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { StorageDescription } from './dialect.ts';
 import type { DocumentStore, IngestionStore } from './documents/document-stores.ts';
-import type { OriginalStore } from './documents/ingestion.ts';
+import type { OriginalStore } from './documents/original-store.ts';
 import type { EntryStore } from './entries/entry-store.ts';
 import type { NoteStore } from './notes/notes.ts';
 import type { PassageStore } from './passages/passage-store.ts';

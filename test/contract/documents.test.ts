@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
+import type { AcceptRequest } from '../../src/storage/documents/accept-job.ts';
 import type { StoredDocument } from '../../src/storage/documents/document.ts';
-import type { AcceptRequest, NewChunk } from '../../src/storage/documents/ingestion.ts';
+import type { NewChunk } from '../../src/storage/documents/write-chunks.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { plainQuery } from '../../src/words/word-query.ts';
 import { onEachBackend } from '../support/backends.ts';

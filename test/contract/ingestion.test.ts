@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, beforeEach, test } from 'node:test';
 import type { IngestionStore } from '../../src/storage/documents/document-stores.ts';
-import type { ClaimedJob, FinishRequest } from '../../src/storage/documents/ingestion.ts';
+import type { ClaimedJob } from '../../src/storage/documents/job-queue.ts';
+import type { FinishRequest } from '../../src/storage/documents/write-documents.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, test } from 'node:test';
-import type { AcceptOutcome } from '../../src/storage/documents/ingestion.ts';
+import type { AcceptOutcome } from '../../src/storage/documents/accept-job.ts';
 import type { Storage } from '../../src/storage/storage.ts';
 import { onEachBackend } from '../support/backends.ts';
 

@@ -1,5 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { JobListRequest, JobStatus } from '../../storage/documents/ingestion.ts';
+import type { JobListRequest, JobStatus } from '../../storage/documents/jobs.ts';
 import { storable, storingFault } from '../../storage/storable.ts';
 import { type JobsRequest, jobStatuses, type PageRequest } from '../engine.ts';
 

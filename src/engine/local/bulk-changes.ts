@@ -1,5 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
-import type { BulkAction, DocumentSelection } from '../../storage/documents/document.ts';
+import type { BulkAction } from '../../storage/documents/change-documents.ts';
+import type { DocumentSelection } from '../../storage/documents/selection.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { fault, readDocType, readTags, tagsMax } from '../contract/validate-input.ts';
 import type { BulkOutcome, BulkSelection, Engine, EngineCall } from '../engine.ts';

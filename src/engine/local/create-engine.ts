@@ -11,7 +11,8 @@ import type { EmbeddingProvider } from '../../search/models/embedding-provider.t
 import { unrankedReranker } from '../../search/rerank/open-reranker.ts';
 import { type Reranker, withoutModel } from '../../search/rerank/reranker.ts';
 import type { StoredDocument } from '../../storage/documents/document.ts';
-import type { ClaimedJob, PhaseProgress, StoredJob } from '../../storage/documents/ingestion.ts';
+import type { ClaimedJob } from '../../storage/documents/job-queue.ts';
+import type { PhaseProgress, StoredJob } from '../../storage/documents/jobs.ts';
 import type { ReadOptions } from '../../storage/read-options.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLogger } from '../../base/log.ts';
-import type { ForgetRequest } from '../../storage/documents/ingestion.ts';
+import type { ForgetRequest } from '../../storage/documents/jobs.ts';
 import { startPruning } from './forget.ts';
 
 type Forgettable = Parameters<typeof startPruning>[1];

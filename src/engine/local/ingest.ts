@@ -6,7 +6,9 @@ import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
 import type { TextToChunk } from '../../search/chunking/positioned-chunks.ts';
-import type { ClaimedJob, PhaseProgress, ReadingBounds } from '../../storage/documents/ingestion.ts';
+import type { ReadingBounds } from '../../storage/documents/accept-job.ts';
+import type { ClaimedJob } from '../../storage/documents/job-queue.ts';
+import type { PhaseProgress } from '../../storage/documents/jobs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { titleOfNote } from '../contract/validate-input.ts';
 

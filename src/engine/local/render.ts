@@ -1,10 +1,7 @@
-import type {
-  LocatedChunk,
-  StoredChunk,
-  DeletedDocument as StoredDeleted,
-  StoredDocument,
-} from '../../storage/documents/document.ts';
-import type { PhaseProgress, StoredJob } from '../../storage/documents/ingestion.ts';
+import type { DeletedDocument as StoredDeleted } from '../../storage/documents/deleted-documents.ts';
+import type { StoredDocument } from '../../storage/documents/document.ts';
+import type { PhaseProgress, StoredJob } from '../../storage/documents/jobs.ts';
+import type { LocatedChunk, StoredChunk } from '../../storage/documents/read-documents.ts';
 import type { DeletedDocument, EngineChunk, EngineDocument, EngineJob, JobProgress, Truncation } from '../engine.ts';
 import { type EngineRole, engineRoles } from '../engine-slice.ts';
 

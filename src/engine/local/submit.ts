@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { currentCaller } from '../../base/current-caller.ts';
-import type { AcceptOutcome, AcceptRequest, ReadingBounds, StagedOriginal } from '../../storage/documents/ingestion.ts';
+import type { AcceptOutcome, AcceptRequest, ReadingBounds } from '../../storage/documents/accept-job.ts';
+import type { StagedOriginal } from '../../storage/documents/original-store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {
   fault,
@@ -84,7 +84,6 @@ export function createSubmitting(
         contentType,
         bounds,
         anyTags,
-        submitter: submitterName(),
         content: { staged },
       });
     } finally {
@@ -107,7 +106,6 @@ export function createSubmitting(
       filename: noteFilename(read.title ?? titleOfNote(note)),
       contentType: 'text/plain; charset=utf-8',
       anyTags,
-      submitter: submitterName(),
       content: { note, hash, bytes: bytes.length },
     });
     return answered(outcome);
@@ -182,9 +180,3 @@ const types: Readonly<Record<string, string>> = {
   eml: 'message/rfc822',
   ipynb: 'application/x-ipynb+json',
 };
-
-/** The current caller, for fair queueing. A hash, because an identity may be an address or a person's name. */
-function submitterName(): string | undefined {
-  const caller = currentCaller();
-  return caller === '' ? undefined : createHash('sha256').update(caller).digest('hex').slice(0, 16);
-}

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Calls } from '../../base/workers/calls.ts';
 import { createWorkerCalls } from '../../base/workers/worker-calls.ts';
-import type { NewChunk } from '../../storage/documents/ingestion.ts';
+import type { NewChunk } from '../../storage/documents/write-chunks.ts';
 import { positionedChunks, type TextToChunk } from './positioned-chunks.ts';
 
 export interface Chunker {

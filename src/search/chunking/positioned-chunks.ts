@@ -1,6 +1,6 @@
 import type { ExtractedDocument, Mark } from '../../documents/document.ts';
 import { createPositions, type DocumentPositions } from '../../documents/document-positions.ts';
-import type { NewChunk } from '../../storage/documents/ingestion.ts';
+import type { NewChunk } from '../../storage/documents/write-chunks.ts';
 import type { Chunk } from './chunk.ts';
 import { chunkDocument } from './chunk-document.ts';
 

@@ -8,8 +8,8 @@ import { openDatabase } from '../sqlite/database.ts';
 import { createSqliteDialect } from '../sqlite/dialect.ts';
 import { migrate } from '../sqlite/migrate.ts';
 import { createLocalTransactions } from '../sqlite/threads/local-transactions.ts';
+import type { BulkRequest } from './change-documents.ts';
 import { changeDocuments } from './change-documents.ts';
-import type { BulkRequest } from './document.ts';
 
 const now = '2026-11-16T00:00:00.000Z';
 const count = 1_203;

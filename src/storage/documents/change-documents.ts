@@ -1,35 +1,33 @@
 import type { Statements } from '../dialect.ts';
 import { batchesOf, numberOf } from '../rows.ts';
 import { storable } from '../storable.ts';
+import type { Scope } from './contents.ts';
 import { keepDeleted } from './deleted-documents.ts';
-import type {
-  BulkAction,
-  BulkChange,
-  BulkRequest,
-  DocumentSelection,
-  MoveRequest,
-  RemoveDocumentRequest,
-  RemovedDocument,
-  StoredDocument,
-  TagsRequest,
-} from './document.ts';
-import { documentsById, insertTags } from './document-rows.ts';
-import type { Scope } from './ingestion.ts';
+import { documentsById, insertTags, type StoredDocument } from './document.ts';
 import { recordChange } from './jobs.ts';
 import { countDocuments } from './read-documents.ts';
-import { isCollection, labelsOf, selectionCondition } from './selection.ts';
+import { type DocumentSelection, isCollection, labelsOf, selectionCondition } from './selection.ts';
 import { relabelPassages, removePassages } from './write-chunks.ts';
 
+/** `keeps`: the document stays restorable. */
 export async function removeDocument(
   on: Statements,
-  { id, keeps = false }: RemoveDocumentRequest,
-): Promise<RemovedDocument | undefined> {
+  { id, keeps = false }: { id: number; keeps?: boolean },
+): Promise<Pick<StoredDocument, 'id' | 'title' | 'contentHash'> | undefined> {
   const [document] = await documentsById(on, [id], on.dialect.forUpdate);
   if (document === undefined) return undefined;
   await removeAll(on, [document], keeps);
   await recordChange(on, { kind: 'delete', document, chunkCount: document.chunkCount, details: {} });
   const { title, contentHash } = document;
   return { id, title, contentHash };
+}
+
+interface TagsRequest {
+  readonly id: number;
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  /** Max tags per document; a change that exceeds it is not made at all. */
+  readonly tagsMax: number;
 }
 
 /** Removes tags, then adds others. */
@@ -45,6 +43,13 @@ export async function changeTags(
   await recordChange(on, { kind: 'tags', document, details: { add, remove } });
   const [changed] = await documentsById(on, [id]);
   return changed;
+}
+
+interface MoveRequest {
+  readonly id: number;
+  readonly sourcePath: string;
+  /** Also becomes the title, if the title was the old file name. */
+  readonly filename: string;
 }
 
 /**
@@ -66,6 +71,38 @@ export async function moveDocument(
   const [moved] = await documentsById(on, [id]);
   return moved;
 }
+
+export type BulkAction =
+  | { readonly kind: 'delete' }
+  | {
+      readonly kind: 'tags';
+      readonly add: readonly string[];
+      readonly remove: readonly string[];
+      /** Also removes all other tags of this kind. With `anyTags`, only collections among those. */
+      readonly replaces?: 'collections' | 'others' | undefined;
+    }
+  | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
+
+export interface BulkRequest {
+  /** With `anyTags`, `percentMax` is a share of the documents with one of those tags. */
+  readonly selection: DocumentSelection;
+  readonly action: BulkAction;
+  /** Max share of all documents, 0 to 100; more is rejected. */
+  readonly percentMax: number;
+  readonly tagsMax: number;
+  /** True to keep deleted documents restorable. */
+  readonly keeps?: boolean;
+}
+
+type BulkChange =
+  | (Changed & {
+      readonly outcome: 'changed';
+      readonly matched: number;
+      readonly total: number;
+      readonly jobId: number;
+    })
+  | { readonly outcome: 'too_many'; readonly matched: number; readonly total: number; readonly percent: number }
+  | { readonly outcome: 'tags_full'; readonly id: number };
 
 /** Documents changed per batch: a selection may contain every document. */
 const changedAtOnce = 500;

@@ -1,11 +1,27 @@
-import { createHash, randomBytes } from 'node:crypto';
-import type { Statements } from '../dialect.ts';
-import { lockAll, locksMax } from '../idempotency.ts';
-import { numberOf, optionalTextOf, textOf } from '../rows.ts';
+import type { Dialect, Statements } from '../dialect.ts';
+import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-import { reads, writes } from '../store-operations.ts';
-import type { Transactions } from '../transactions.ts';
-import type { OriginalStore } from './ingestion.ts';
+import { tagsOf } from './document.ts';
+
+/** For callers who may only see documents with at least one of these tags. */
+export interface Scope {
+  readonly anyTags?: readonly string[] | undefined;
+}
+
+/** True if the caller may see a document with these tags. */
+export function isVisible(tags: readonly string[], { anyTags }: Scope): boolean {
+  return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
+}
+
+/** Condition on rows whose list `tags` makes them visible to the caller. */
+export function visibleRows({ anyTags }: Scope, { elements, texts }: Dialect): Condition[] {
+  if (anyTags === undefined) return [];
+  const sql = `EXISTS (SELECT 1 FROM ${elements('tags')} WHERE element.value IN (${texts}))`;
+  return [{ sql, values: [{ list: anyTags.map(storable) }] }];
+}
+
+/** Condition on jobs: their content is waiting to become a document. */
+export const isWaiting = "kind = 'ingest' AND status IN ('queued', 'processing')";
 
 /** A document or waiting job with a content. */
 export interface ContentHolder {
@@ -14,96 +30,39 @@ export interface ContentHolder {
   readonly title: string | undefined;
   readonly tags: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
-  /** Unique: the hash of the content, or a substitute. */
-  readonly identity: string;
+  /** True if it was added by a caller who could not see that the content was known. At most one holder is no copy. */
+  readonly isCopy: boolean;
 }
 
 export async function holdersOf(on: Statements, hash: string): Promise<ContentHolder[]> {
-  const { schema, integers } = on.dialect;
+  const { schema } = on.dialect;
   const documents = await on.query(
-    `SELECT key, title, details, content_hash FROM ${schema}kb_documents
-      WHERE content_hash = ? OR bytes_hash = ? ORDER BY key`,
-    [hash, hash],
+    `SELECT key, title, details, is_copy FROM ${schema}kb_documents WHERE content_hash = ? ORDER BY key`,
+    [hash],
   );
-  const tags = await on.query(`SELECT document, tag FROM ${schema}kb_document_tags WHERE document IN (${integers})`, [
-    { list: documents.map((row) => numberOf(row, 'key')) },
-  ]);
+  const tags = await tagsOf(
+    on,
+    documents.map((row) => numberOf(row, 'key')),
+  );
   const jobs = await on.query(
-    `SELECT key, title, filename, tags, content_hash FROM ${schema}kb_jobs
-      WHERE (content_hash = ? OR bytes_hash = ?) AND kind = 'ingest' AND status IN ('queued', 'processing')
+    `SELECT key, title, filename, tags, is_copy FROM ${schema}kb_jobs WHERE content_hash = ? AND ${isWaiting}
       ORDER BY key`,
-    [hash, hash],
+    [hash],
   );
   return [
     ...documents.map((row) => ({
       document: numberOf(row, 'key'),
       title: textOf(row, 'title'),
-      tags: tags.filter((tag) => numberOf(tag, 'document') === numberOf(row, 'key')).map((tag) => textOf(tag, 'tag')),
+      tags: tags.get(numberOf(row, 'key')) ?? [],
       details: JSON.parse(textOf(row, 'details')),
-      identity: textOf(row, 'content_hash'),
+      isCopy: row['is_copy'] !== null,
     })),
     ...jobs.map((row) => ({
       job: numberOf(row, 'key'),
       title: optionalTextOf(row, 'title') ?? optionalTextOf(row, 'filename'),
       tags: JSON.parse(textOf(row, 'tags')),
       details: {},
-      identity: textOf(row, 'content_hash'),
+      isCopy: row['is_copy'] !== null,
     })),
   ];
 }
-
-/** True if a caller restricted to `anyTags` may see a document with these tags. */
-export function isVisible(tags: readonly string[], anyTags: readonly string[] | undefined): boolean {
-  return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
-}
-
-/** A random hash, for content that another document or job already has. */
-export function substituteHash(): string {
-  return createHash('sha256').update(randomBytes(32)).digest('hex');
-}
-
-/** The `release` operation of a store. */
-export function createRelease({ write }: Pick<Transactions, 'write'>): OriginalStore['release'] {
-  return async (hashes) => {
-    let released = 0;
-    for (let first = 0; first < hashes.length; first += locksMax) {
-      released += await write(releaseOriginals, { hashes: hashes.slice(first, first + locksMax) });
-    }
-    return released;
-  };
-}
-
-/** Removes originals that no document (deleted or not) and no waiting job refers to. Returns their number. */
-export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
-  const given = [...new Set(hashes)];
-  await lockAll(
-    on,
-    given.map((hash) => `kb content ${hash}`),
-  );
-  const used = new Set(await usedOriginals(on, { hashes: given }));
-  const unused = given.filter((hash) => !used.has(hash));
-  for (const hash of unused) await on.dialect.originals.remove(on, hash);
-  return unused.length;
-}
-
-/** The hashes that a document (deleted or not) or a waiting job refers to. */
-export async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
-  const list = { list: hashes };
-  const { schema, texts } = on.dialect;
-  const [documents, jobs] = [`${schema}kb_documents`, `${schema}kb_jobs`];
-  const waits = "kind = 'ingest' AND status IN ('queued', 'processing')";
-  const rows = await on.query(
-    `SELECT content_hash AS hash FROM ${documents} WHERE content_hash IN (${texts})
-      UNION SELECT bytes_hash FROM ${documents} WHERE bytes_hash IN (${texts})
-      UNION SELECT content_hash FROM ${schema}kb_deleted WHERE content_hash IN (${texts})
-      UNION SELECT content_hash FROM ${jobs} WHERE content_hash IN (${texts}) AND ${waits}
-      UNION SELECT bytes_hash FROM ${jobs} WHERE bytes_hash IN (${texts}) AND ${waits}`,
-    [list, list, list, list, list],
-  );
-  return rows.map((row) => textOf(row, 'hash'));
-}
-
-export const originalOperations = {
-  ...reads({ used: usedOriginals }),
-  ...writes({ release: releaseOriginals }),
-};

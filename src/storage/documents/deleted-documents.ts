@@ -2,11 +2,12 @@ import { daysBefore } from '../../base/days-before.ts';
 import type { Statements } from '../dialect.ts';
 import { keptDays } from '../entries/entry.ts';
 import { lock } from '../idempotency.ts';
-import { type Condition, numberOf, optionalTextOf, type Row, textOf, valuesOf } from '../rows.ts';
-import { holdersOf, isVisible } from './contents.ts';
-import type { DeletedDocument, DeletedPage, RestoreDocumentOutcome, StoredDocument } from './document.ts';
-import type { Scope } from './ingestion.ts';
-import { addIngestJob, knownContent, withAnyTag } from './jobs.ts';
+import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
+import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { allOf, insertRow, readPage } from '../statements.ts';
+import { type AcceptOutcome, addIngestJob, knownContent } from './accept-job.ts';
+import { holdersOf, isVisible, type Scope, visibleRows } from './contents.ts';
+import type { StoredDocument } from './document.ts';
 
 /** Records what is needed to restore these documents, before they are deleted. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
@@ -16,7 +17,7 @@ export async function keepDeleted(on: Statements, documents: readonly StoredDocu
   ]);
   const notes = new Map(rows.map((row) => [numberOf(row, 'key'), optionalTextOf(row, 'note')]));
   for (const document of documents) {
-    const { columns, places, values } = valuesOf({
+    const row = {
       document: document.id,
       title: document.title,
       doc_type: document.docType,
@@ -29,46 +30,43 @@ export async function keepDeleted(on: Statements, documents: readonly StoredDocu
       note: notes.get(document.id) ?? null,
       created_at: document.createdAt,
       deleted_at: on.now,
-    });
-    await on.query(`INSERT INTO ${schema}kb_deleted (${columns}) VALUES (${places})`, values);
+    };
+    await insertRow(on, 'kb_deleted', row, { returning: 'document' });
   }
 }
+
+const deletedFields = {
+  id: field.number('document'),
+  title: field.text('title'),
+  docType: field.text('doc_type'),
+  sourcePath: field.optionalText('source_path'),
+  bytes: field.number('bytes'),
+  tags: field.json<readonly string[]>('tags'),
+  createdAt: field.text('created_at'),
+  deletedAt: field.text('deleted_at'),
+};
+
+/** A deleted document that can be restored. */
+export type DeletedDocument = RecordOf<typeof deletedFields>;
 
 /** Restorable documents, last deleted first. */
 export async function listDeleted(
   on: Statements,
-  { anyTags, limit, offset }: Scope & { limit: number; offset: number },
-): Promise<DeletedPage> {
-  const { sql, values } = restorable(on, { anyTags });
-  const from = `FROM ${on.dialect.schema}kb_deleted WHERE ${sql}`;
-  const rows = await on.query(
-    `SELECT document, title, doc_type, source_path, bytes, tags, created_at, deleted_at ${from}
-      ORDER BY deleted_at DESC, document DESC LIMIT ? OFFSET ?`,
-    [...values, limit, offset],
-  );
-  const [count = {}] = await on.query(`SELECT count(*) AS total ${from}`, values);
-  return { documents: rows.map(deletedOf), total: numberOf(count, 'total') };
-}
-
-function deletedOf(row: Row): DeletedDocument {
-  return {
-    id: numberOf(row, 'document'),
-    title: textOf(row, 'title'),
-    docType: textOf(row, 'doc_type'),
-    sourcePath: optionalTextOf(row, 'source_path'),
-    bytes: numberOf(row, 'bytes'),
-    tags: JSON.parse(textOf(row, 'tags')),
-    createdAt: textOf(row, 'created_at'),
-    deletedAt: textOf(row, 'deleted_at'),
-  };
+  { limit, offset, ...scope }: Scope & { limit: number; offset: number },
+): Promise<{ documents: DeletedDocument[]; total: number }> {
+  const { sql, values } = restorable(on, scope);
+  const from = { sql: `kb_deleted WHERE ${sql}`, values };
+  const order = 'deleted_at DESC, document DESC';
+  const { rows, total } = await readPage(on, columnsOf(deletedFields), from, order, { limit, offset });
+  return { documents: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
 /** Deletes these documents for good. Returns the hashes of their contents, to be released. */
 export async function purgeDeleted(
   on: Statements,
-  { ids, anyTags }: Scope & { ids: readonly number[] },
+  { ids, ...scope }: Scope & { ids: readonly number[] },
 ): Promise<string[]> {
-  const { sql, values } = restorable(on, { anyTags });
+  const { sql, values } = restorable(on, scope);
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}kb_deleted WHERE ${sql} AND document IN (${on.dialect.integers})
       RETURNING content_hash`,
@@ -77,32 +75,29 @@ export async function purgeDeleted(
   return rows.map((row) => textOf(row, 'content_hash'));
 }
 
-function restorable(on: Statements, { anyTags }: Scope): Condition {
-  const narrowed = withAnyTag(on, anyTags);
-  return {
-    sql: `deleted_at >= ?${narrowed ? ` AND ${narrowed.sql}` : ''}`,
-    values: [daysBefore(on.now, keptDays), ...(narrowed?.values ?? [])],
-  };
+function restorable(on: Statements, scope: Scope): Condition {
+  const isKept = { sql: 'deleted_at >= ?', values: [daysBefore(on.now, keptDays)] };
+  return allOf([isKept, ...visibleRows(scope, on.dialect)]);
 }
+
+/** The restoring job, or the document or job that already has the content. */
+type RestoreOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
 
 /** Starts a job that recreates the document under its old id, from its original bytes. */
 export async function restoreDocument(
   on: Statements,
-  { id, anyTags }: Scope & { id: number },
-): Promise<RestoreDocumentOutcome> {
+  { id, ...scope }: Scope & { id: number },
+): Promise<RestoreOutcome> {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}kb_deleted WHERE document = ? AND deleted_at >= ? ${on.dialect.forUpdate}`,
     [id, daysBefore(on.now, keptDays)],
   );
   const tags: string[] = row === undefined ? [] : JSON.parse(textOf(row, 'tags'));
-  if (row === undefined || !isVisible(tags, anyTags)) return { outcome: 'not_found' };
+  if (row === undefined || !isVisible(tags, scope)) return { outcome: 'not_found' };
   const hash = textOf(row, 'content_hash');
   await lock(on, `kb content ${hash}`);
   const holders = await holdersOf(on, hash);
-  const known = knownContent(
-    holders.filter((holder) => isVisible(holder.tags, anyTags)),
-    undefined,
-  );
+  const known = knownContent(holders.filter((holder) => isVisible(holder.tags, scope)));
   if (known !== undefined) return known;
   const job = await addIngestJob(on, {
     filename: textOf(row, 'filename'),
@@ -113,7 +108,7 @@ export async function restoreDocument(
     tags,
     note: optionalTextOf(row, 'note'),
     hash,
-    isFirst: holders.every(({ identity }) => identity !== hash),
+    isCopy: holders.some((holder) => !holder.isCopy),
     bytes: numberOf(row, 'bytes'),
     details: { restores: id, createdAt: textOf(row, 'created_at') },
   });

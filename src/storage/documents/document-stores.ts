@@ -1,21 +1,9 @@
 import { alone, reads, type StoreOf, writes } from '../store-operations.ts';
+import { acceptJob } from './accept-job.ts';
 import { changeDocuments, changeTags, moveDocument, removeDocument } from './change-documents.ts';
 import { forgetDeleted, listDeleted, purgeDeleted, restoreDocument } from './deleted-documents.ts';
-import {
-  acceptJob,
-  cancelJob,
-  claimJob,
-  clearJobs,
-  countJobs,
-  failJob,
-  forgetJobs,
-  getJob,
-  giveBackJobs,
-  leaseOwners,
-  listJobs,
-  postponeJob,
-  renewJob,
-} from './jobs.ts';
+import { cancelJob, claimJob, failJob, giveBackJobs, leaseOwners, postponeJob, renewJob } from './job-queue.ts';
+import { clearJobs, countJobs, forgetJobs, getJob, listJobs } from './jobs.ts';
 import {
   countDocuments,
   documentChunks,

@@ -1,32 +1,29 @@
 import type { Statements } from '../dialect.ts';
-import { type ListValue, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
+import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { allOf, readPage } from '../statements.ts';
 import { storable } from '../storable.ts';
-import type {
-  ChunksRequest,
-  DocumentCounts,
-  DocumentListRequest,
-  DocumentSort,
-  LocatedChunk,
-  LocateRequest,
-  PendingChunks,
-  PendingRequest,
-  StoredChunk,
-  StoredDocument,
-  StoredDocumentPage,
-  TagOverview,
-  TagOverviewRequest,
-  TagsListRequest,
-  TagUse,
-  TypeUse,
-  UsedTags,
-} from './document.ts';
-import { documentColumns, documentsById, documentsOf } from './document-rows.ts';
-import type { Scope } from './ingestion.ts';
-import { collectionRange, otherRanges, parentOf, selectionCondition, taggedWithAny } from './selection.ts';
+import type { Scope } from './contents.ts';
+import { documentColumns, documentsById, documentsOf, type StoredDocument } from './document.ts';
+import {
+  collectionRange,
+  type DocumentSelection,
+  otherRanges,
+  parentOf,
+  selectionCondition,
+  taggedWithAny,
+} from './selection.ts';
 
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
   const [document] = await documentsById(on, [id]);
   return document;
+}
+
+export const documentSorts = ['changed', 'added', 'title', 'type', 'chunks'] as const;
+
+export interface DocumentSort {
+  readonly by: (typeof documentSorts)[number];
+  readonly descending: boolean;
 }
 
 const sortColumns: Record<DocumentSort['by'], string> = {
@@ -37,22 +34,43 @@ const sortColumns: Record<DocumentSort['by'], string> = {
   chunks: 'o.chunk_count',
 };
 
+interface DocumentListRequest {
+  readonly selection: DocumentSelection;
+  /** Last changed first by default. */
+  readonly sort?: DocumentSort | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 export async function listDocuments(
   on: Statements,
   { selection, sort = { by: 'changed', descending: true }, limit, offset }: DocumentListRequest,
-): Promise<StoredDocumentPage> {
+): Promise<{ documents: StoredDocument[]; total: number }> {
   const direction = sort.descending ? 'DESC' : 'ASC';
   const { sql, values } = selectionCondition(selection, on.dialect);
-  const rows = await on.query(
-    `SELECT ${documentColumns} FROM ${on.dialect.schema}kb_documents o WHERE ${sql}
-      ORDER BY ${sortColumns[sort.by]} ${direction}, o.key ${direction} LIMIT ? OFFSET ?`,
-    [...values, limit, offset],
-  );
-  const [count = {}] = await on.query(
-    `SELECT count(*) AS total FROM ${on.dialect.schema}kb_documents o WHERE ${sql}`,
-    values,
-  );
-  return { documents: await documentsOf(on, rows), total: numberOf(count, 'total') };
+  const from = { sql: `kb_documents o WHERE ${sql}`, values };
+  const order = `${sortColumns[sort.by]} ${direction}, o.key ${direction}`;
+  const { rows, total } = await readPage(on, documentColumns, from, order, { limit, offset });
+  return { documents: await documentsOf(on, rows), total };
+}
+
+const chunkFields = {
+  /** Key of the passage. */
+  key: field.number('key'),
+  position: field.number('position'),
+  text: field.text('body'),
+  metadata: field.json<Readonly<Record<string, unknown>>>('metadata'),
+};
+
+export type StoredChunk = RecordOf<typeof chunkFields>;
+
+interface ChunksRequest {
+  readonly document: number;
+  /** Position of the first chunk. */
+  readonly from?: number | undefined;
+  readonly limit?: number | undefined;
+  /** Max characters in total, but at least one chunk. */
+  readonly charsMax?: number | undefined;
 }
 
 /** Chunks read at a time, to avoid reading more than needed. */
@@ -71,7 +89,7 @@ export async function documentChunks(
       `${selectChunks(on)} WHERE p.parent = ? AND p.position >= ? ORDER BY p.position LIMIT ?`,
       [parentOf(document), first, wanted],
     );
-    for (const chunk of rows.map(chunkOf)) {
+    for (const chunk of rows.map((row) => recordOf(chunkFields, row))) {
       chars += chunk.text.length;
       if (chars > charsMax && found.length > 0) return found;
       found.push(chunk);
@@ -83,27 +101,45 @@ export async function documentChunks(
 }
 
 function selectChunks({ dialect: { schema } }: Statements): string {
-  return `SELECT p.key, p.parent, p.position, p.body, p.metadata FROM ${schema}kb_passages p`;
+  return `SELECT parent, ${columnsOf(chunkFields)} FROM ${schema}kb_passages p`;
 }
 
+/** Asks about these documents, or about those that the caller may see. */
+type PendingRequest = { readonly model: string } & ({ readonly documents: readonly number[] } | Required<Scope>);
+
 /** Chunks of these documents without vectors of the model. Documents without such chunks are omitted. */
-export async function pendingChunks(on: Statements, request: PendingRequest): Promise<PendingChunks[]> {
+export async function pendingChunks(
+  on: Statements,
+  request: PendingRequest,
+): Promise<{ document: number; chunks: number }[]> {
   const { schema, texts } = on.dialect;
-  const [among, list] =
+  const among =
     'documents' in request
-      ? [`p.parent IN (${texts})`, request.documents.map(parentOf)]
-      : [`CAST(p.parent AS bigint) IN (${taggedWithAny(on.dialect)})`, request.anyTags.map(storable)];
+      ? [{ sql: `p.parent IN (${texts})`, values: [{ list: request.documents.map(parentOf) }] }]
+      : taggedWithAny('CAST(p.parent AS bigint)', request, on.dialect);
+  const isPending = `EXISTS (SELECT 1 FROM ${schema}kb_unembedded u JOIN ${schema}vector_models m ON m.key = u.model
+    WHERE u.owner = p.key AND m.name = ?)`;
+  const { sql, values } = allOf([...among, { sql: isPending, values: [request.model] }]);
   const rows = await on.query(
-    `SELECT p.parent, count(*) AS chunks FROM ${schema}kb_passages p WHERE ${among} AND EXISTS (
-       SELECT 1 FROM ${schema}kb_unembedded u JOIN ${schema}vector_models m ON m.key = u.model
-       WHERE u.owner = p.key AND m.name = ?) GROUP BY p.parent`,
-    [{ list }, request.model],
+    `SELECT p.parent, count(*) AS chunks FROM ${schema}kb_passages p WHERE ${sql} GROUP BY p.parent`,
+    values,
   );
   return rows.map((row) => ({ document: Number(textOf(row, 'parent')), chunks: numberOf(row, 'chunks') }));
 }
 
-/** The chunks with these passage keys, in that order, each with its document. Unknown keys are omitted. */
-export async function locatedChunks(on: Statements, { keys, neighbours }: LocateRequest): Promise<LocatedChunk[]> {
+export interface LocatedChunk extends StoredChunk {
+  readonly document: StoredDocument;
+  readonly neighbours: readonly { readonly position: number; readonly text: string }[];
+}
+
+/**
+ * The chunks with these passage keys, in that order, each with its document. Unknown keys are omitted. `neighbours`: chunks to
+ * include on either side.
+ */
+export async function locatedChunks(
+  on: Statements,
+  { keys, neighbours }: { keys: readonly number[]; neighbours: number },
+): Promise<LocatedChunk[]> {
   const rows = await on.query(`${selectChunks(on)} WHERE p.key IN (${on.dialect.integers})`, [{ list: keys }]);
   const ids = [...new Set(rows.map((row) => Number(textOf(row, 'parent'))))];
   const owners = new Map((await documentsById(on, ids)).map((document) => [document.id, document]));
@@ -111,7 +147,7 @@ export async function locatedChunks(on: Statements, { keys, neighbours }: Locate
   for (const row of rows) {
     const document = owners.get(Number(textOf(row, 'parent')));
     if (document === undefined) continue;
-    const chunk = chunkOf(row);
+    const chunk = recordOf(chunkFields, row);
     const around = neighbours > 0 ? await neighboursOf(on, document.id, chunk.position, neighbours) : [];
     found.set(chunk.key, { ...chunk, document, neighbours: around });
   }
@@ -125,8 +161,8 @@ export async function documentNote(on: Statements, { id }: { id: number }): Prom
 }
 
 /** How many documents have each type, the most common first. */
-export async function documentTypes(on: Statements, { anyTags }: Scope): Promise<TypeUse[]> {
-  const { sql, values } = selectionCondition({ anyTags }, on.dialect);
+export async function documentTypes(on: Statements, scope: Scope): Promise<{ type: string; count: number }[]> {
+  const { sql, values } = selectionCondition(scope, on.dialect);
   const rows = await on.query(
     `SELECT o.doc_type, count(*) AS total FROM ${on.dialect.schema}kb_documents o WHERE ${sql}
       GROUP BY o.doc_type ORDER BY count(*) DESC, o.doc_type LIMIT ${typesMax}`,
@@ -138,80 +174,105 @@ export async function documentTypes(on: Statements, { anyTags }: Scope): Promise
 /** Max types returned. Types are free text, and nobody chooses among more. */
 const typesMax = 100;
 
+const tagUseFields = { tag: field.text('tag'), count: field.number('total') };
+
+type TagUse = RecordOf<typeof tagUseFields>;
+
+interface TagsListRequest extends Scope {
+  /** Only tags after this one. */
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
 /** How many documents have each tag, by tag. */
-export async function documentTags(on: Statements, { anyTags, after, limit }: TagsListRequest): Promise<TagUse[]> {
-  const among = anyTags && {
-    sql: `document IN (${taggedWithAny(on.dialect)})`,
-    value: { list: anyTags.map(storable) },
-  };
-  const behind = after === undefined ? undefined : { sql: 'tag > ?', value: storable(after) };
-  const conditions = [among, behind].filter((condition) => condition !== undefined);
+export async function documentTags(
+  on: Statements,
+  { after, limit = Number.MAX_SAFE_INTEGER, ...scope }: TagsListRequest,
+): Promise<TagUse[]> {
+  const { sql, values } = allOf([
+    ...taggedWithAny('document', scope, on.dialect),
+    ...(after === undefined ? [] : [{ sql: 'tag > ?', values: [storable(after)] }]),
+  ]);
   const rows = await on.query(
-    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags
-      ${conditions.length === 0 ? '' : `WHERE ${conditions.map(({ sql }) => sql).join(' AND ')}`}
-      GROUP BY tag ORDER BY tag ${limit === undefined ? '' : 'LIMIT ?'}`,
-    [...conditions.map(({ value }) => value), ...(limit === undefined ? [] : [limit])],
+    `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags WHERE ${sql}
+      GROUP BY tag ORDER BY tag LIMIT ?`,
+    [...values, limit],
   );
-  return rows.map(tagUseOf);
+  return rows.map((row) => recordOf(tagUseFields, row));
+}
+
+/** How many tags of each kind to return. A kind with none requested is not read. */
+interface TagOverviewRequest extends Scope {
+  readonly collections: number;
+  readonly others: number;
+}
+
+interface UsedTags {
+  readonly tags: readonly TagUse[];
+  /** Includes those not returned. */
+  readonly total: number;
 }
 
 /** Collections and other tags separately, most documents first, then by tag. */
 export async function tagOverview(
   on: Statements,
-  { anyTags, collections, others }: TagOverviewRequest,
-): Promise<TagOverview> {
-  const { texts } = on.dialect;
-  const given = anyTags && { list: anyTags.map(storable) };
-  const own = given && { sql: `tag IN (${texts})`, value: given };
-  const among = given && { sql: `document IN (${taggedWithAny(on.dialect)})`, value: given };
+  { collections, others, ...scope }: TagOverviewRequest,
+): Promise<{ collections: UsedTags; others: UsedTags }> {
   return {
-    collections: await mostUsed(on, [collectionRange], own, collections),
-    others: await mostUsed(on, otherRanges, among, others),
+    collections: await mostUsed(on, [collectionRange], amongTags(on, scope), collections),
+    others: await mostUsed(on, otherRanges, taggedWithAny('document', scope, on.dialect), others),
   };
+}
+
+/** Condition on a tag of the scope itself. */
+function amongTags({ dialect }: Statements, { anyTags }: Scope): Condition[] {
+  return anyTags === undefined ? [] : [{ sql: `tag IN (${dialect.texts})`, values: [{ list: anyTags.map(storable) }] }];
 }
 
 async function mostUsed(
   on: Statements,
   ranges: readonly string[],
-  among: { readonly sql: string; readonly value: ListValue } | undefined,
+  among: readonly Condition[],
   limit: number,
 ): Promise<UsedTags> {
   if (limit === 0) return { tags: [], total: 0 };
-  const used = ranges.map(
-    (range) => `SELECT tag, count(*) AS total FROM ${on.dialect.schema}kb_document_tags
-      WHERE ${range} ${among ? `AND ${among.sql}` : ''} GROUP BY tag`,
-  );
+  const used = ranges.map((range) => {
+    const { sql, values } = allOf([{ sql: range, values: [] }, ...among]);
+    const from = `${on.dialect.schema}kb_document_tags WHERE ${sql} GROUP BY tag`;
+    return { sql: `SELECT tag, count(*) AS total FROM ${from}`, values };
+  });
   const rows = await on.query(
-    `WITH used AS (${used.join(' UNION ALL ')})
+    `WITH used AS (${used.map(({ sql }) => sql).join(' UNION ALL ')})
       SELECT tag, total, (SELECT count(*) FROM used) AS kinds FROM used ORDER BY total DESC, tag LIMIT ?`,
-    [...(among ? ranges.map(() => among.value) : []), limit],
+    [...used.flatMap(({ values }) => values), limit],
   );
   const [first] = rows;
-  return { tags: rows.map(tagUseOf), total: first === undefined ? 0 : numberOf(first, 'kinds') };
-}
-
-function tagUseOf(row: Row): TagUse {
-  return { tag: textOf(row, 'tag'), count: numberOf(row, 'total') };
-}
-
-export async function countDocuments(on: Statements, { anyTags }: Scope): Promise<DocumentCounts> {
-  const list = anyTags && [{ list: anyTags.map(storable) }];
-  const [sums = {}] = await on.query(
-    `SELECT count(*) AS documents, coalesce(sum(chunk_count), 0) AS chunks, coalesce(sum(bytes), 0) AS bytes FROM ${on.dialect.schema}kb_documents
-      ${list ? `WHERE key IN (${taggedWithAny(on.dialect)})` : ''}`,
-    list,
-  );
-  const [distinct = {}] = await on.query(
-    `SELECT count(DISTINCT tag) AS total FROM ${on.dialect.schema}kb_document_tags
-      WHERE ${collectionRange} ${list ? `AND tag IN (${on.dialect.texts})` : ''}`,
-    list,
-  );
   return {
-    documents: numberOf(sums, 'documents'),
-    chunks: numberOf(sums, 'chunks'),
-    bytes: numberOf(sums, 'bytes'),
-    collections: numberOf(distinct, 'total'),
+    tags: rows.map((row) => recordOf(tagUseFields, row)),
+    total: first === undefined ? 0 : numberOf(first, 'kinds'),
   };
+}
+
+const countFields = {
+  documents: field.number('documents'),
+  chunks: field.number('chunks'),
+  /** Total size of the originals. */
+  bytes: field.number('bytes'),
+  /** Distinct tags that begin with `collection:`. */
+  collections: field.number('collections'),
+};
+
+export async function countDocuments(on: Statements, scope: Scope): Promise<RecordOf<typeof countFields>> {
+  const { schema } = on.dialect;
+  const documents = selectionCondition({ anyTags: scope.anyTags }, on.dialect);
+  const tags = allOf([{ sql: collectionRange, values: [] }, ...amongTags(on, scope)]);
+  const [row = {}] = await on.query(
+    `SELECT count(*) AS documents, coalesce(sum(o.chunk_count), 0) AS chunks, coalesce(sum(o.bytes), 0) AS bytes,
+      (SELECT count(DISTINCT tag) FROM ${schema}kb_document_tags WHERE ${tags.sql}) AS collections
+      FROM ${schema}kb_documents o WHERE ${documents.sql}`,
+    [...tags.values, ...documents.values],
+  );
+  return recordOf(countFields, row);
 }
 
 async function neighboursOf(
@@ -226,13 +287,4 @@ async function neighboursOf(
     [parentOf(id), position - count, position + count, position],
   );
   return rows.map((row) => ({ position: numberOf(row, 'position'), text: textOf(row, 'body') }));
-}
-
-function chunkOf(row: Row): StoredChunk {
-  return {
-    key: numberOf(row, 'key'),
-    position: numberOf(row, 'position'),
-    text: textOf(row, 'body'),
-    metadata: JSON.parse(textOf(row, 'metadata')),
-  };
 }

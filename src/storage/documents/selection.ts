@@ -1,37 +1,45 @@
 import type { Dialect } from '../dialect.ts';
 import type { Condition, ListValue, SqlValue } from '../rows.ts';
+import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
-import type { DocumentSelection } from './document.ts';
+import type { Scope } from './contents.ts';
+
+/** All given conditions must hold. */
+export interface DocumentSelection extends Scope {
+  readonly ids?: readonly number[] | undefined;
+  /** The document must have all of them. */
+  readonly tags?: readonly string[] | undefined;
+  readonly docType?: string | undefined;
+  readonly sourcePath?: string | undefined;
+  /** Each must be in the title or source path, ignoring case. */
+  readonly named?: readonly string[] | undefined;
+  /** Both ends are included. */
+  readonly fromId?: number | undefined;
+  readonly toId?: number | undefined;
+}
 
 /** A selection as a condition on the documents `o`. An empty one matches all. */
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
-  const parts: string[] = [];
-  const values: (SqlValue | ListValue)[] = [];
-  const add = (sql: string, value: SqlValue | ListValue | undefined): void => {
-    if (value === undefined) return;
-    parts.push(sql);
-    values.push(value);
-  };
-  add(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids });
-  for (const tag of selection.tags ?? []) {
-    add(`o.key IN (SELECT t.document FROM ${dialect.schema}kb_document_tags t WHERE t.tag = ?)`, storable(tag));
-  }
-  add(`o.key IN (${taggedWithAny(dialect)})`, selection.anyTags && { list: selection.anyTags.map(storable) });
-  add('o.doc_type = ?', selection.docType && storable(selection.docType));
-  add('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath));
-  for (const word of selection.named ?? []) {
-    const { sql, values: forms } = nameCondition(storable(word), dialect);
-    parts.push(sql);
-    values.push(...forms);
-  }
-  add('o.key >= ?', selection.fromId);
-  add('o.key <= ?', selection.toId);
-  return { sql: parts.length === 0 ? '1 = 1' : parts.join(' AND '), values };
+  const given = (sql: string, value: SqlValue | ListValue | undefined): Condition[] =>
+    value === undefined ? [] : [{ sql, values: [value] }];
+  const tagged = `o.key IN (SELECT t.document FROM ${dialect.schema}kb_document_tags t WHERE t.tag = ?)`;
+  return allOf([
+    ...given(`o.key IN (${dialect.integers})`, selection.ids && { list: selection.ids }),
+    ...(selection.tags ?? []).map((tag) => ({ sql: tagged, values: [storable(tag)] })),
+    ...taggedWithAny('o.key', selection, dialect),
+    ...given('o.doc_type = ?', selection.docType && storable(selection.docType)),
+    ...given('o.source_path = ?', selection.sourcePath && storable(selection.sourcePath)),
+    ...(selection.named ?? []).map((word) => nameCondition(storable(word), dialect)),
+    ...given('o.key >= ?', selection.fromId),
+    ...given('o.key <= ?', selection.toId),
+  ]);
 }
 
-/** The documents with at least one tag of a list. */
-export function taggedWithAny({ schema, texts }: Dialect): string {
-  return `SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts})`;
+/** Condition on the id of a document that the caller may see. */
+export function taggedWithAny(id: string, { anyTags }: Scope, { schema, texts }: Dialect): Condition[] {
+  if (anyTags === undefined) return [];
+  const sql = `${id} IN (SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts}))`;
+  return [{ sql, values: [{ list: anyTags.map(storable) }] }];
 }
 
 /** Collection tags as an index range; `;` comes after `:`. */

@@ -3,8 +3,15 @@ import type { Statements } from '../dialect.ts';
 import { type BoundValue, batchesOf, numberOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { passageWords } from '../words/word-indexes.ts';
-import type { NewChunk } from './ingestion.ts';
 import { parentOf } from './selection.ts';
+
+/** A chunk to write. Title and tags are its document's. */
+export interface NewChunk {
+  readonly text: string;
+  /** Outermost first. */
+  readonly headings: readonly string[];
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
 
 interface DocumentChunks {
   readonly id: number;

@@ -1,16 +1,33 @@
 import type { Statements } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
-import { assignmentOf, numberOf, optionalTextOf, textOf, valuesOf } from '../rows.ts';
+import { assignmentOf, numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { insertRow } from '../statements.ts';
 import { storable } from '../storable.ts';
-import { holdersOf, isVisible, substituteHash } from './contents.ts';
+import { holdersOf, isVisible, type Scope } from './contents.ts';
 import { takeDeleted } from './deleted-documents.ts';
-import type { NoteEdit, NoteEditOutcome, StoredDocument } from './document.ts';
-import { documentsById, insertTags, jobOf } from './document-rows.ts';
-import type { FinishOutcome, FinishRequest, StoredJob } from './ingestion.ts';
-import { recordChange } from './jobs.ts';
+import { documentsById, insertTags, type StoredDocument } from './document.ts';
+import { changeOwnJob, isEnded, type OwnJob } from './job-queue.ts';
+import { jobOf, recordChange, type StoredJob } from './jobs.ts';
 import { documentNote } from './read-documents.ts';
 import { labelsOf } from './selection.ts';
-import { writeChunks } from './write-chunks.ts';
+import { type NewChunk, writeChunks } from './write-chunks.ts';
+
+export interface FinishRequest extends OwnJob {
+  readonly title: string;
+  readonly docType: string;
+  readonly contentType: string;
+  readonly language: string | undefined;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly chunks: readonly NewChunk[];
+}
+
+type FinishOutcome =
+  /** `freed`: the content of a replaced document. */
+  | { readonly outcome: 'done'; readonly documentId: number; readonly freed?: string }
+  /** The job was cancelled, or belongs to another process. */
+  | { readonly outcome: 'lost' }
+  /** Failed: another document got these bytes meanwhile, or a newer job already replaced the document. */
+  | { readonly outcome: 'duplicate' | 'superseded'; readonly documentId: number };
 
 /** Writes the document and its chunks and ends the job, in one transaction. */
 export async function finishJob(on: Statements, request: FinishRequest): Promise<FinishOutcome> {
@@ -21,26 +38,25 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   );
   if (row === undefined) return { outcome: 'lost' };
   const job = jobOf(row);
-  const identity = textOf(row, 'content_hash');
-  const bytesHash = optionalTextOf(row, 'bytes_hash') ?? null;
-  const hash = bytesHash ?? identity;
+  const hash = textOf(row, 'content_hash');
+  const isCopy = row['is_copy'] !== null;
   // Locks the document before its content, as `editNote` does.
   const { replaces } = job.details;
   const [before] = typeof replaces === 'number' ? await documentsById(on, [replaces], forUpdate) : [];
   await lock(on, `kb content ${hash}`);
-  const [twin] = await on.query(`SELECT key FROM ${schema}kb_documents WHERE content_hash = ? AND key <> ?`, [
-    identity,
-    before?.id ?? 0,
-  ]);
-  if (twin !== undefined) {
+  const [twin] = await on.query(
+    `SELECT key FROM ${schema}kb_documents WHERE content_hash = ? AND is_copy IS NULL AND key <> ?`,
+    [hash, before?.id ?? 0],
+  );
+  if (twin !== undefined && !isCopy) {
     const documentId = numberOf(twin, 'key');
     const message = `Document ${documentId} has the same content. Nothing was added.`;
-    return failFinished(on, job.id, { message, outcome: 'duplicate', documentId });
+    return failFinished(on, request, { message, outcome: 'duplicate', documentId });
   }
   // Jobs may end out of order; an older one must not overwrite a newer one's text.
   if (before !== undefined && Number(before.details['writtenBy'] ?? 0) > job.id) {
     const message = `A newer version of document ${before.id} is already stored. Nothing was changed.`;
-    return failFinished(on, job.id, { message, outcome: 'superseded', documentId: before.id });
+    return failFinished(on, request, { message, outcome: 'superseded', documentId: before.id });
   }
   const note = optionalTextOf(row, 'note');
   const document: DocumentRow = {
@@ -50,8 +66,8 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     // A file without a path was meant to replace a document that is gone. Its file name serves as the path.
     source_path:
       job.sourcePath ?? (before || note !== undefined ? (before?.sourcePath ?? null) : textOf(row, 'filename')),
-    content_hash: identity,
-    bytes_hash: bytesHash,
+    content_hash: hash,
+    is_copy: isCopy ? 1 : null,
     content_type: storable(request.contentType),
     bytes: numberOf(row, 'bytes'),
     language: request.language ?? null,
@@ -83,18 +99,13 @@ function titleAfter(before: StoredDocument | undefined, job: StoredJob, request:
 
 /** A restored document gets its old id, if free, and its date. */
 async function insertDocument(on: Statements, document: DocumentRow, job: StoredJob): Promise<number> {
-  const { schema, keys } = on.dialect;
   const { id, createdAt = on.now } = await takeDeleted(on, job.details);
-  const { columns, places, values } = valuesOf({
-    ...(id === undefined ? {} : { key: id }),
-    ...document,
-    created_at: createdAt,
-  });
-  const [row = {}] = await on.query(
-    `INSERT INTO ${schema}kb_documents (${columns}) ${id === undefined ? '' : keys.given} VALUES (${places}) RETURNING key`,
-    values,
-  );
-  const key = numberOf(row, 'key');
+  const row = { ...document, created_at: createdAt };
+  const inserted =
+    id === undefined
+      ? await insertRow(on, 'kb_documents', row, { returning: 'key' })
+      : await insertRow(on, 'kb_documents', { key: id, ...row }, { returning: 'key', given: on.dialect.keys.given });
+  const key = numberOf(inserted, 'key');
   await insertTags(on, key, job.tags);
   return key;
 }
@@ -108,54 +119,66 @@ async function updateDocument(
   await on.query(`UPDATE ${on.dialect.schema}kb_documents SET ${sql} WHERE key = ?`, [...values, id]);
 }
 
-async function failFinished<Outcome extends 'duplicate' | 'superseded'>(
+async function failFinished(
   on: Statements,
-  job: number,
-  { message, outcome, documentId }: { message: string; outcome: Outcome; documentId: number },
-): Promise<{ outcome: Outcome; documentId: number }> {
-  await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'failed', error = ?, error_code = ?, document_id = ?,
-      note = NULL, lease_owner = NULL, lease_until = NULL, updated_at = ? WHERE key = ?`,
-    [message, outcome, documentId, on.now, job],
-  );
+  own: OwnJob,
+  { message, outcome, documentId }: { message: string; outcome: 'duplicate' | 'superseded'; documentId: number },
+): Promise<FinishOutcome> {
+  await changeOwnJob(on, own, {
+    sql: `status = 'failed', error = ?, error_code = ?, document_id = ?, updated_at = ?, ${isEnded}`,
+    values: [message, outcome, documentId, on.now],
+  });
   return { outcome, documentId };
 }
 
 async function endJob(on: Statements, job: StoredJob, id: number, request: FinishRequest): Promise<void> {
   const { truncated } = request.details;
-  const leftOut = truncated === undefined ? {} : { truncated };
-  await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'done', phase = 'indexing', phase_done = NULL,
-      phase_total = NULL, error = NULL,
-      document_id = ?, chunk_count = ?, details = ?, note = NULL, lease_owner = NULL, lease_until = NULL, updated_at = ?
-      WHERE key = ?`,
-    [id, request.chunks.length, JSON.stringify({ ...job.details, ...leftOut }), on.now, job.id],
-  );
+  const details = JSON.stringify({ ...job.details, ...(truncated === undefined ? {} : { truncated }) });
+  await changeOwnJob(on, request, {
+    sql: `status = 'done', phase = 'indexing', phase_done = NULL, phase_total = NULL, error = NULL,
+      document_id = ?, chunk_count = ?, details = ?, updated_at = ?, ${isEnded}`,
+    values: [id, request.chunks.length, details, on.now],
+  });
 }
+
+interface NoteEdit extends Scope {
+  readonly id: number;
+  readonly text: string;
+  readonly contentHash: string;
+  readonly bytes: number;
+  /** Used if the note's old title also came from its text. */
+  readonly derivedTitle: string;
+  readonly derivedFilename: string;
+  readonly chunks: readonly NewChunk[];
+}
+
+type NoteEditOutcome =
+  | { readonly outcome: 'edited'; readonly document: StoredDocument }
+  | { readonly outcome: 'not_found' | 'not_a_note' }
+  /** Another document has exactly these bytes. */
+  | { readonly outcome: 'duplicate'; readonly id: number; readonly title: string };
 
 export async function editNote(
   on: Statements,
-  { id, text, contentHash, bytes, derivedTitle, derivedFilename, chunks, anyTags }: NoteEdit,
+  { id, text, contentHash, bytes, derivedTitle, derivedFilename, chunks, ...scope }: NoteEdit,
 ): Promise<NoteEditOutcome> {
   const [before] = await documentsById(on, [id], on.dialect.forUpdate);
   if (before === undefined) return { outcome: 'not_found' };
   if ((await documentNote(on, { id })) === undefined) return { outcome: 'not_a_note' };
   await lock(on, `kb content ${contentHash}`);
   const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
-  const twin = others.find(({ document, tags }) => document !== undefined && isVisible(tags, anyTags));
+  const twin = others.find(({ document, tags }) => document !== undefined && isVisible(tags, scope));
   if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
-  // A document or job that the caller may not see keeps the content hash. A visible waiting job will end as a duplicate.
-  const isFirst = others.every(
-    ({ identity, job, tags }) => identity !== contentHash || (job !== undefined && isVisible(tags, anyTags)),
-  );
+  // A visible waiting job will end as a duplicate.
+  const isCopy = others.some(({ job, tags, ...holder }) => !holder.isCopy && !(job && isVisible(tags, scope)));
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;
   await updateDocument(on, id, {
     title,
     note: storable(text),
     filename: isDerived ? storable(derivedFilename) : before.filename,
-    content_hash: isFirst ? contentHash : substituteHash(),
-    bytes_hash: isFirst ? null : contentHash,
+    content_hash: contentHash,
+    is_copy: isCopy ? 1 : null,
     bytes,
     chunk_count: chunks.length,
   });

@@ -1,7 +1,7 @@
 import { inPieces } from '../../base/in-pieces.ts';
 import type { Statements } from '../dialect.ts';
-import type { OriginalStore, StagedOriginal } from '../documents/ingestion.ts';
-import { measured, releasing } from '../documents/keep-originals.ts';
+import type { OriginalStore, StagedOriginal } from '../documents/original-store.ts';
+import { measured, releasing } from '../documents/originals.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
 import type { Transactions } from '../transactions.ts';
 

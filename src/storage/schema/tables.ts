@@ -138,9 +138,11 @@ const entryTables: Table[] = [
   },
 ];
 
+/** Condition on jobs: their content is waiting to become a document. */
+const isWaiting = "kind = 'ingest' AND status IN ('queued', 'processing')";
+
 const documentTables: Table[] = [
-  // Callers who may not see each other's documents may have the same content. All but the first have a substitute
-  // `content_hash`, and the real one in `bytes_hash`.
+  // Callers who may not see each other's documents may have the same content. All but the first are copies.
   {
     name: 'kb_documents',
     columns: {
@@ -149,7 +151,8 @@ const documentTables: Table[] = [
       doc_type: t.name,
       filename: t.text,
       source_path: optional(t.name),
-      content_hash: unique(t.hash),
+      content_hash: t.hash,
+      is_copy: optional(t.integer),
       content_type: t.text,
       bytes: t.number,
       language: optional(t.text),
@@ -157,7 +160,6 @@ const documentTables: Table[] = [
       chunk_count: t.integer,
       created_at: t.time,
       updated_at: optional(t.time),
-      bytes_hash: optional(t.hash),
       /** The text of a note. */
       note: optional(t.text),
     },
@@ -165,7 +167,8 @@ const documentTables: Table[] = [
       kb_documents_changed: { columns: 'coalesce(updated_at, created_at) DESC, key DESC' },
       // A B-tree entry has at most 2,704 bytes, and a path may have 1,000 characters of three each.
       kb_documents_source: { columns: 'source_path', where: 'source_path IS NOT NULL', method: 'hash' },
-      kb_documents_bytes: { columns: 'bytes_hash', where: 'bytes_hash IS NOT NULL' },
+      kb_documents_content: { columns: 'content_hash' },
+      kb_documents_first: { columns: 'content_hash', where: 'is_copy IS NULL', isUnique: true },
     },
   },
   {
@@ -186,6 +189,7 @@ const documentTables: Table[] = [
       source_path: optional(t.text),
       content_type: optional(t.text),
       content_hash: optional(t.name),
+      is_copy: optional(t.integer),
       bytes: optional(t.number),
       tags: t.array,
       note: optional(t.text),
@@ -205,20 +209,13 @@ const documentTables: Table[] = [
       lease_until: optional(t.number),
       created_at: t.time,
       updated_at: t.time,
-      bytes_hash: optional(t.name),
-      submitter: optional(t.name),
     },
     check: "(status = 'processing') = (lease_owner IS NOT NULL AND lease_until IS NOT NULL)",
     indexes: {
       kb_jobs_turn: { columns: 'status, crashes, key' },
-      kb_jobs_submitter: { columns: "coalesce(submitter, ''), key", where: "status = 'queued' AND crashes = 0" },
       kb_jobs_newest: { columns: 'status, key DESC' },
-      kb_jobs_content: {
-        columns: 'content_hash',
-        where: "kind = 'ingest' AND status IN ('queued', 'processing')",
-        isUnique: true,
-      },
-      kb_jobs_bytes: { columns: 'bytes_hash', where: 'bytes_hash IS NOT NULL' },
+      kb_jobs_content: { columns: 'content_hash', where: isWaiting },
+      kb_jobs_first: { columns: 'content_hash', where: `${isWaiting} AND is_copy IS NULL`, isUnique: true },
     },
   },
   {

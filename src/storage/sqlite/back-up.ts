@@ -111,12 +111,11 @@ function isTable(database: DatabaseSync, name: string): boolean {
 
 /** The originals that documents and waiting jobs refer to. Notes are in the database. */
 function neededOriginals(database: DatabaseSync): string[] {
-  const hash = 'coalesce(bytes_hash, content_hash)';
   const rows = database
     .prepare(
-      `SELECT ${hash} AS hash FROM kb_documents WHERE note IS NULL
+      `SELECT content_hash AS hash FROM kb_documents WHERE note IS NULL
        UNION SELECT content_hash FROM kb_deleted WHERE note IS NULL
-       UNION SELECT ${hash} FROM kb_jobs
+       UNION SELECT content_hash FROM kb_jobs
        WHERE kind = 'ingest' AND status IN ('queued', 'processing') AND note IS NULL AND content_hash IS NOT NULL`,
     )
     .all();

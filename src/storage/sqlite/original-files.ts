@@ -4,8 +4,8 @@ import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
 import { makeFolder } from '../../base/make-folder.ts';
-import type { OriginalStore, StagedOriginal } from '../documents/ingestion.ts';
-import { measured, releasing } from '../documents/keep-originals.ts';
+import type { OriginalStore, StagedOriginal } from '../documents/original-store.ts';
+import { measured, releasing } from '../documents/originals.ts';
 import type { Transactions } from '../transactions.ts';
 
 const incoming = 'incoming';

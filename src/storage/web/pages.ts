@@ -1,41 +1,53 @@
 import type { Statements } from '../dialect.ts';
-import { batchesOf, numberOf, optionalTextOf, type Row, type SqlValue, textOf, valuesOf } from '../rows.ts';
-import { storable } from '../storable.ts';
-import { keepProgress, type OwnRun, type RunProgress } from './runs.ts';
+import type { OwnJob } from '../documents/job-queue.ts';
+import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
+import { batchesOf, numberOf, type Row, type SqlValue, textOf, valuesOf } from '../rows.ts';
+import { storableOrNull } from '../storable.ts';
+import { keepProgress, type RunProgress } from './runs.ts';
 
 /** `new`: not visited yet. `alias`: redirects to another page, or names it as canonical. */
 export type PageState = 'new' | 'stored' | 'duplicate' | 'alias' | 'skipped' | 'failed';
 
-export interface PageFacts {
-  readonly url: string;
-  readonly depth: number;
-  readonly state: PageState;
-  readonly document?: number | undefined;
-  readonly etag?: string | undefined;
-  readonly lastModified?: string | undefined;
-  readonly listedAt?: string | undefined;
+const pageFields = {
+  url: field.text('url'),
+  depth: field.number('depth'),
+  state: field.text<PageState>('state'),
+  document: field.optionalNumber('document'),
+  etag: field.optionalText('etag'),
+  lastModified: field.optionalText('last_modified'),
+  /** From the sitemap. */
+  listedAt: field.optionalText('listed_at'),
   /** SHA-256 of the extracted text. */
-  readonly textHash?: string | undefined;
-  readonly sketch?: string | undefined;
-  readonly target?: string | undefined;
+  textHash: field.optionalText('text_hash'),
+  sketch: field.optionalText('sketch'),
+  /** The page that an alias or duplicate refers to. */
+  target: field.optionalText('target'),
   /** Consecutive failures. */
-  readonly failures: number;
-}
+  failures: field.number('failures'),
+};
 
-export interface StoredPage extends PageFacts {
-  readonly key: number;
+type PageRecord = RecordOf<typeof pageFields>;
+
+/** What a visit found out about a page. */
+export type PageFacts = Partial<PageRecord> & Pick<PageRecord, 'url' | 'depth' | 'state' | 'failures'>;
+
+const storedFields = {
+  key: field.number('key'),
+  ...pageFields,
   /** The run that last changed it. */
-  readonly run: number;
-  /** True if that run retries it. */
-  readonly isRetried: boolean;
-}
+  run: field.number('run'),
+  /** When that run retries it, by the database's clock. */
+  retryAt: field.optionalNumber('retry_at'),
+};
+
+export type StoredPage = RecordOf<typeof storedFields>;
 
 export interface PageChange extends PageFacts {
   /** The run retries it after this time. */
   readonly retryMs?: number | undefined;
 }
 
-export interface SavedPages extends OwnRun {
+export interface SavedPages extends OwnJob {
   readonly source: number;
   readonly pages: readonly PageChange[];
   readonly removed?: readonly number[] | undefined;
@@ -95,16 +107,13 @@ export async function sourcePages(
   on: Statements,
   { source }: { source: number },
 ): Promise<Pick<StoredPage, 'url' | 'state' | 'textHash' | 'sketch'>[]> {
+  const { url, state, textHash, sketch } = pageFields;
+  const fields = { url, state, textHash, sketch };
   const rows = await on.query(
-    `SELECT url, state, text_hash, sketch FROM ${on.dialect.schema}web_pages WHERE source = ? ORDER BY key`,
+    `SELECT ${columnsOf(fields)} FROM ${on.dialect.schema}web_pages WHERE source = ? ORDER BY key`,
     [source],
   );
-  return rows.map((row) => ({
-    url: textOf(row, 'url'),
-    state: textOf(row, 'state') as PageState,
-    textHash: optionalTextOf(row, 'text_hash'),
-    sketch: optionalTextOf(row, 'sketch'),
-  }));
+  return rows.map((row) => recordOf(fields, row));
 }
 
 /** Saves pages, new links and the run's progress in one transaction. */
@@ -131,7 +140,11 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   const { schema, nowMs } = on.dialect;
   const row: Record<string, SqlValue> = {
     ...{ depth: page.depth, state: page.state, document: page.document ?? null },
-    ...{ etag: optional(page.etag), last_modified: optional(page.lastModified), listed_at: optional(page.listedAt) },
+    ...{
+      etag: storableOrNull(page.etag),
+      last_modified: storableOrNull(page.lastModified),
+      listed_at: storableOrNull(page.listedAt),
+    },
     ...{ text_hash: page.textHash ?? null, sketch: page.sketch ?? null, target: page.target ?? null },
     ...{ run, failures: page.failures },
   };
@@ -177,25 +190,5 @@ async function addLinks(on: Statements, source: number, links: NewLinks): Promis
 }
 
 function pageOf(row: Row): StoredPage {
-  return {
-    key: numberOf(row, 'key'),
-    url: textOf(row, 'url'),
-    depth: numberOf(row, 'depth'),
-    // The schema allows no other values.
-    state: textOf(row, 'state') as PageState,
-    document: row['document'] === null ? undefined : numberOf(row, 'document'),
-    etag: optionalTextOf(row, 'etag'),
-    lastModified: optionalTextOf(row, 'last_modified'),
-    listedAt: optionalTextOf(row, 'listed_at'),
-    textHash: optionalTextOf(row, 'text_hash'),
-    sketch: optionalTextOf(row, 'sketch'),
-    target: optionalTextOf(row, 'target'),
-    run: numberOf(row, 'run'),
-    isRetried: row['retry_at'] !== null,
-    failures: numberOf(row, 'failures'),
-  };
-}
-
-function optional(text: string | undefined): string | null {
-  return text === undefined ? null : storable(text);
+  return recordOf(storedFields, row);
 }

@@ -1,4 +1,5 @@
 import type { Statements } from '../dialect.ts';
+import { changeOwnJob, isEnded, type OwnJob } from '../documents/job-queue.ts';
 import { numberOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { type StoredSource, sourceOf } from './sources.ts';
@@ -9,11 +10,6 @@ export interface ClaimedRun {
   readonly source: StoredSource;
   /** The state that an earlier process saved. */
   readonly state: Readonly<Record<string, unknown>>;
-}
-
-export interface OwnRun {
-  readonly id: number;
-  readonly owner: string;
 }
 
 /** Progress of a run: `state` continues it in another process, the counts are for people. */
@@ -51,28 +47,21 @@ export async function claimRun(
 /** False: the run belongs to another process, or was cancelled. */
 export async function renewRun(
   on: Statements,
-  { leaseMs, ...run }: OwnRun & { leaseMs: number; progress: RunProgress },
+  { leaseMs, ...run }: OwnJob & { leaseMs: number; progress: RunProgress },
 ): Promise<boolean> {
-  const { schema, nowMs } = on.dialect;
-  const rows = await on.query(
-    `UPDATE ${schema}kb_jobs SET lease_until = ${nowMs} + ? WHERE key = ? AND status = 'processing' AND lease_owner = ?
-      RETURNING key`,
-    [leaseMs, run.id, run.owner],
-  );
-  return rows.length > 0 && keepProgress(on, run);
+  const lease = { sql: `lease_until = ${on.dialect.nowMs} + ?`, values: [leaseMs] };
+  return (await changeOwnJob(on, run, lease)) && keepProgress(on, run);
 }
 
 /** Saves the run's progress, if it still belongs to this owner. */
 export async function keepProgress(
   on: Statements,
-  { id, owner, progress: { state, done, total } }: OwnRun & { progress: RunProgress },
+  { progress: { state, done, total }, ...run }: OwnJob & { progress: RunProgress },
 ): Promise<boolean> {
-  const rows = await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET details = ?, phase_done = ?, phase_total = ?, updated_at = ?
-      WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
-    [storable(JSON.stringify(state)), done, total, on.now, id, owner],
-  );
-  return rows.length > 0;
+  return changeOwnJob(on, run, {
+    sql: 'details = ?, phase_done = ?, phase_total = ?, updated_at = ?',
+    values: [storable(JSON.stringify(state)), done, total, on.now],
+  });
 }
 
 /** Ends the run and stores its summary with the source. False: it belongs to another process, or was cancelled. */
@@ -83,17 +72,23 @@ export async function endRun(
     owner,
     progress,
     error,
-  }: OwnRun & { progress: RunProgress; error?: { code: string; message: string } | undefined },
+  }: OwnJob & { progress: RunProgress; error?: { code: string; message: string } | undefined },
 ): Promise<boolean> {
-  const { schema } = on.dialect;
   if (!(await keepProgress(on, { id, owner, progress }))) return false;
   const status = error === undefined ? 'done' : 'failed';
-  await on.query(
-    `UPDATE ${schema}kb_jobs SET status = ?, error = ?, error_code = ?, lease_owner = NULL, lease_until = NULL WHERE key = ?`,
-    [status, error === undefined ? null : storable(error.message), error?.code ?? null, id],
+  await changeOwnJob(
+    on,
+    { id, owner },
+    {
+      sql: `status = ?, error = ?, error_code = ?, ${isEnded}`,
+      values: [status, error === undefined ? null : storable(error.message), error?.code ?? null],
+    },
   );
   const run = { job_id: id, ended_at: on.now, status, ...(error && { error: error.message }), ...summaryOf(progress) };
-  await on.query(`UPDATE ${schema}web_sources SET last_run = ? WHERE job = ?`, [storable(JSON.stringify(run)), id]);
+  await on.query(`UPDATE ${on.dialect.schema}web_sources SET last_run = ? WHERE job = ?`, [
+    storable(JSON.stringify(run)),
+    id,
+  ]);
   return true;
 }
 

@@ -1,7 +1,9 @@
 import type { Statements } from '../dialect.ts';
+import { cancelJob } from '../documents/job-queue.ts';
 import { insertJob } from '../documents/jobs.ts';
 import { lock } from '../idempotency.ts';
-import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { field, type RecordOf, recordOf } from '../record.ts';
+import { numberOf, type Row } from '../rows.ts';
 import { storable } from '../storable.ts';
 
 export interface SourceSettings {
@@ -26,15 +28,21 @@ export interface NewSource {
   readonly settings: SourceSettings;
 }
 
-export interface StoredSource extends NewSource {
-  readonly id: number;
+const sourceFields = {
+  id: field.number('key'),
+  url: field.text('url'),
+  tags: field.json<readonly string[]>('tags'),
+  settings: field.json<SourceSettings>('settings'),
   /** The latest run. */
-  readonly job: number | undefined;
+  job: field.optionalNumber('job'),
+  pausedAt: field.optionalText('paused_at'),
+  createdAt: field.text('created_at'),
+};
+
+export interface StoredSource extends RecordOf<typeof sourceFields> {
   readonly lastRun: Readonly<Record<string, unknown>> | undefined;
   /** ISO 8601, UTC. Undefined: none is planned. */
   readonly nextRefresh: string | undefined;
-  readonly pausedAt: string | undefined;
-  readonly createdAt: string;
 }
 
 export interface ListedSource extends StoredSource {
@@ -132,7 +140,7 @@ export async function pauseSource(on: Statements, { id, paused }: { id: number; 
   const { schema, nowMs } = on.dialect;
   const source = await lockedSource(on, id);
   if (source === undefined) return false;
-  if (paused) await cancelRun(on, source);
+  if (paused && source.job !== undefined) await cancelJob(on, { id: source.job });
   const resumes = !paused && source.settings.refreshHours !== null;
   await on.query(
     `UPDATE ${schema}web_sources SET paused_at = ?${resumes ? `, next_at = ${nowMs}` : ''} WHERE key = ?`,
@@ -149,7 +157,7 @@ export async function removeSource(
   const { schema } = on.dialect;
   const source = await lockedSource(on, id);
   if (source === undefined) return undefined;
-  await cancelRun(on, source);
+  if (source.job !== undefined) await cancelJob(on, { id: source.job });
   const rows = await on.query(
     `SELECT document FROM ${schema}web_pages WHERE source = ? AND state = 'stored' AND document IS NOT NULL ORDER BY key`,
     [id],
@@ -159,20 +167,15 @@ export async function removeSource(
 }
 
 export function sourceOf(row: Row): StoredSource {
-  const lastRun = optionalTextOf(row, 'last_run');
+  const { lastRun, nextAt } = recordOf(runFields, row);
   return {
-    id: numberOf(row, 'key'),
-    url: textOf(row, 'url'),
-    tags: JSON.parse(textOf(row, 'tags')),
-    // We wrote it in this shape.
-    settings: JSON.parse(textOf(row, 'settings')) as SourceSettings,
-    job: row['job'] === null ? undefined : numberOf(row, 'job'),
+    ...recordOf(sourceFields, row),
     lastRun: lastRun === undefined ? undefined : JSON.parse(lastRun),
-    nextRefresh: row['next_at'] === null ? undefined : new Date(numberOf(row, 'next_at')).toISOString(),
-    pausedAt: optionalTextOf(row, 'paused_at'),
-    createdAt: textOf(row, 'created_at'),
+    nextRefresh: nextAt === undefined ? undefined : new Date(nextAt).toISOString(),
   };
 }
+
+const runFields = { lastRun: field.optionalText('last_run'), nextAt: field.optionalNumber('next_at') };
 
 /** Milliseconds from now to the next refresh; null if none follows. */
 function nextAt({ refreshHours }: SourceSettings, jitter: number): [number | null] {
@@ -193,19 +196,11 @@ async function startRun(on: Statements, { id, url, tags, job }: StoredSource): P
     [job ?? 0],
   );
   if (active !== undefined) return numberOf(active, 'key');
-  const row = await insertJob(on, {
+  const run = await insertJob(on, {
     ...{ kind: 'crawl', status: 'queued', phase: 'received', filename: url, source_path: url },
     tags: storable(JSON.stringify(tags)),
     details: JSON.stringify({ source: id }),
   });
-  await on.query(`UPDATE ${schema}web_sources SET job = ? WHERE key = ?`, [numberOf(row, 'key'), id]);
-  return numberOf(row, 'key');
-}
-
-async function cancelRun(on: Statements, { job }: StoredSource): Promise<void> {
-  await on.query(
-    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'cancelled', lease_owner = NULL, lease_until = NULL, updated_at = ?
-      WHERE key = ? AND status IN ('queued', 'processing')`,
-    [on.now, job ?? 0],
-  );
+  await on.query(`UPDATE ${schema}web_sources SET job = ? WHERE key = ?`, [run.id, id]);
+  return run.id;
 }

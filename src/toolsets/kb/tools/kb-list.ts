@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { DocumentsRequest, Engine, EngineDocument, EngineUpkeep } from '../../../engine/engine.ts';
-import { documentSorts } from '../../../storage/documents/document.ts';
+import { documentSorts } from '../../../storage/documents/read-documents.ts';
 import type { Call } from '../../../tools/call.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';

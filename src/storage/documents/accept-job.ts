@@ -1,0 +1,105 @@
+import type { Statements } from '../dialect.ts';
+import { lock } from '../idempotency.ts';
+import { storable, storableOrNull } from '../storable.ts';
+import { type ContentHolder, holdersOf, isVisible, type Scope } from './contents.ts';
+import { insertJob, type StoredJob } from './jobs.ts';
+import type { StagedOriginal } from './original-store.ts';
+
+interface NewJob {
+  readonly filename: string;
+  readonly title: string | undefined;
+  readonly docType: string | undefined;
+  readonly sourcePath: string | undefined;
+  readonly contentType: string;
+  readonly tags: readonly string[];
+}
+
+export interface AcceptRequest extends NewJob, Scope {
+  /** The document whose text, hash and path this replaces. Its id and tags stay. If it was deleted, a new one is created. */
+  readonly replaces?: number | undefined;
+  /** The current read limits: bytes that were truncated by a lower limit are read again. */
+  readonly bounds?: ReadingBounds | undefined;
+  readonly content:
+    | { readonly staged: StagedOriginal }
+    | { readonly note: string; readonly hash: string; readonly bytes: number };
+}
+
+/** How much of one file is read. A truncated document stores the limits that applied in its details. */
+export interface ReadingBounds {
+  readonly characters: number;
+  /** In milliseconds. */
+  readonly cpu_time: number;
+}
+
+export type AcceptOutcome =
+  | { readonly outcome: 'accepted'; readonly job: StoredJob }
+  | { readonly outcome: 'known_document'; readonly id: number; readonly title: string }
+  | { readonly outcome: 'known_job'; readonly id: number; readonly title: string | undefined };
+
+/** Bytes and job are on disk when the promise resolves. Known bytes create no second job. */
+export async function acceptJob(on: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
+  const { content } = request;
+  const { hash, bytes } = 'staged' in content ? content.staged : content;
+  await lock(on, `kb content ${hash}`);
+  const holders = await holdersOf(on, hash);
+  const visible = holders.filter(({ tags }) => isVisible(tags, request));
+  const short = 'staged' in content ? readTooShort(visible, request.bounds) : undefined;
+  const known = knownContent(visible, short);
+  if (known !== undefined) return known;
+  const isCopy = holders.some((holder) => !holder.isCopy && (short === undefined || holder.document !== short));
+  const replaces = short ?? request.replaces;
+  if ('staged' in content) await on.dialect.originals.adopt(on, content.staged);
+  const note = 'note' in content ? content.note : undefined;
+  const details = replaces === undefined ? {} : { replaces };
+  return { outcome: 'accepted', job: await addIngestJob(on, { ...request, note, hash, isCopy, bytes, details }) };
+}
+
+interface NewIngestJob extends NewJob, Pick<ContentHolder, 'isCopy' | 'details'> {
+  readonly note: string | undefined;
+  readonly hash: string;
+  readonly bytes: number;
+}
+
+/** For content that no document or waiting job visible to the caller has. */
+export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<StoredJob> {
+  return insertJob(on, {
+    kind: 'ingest',
+    status: 'queued',
+    phase: 'received',
+    filename: storable(job.filename),
+    title: storableOrNull(job.title),
+    doc_type: storableOrNull(job.docType),
+    source_path: storableOrNull(job.sourcePath),
+    content_type: storable(job.contentType),
+    tags: JSON.stringify(job.tags.map(storable)),
+    note: storableOrNull(job.note),
+    content_hash: job.hash,
+    is_copy: job.isCopy ? 1 : null,
+    bytes: job.bytes,
+    details: JSON.stringify(job.details),
+  });
+}
+
+/** The document with this content, if it was truncated by a limit that has been raised since. */
+function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | undefined): number | undefined {
+  const holder = holders.find(({ document }) => document !== undefined);
+  if (now === undefined || holder === undefined) return undefined;
+  const { truncated, bounds } = holder.details as {
+    truncated?: { reason?: string };
+    bounds?: ReadingBounds;
+  };
+  if (truncated === undefined) return undefined;
+  const bound = truncated.reason === 'cpu_time' ? 'cpu_time' : 'characters';
+  return now[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
+}
+
+/** The holder of the content, if the caller may see it. */
+export function knownContent(
+  holders: readonly ContentHolder[],
+  except?: number,
+): Exclude<AcceptOutcome, { outcome: 'accepted' }> | undefined {
+  const known = holders.find(({ document }) => document !== undefined && document !== except);
+  if (known?.document !== undefined) return { outcome: 'known_document', id: known.document, title: known.title ?? '' };
+  const waiting = holders.find(({ job }) => job !== undefined);
+  return waiting?.job === undefined ? undefined : { outcome: 'known_job', id: waiting.job, title: waiting.title };
+}

@@ -1,0 +1,168 @@
+import type { Statements } from '../dialect.ts';
+import { field, type RecordOf, recordOf } from '../record.ts';
+import { type BoundValue, type Condition, numberOf, textOf } from '../rows.ts';
+import { storable } from '../storable.ts';
+import { getJob, jobColumns, jobOf, type PhaseProgress, type StoredJob } from './jobs.ts';
+
+/** Current lease holders. */
+export async function leaseOwners(on: Statements): Promise<string[]> {
+  const rows = await on.query(
+    `SELECT DISTINCT lease_owner FROM ${on.dialect.schema}kb_jobs WHERE status = 'processing'`,
+  );
+  return rows.map((row) => textOf(row, 'lease_owner'));
+}
+
+const claimedFields = {
+  id: field.number('key'),
+  filename: field.text('filename'),
+  title: field.optionalText('title'),
+  docType: field.optionalText('doc_type'),
+  sourcePath: field.optionalText('source_path'),
+  contentType: field.text('content_type'),
+  contentHash: field.text('content_hash'),
+  note: field.optionalText('note'),
+  /** Attempts that ended because their process died or its lease expired. */
+  crashes: field.number('crashes'),
+  /** Attempts that were postponed. */
+  retries: field.number('retries'),
+};
+
+export type ClaimedJob = RecordOf<typeof claimedFields>;
+
+interface ClaimRequest {
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Only a job without attempts, of at most this many bytes; notes and plain text first. */
+  readonly quickBytesMax?: number | undefined;
+}
+
+/** The next due job, or one whose lease has expired. Those with the fewest crashes come first, then the oldest. */
+export async function claimJob(
+  on: Statements,
+  { owner, leaseMs, quickBytesMax }: ClaimRequest,
+): Promise<ClaimedJob | undefined> {
+  const { nowMs } = on.dialect;
+  const isDue = `kind = 'ingest' AND status = 'queued' AND run_after <= ${nowMs}`;
+  const key =
+    quickBytesMax === undefined
+      ? ((await firstJob(on, `kind = 'ingest' AND status = 'processing' AND lease_until < ${nowMs} ORDER BY key`)) ??
+        (await firstJob(on, `${isDue} ORDER BY crashes, key`)))
+      : await firstJob(
+          on,
+          `${isDue} AND crashes = 0 AND attempts = 0 AND bytes <= ?
+           ORDER BY CASE WHEN note IS NOT NULL OR content_type LIKE 'text/%' THEN 0 ELSE 1 END, key`,
+          [quickBytesMax],
+        );
+  if (key === undefined) return undefined;
+  const [row = {}] = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET crashes = crashes + CASE WHEN status = 'processing' THEN 1 ELSE 0 END,
+      status = 'processing', attempts = attempts + 1, lease_owner = ?, lease_until = ${nowMs} + ?,
+      phase = 'received', phase_done = NULL, phase_total = NULL, updated_at = ? WHERE key = ? RETURNING *`,
+    [owner, leaseMs, on.now, key],
+  );
+  return recordOf(claimedFields, row);
+}
+
+/** The first job that matches. `condition` includes ORDER BY. Skips jobs that another process is claiming. */
+async function firstJob(
+  { query, dialect: { schema, skipLocked } }: Statements,
+  condition: string,
+  values: readonly BoundValue[] = [],
+): Promise<number | undefined> {
+  const [row] = await query(`SELECT key FROM ${schema}kb_jobs WHERE ${condition} LIMIT 1 ${skipLocked}`, values);
+  return row && numberOf(row, 'key');
+}
+
+/** A job that its owner holds. */
+export interface OwnJob {
+  readonly id: number;
+  readonly owner: string;
+}
+
+/** Changes a job. `change`: what follows SET. False: it no longer belongs to the owner, which must stop. */
+export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change: Condition): Promise<boolean> {
+  const rows = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET ${change.sql}
+      WHERE key = ? AND status = 'processing' AND lease_owner = ? RETURNING key`,
+    [...change.values, id, owner],
+  );
+  return rows.length > 0;
+}
+
+/** Part of a change: nobody holds the job. */
+export const isFree = 'lease_owner = NULL, lease_until = NULL';
+
+/** The same for a job that has ended. Its text is no longer needed. */
+export const isEnded = `note = NULL, ${isFree}`;
+
+export async function renewJob(
+  on: Statements,
+  { leaseMs, progress, ...own }: OwnJob & { leaseMs: number; progress: PhaseProgress | undefined },
+): Promise<boolean> {
+  const shown = progress && progressChange(on, progress);
+  return changeOwnJob(on, own, {
+    sql: `lease_until = ${on.dialect.nowMs} + ?${shown ? `, ${shown.sql}` : ''}`,
+    values: [leaseMs, ...(shown?.values ?? [])],
+  });
+}
+
+function progressChange({ now }: Statements, { phase, done, total }: PhaseProgress): Condition {
+  return {
+    sql: 'phase = ?, phase_done = ?, phase_total = ?, updated_at = ?',
+    values: [phase, done ?? null, total ?? null, now],
+  };
+}
+
+interface FailRequest extends OwnJob {
+  /** Progress so far; absent if nothing was started. */
+  readonly progress?: PhaseProgress | undefined;
+  readonly code: string;
+  readonly message: string;
+}
+
+export async function failJob(on: Statements, { code, message, progress, ...own }: FailRequest): Promise<boolean> {
+  const shown = progressChange(on, progress ?? { phase: 'received' });
+  return changeOwnJob(on, own, {
+    sql: `status = 'failed', error = ?, error_code = ?, ${shown.sql}, ${isEnded}`,
+    values: [storable(message), code, ...shown.values],
+  });
+}
+
+/** Requeues the job, not to be claimed before the delay is over. `message`: why, for people looking at it. */
+export async function postponeJob(
+  on: Statements,
+  { delayMs, message, ...own }: OwnJob & { delayMs: number; message: string },
+): Promise<boolean> {
+  return changeOwnJob(on, own, {
+    sql: `status = 'queued', retries = retries + 1, run_after = ${on.dialect.nowMs} + ?, error = ?, updated_at = ?, ${isFree}`,
+    values: [delayMs, storable(message), on.now],
+  });
+}
+
+/** A job whose process died this often waits before each retry, so that it does not keep crashing processes. */
+const suspectCrashes = 5;
+const suspectDelayMs = 10_000;
+
+/** Requeues all jobs of these holders as if they had not been started. Returns their number. */
+export async function giveBackJobs(
+  on: Statements,
+  { owners, crashed }: { owners: readonly string[]; crashed: boolean },
+): Promise<number> {
+  const rows = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'queued', crashes = crashes + ?, attempts = attempts - ?,
+      run_after = CASE WHEN crashes + ? > ? THEN ${on.dialect.nowMs} + ? ELSE 0 END, updated_at = ?, ${isFree}
+      WHERE status = 'processing' AND lease_owner IN (${on.dialect.texts}) RETURNING key`,
+    [crashed ? 1 : 0, crashed ? 0 : 1, crashed ? 1 : 0, suspectCrashes, suspectDelayMs, on.now, { list: owners }],
+  );
+  return rows.length;
+}
+
+/** Takes effect at once, even on a running job. A finished job does not change. */
+export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
+  const [cancelled] = await on.query(
+    `UPDATE ${on.dialect.schema}kb_jobs SET status = 'cancelled', updated_at = ?, ${isEnded}
+      WHERE key = ? AND status IN ('queued', 'processing') RETURNING ${jobColumns}`,
+    [on.now, id],
+  );
+  return cancelled === undefined ? getJob(on, { id }) : jobOf(cancelled);
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import { CarrelError } from '../../base/errors.ts';
+import type { Statements } from '../dialect.ts';
+import { lockAll, locksMax } from '../idempotency.ts';
+import { batchesOf, textOf } from '../rows.ts';
+import { reads, writes } from '../store-operations.ts';
+import type { Transactions } from '../transactions.ts';
+import { isWaiting } from './contents.ts';
+import type { OriginalStore, StagedOriginal, StageOptions } from './original-store.ts';
+
+export const originalOperations = {
+  ...reads({ used: usedOriginals }),
+  ...writes({ release: releaseOriginals }),
+};
+
+/** Removes originals that no document (deleted or not) and no waiting job refers to. Returns their number. */
+export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
+  const given = [...new Set(hashes)];
+  await lockAll(
+    on,
+    given.map((hash) => `kb content ${hash}`),
+  );
+  const used = new Set(await usedOriginals(on, { hashes: given }));
+  const unused = given.filter((hash) => !used.has(hash));
+  for (const hash of unused) await on.dialect.originals.remove(on, hash);
+  return unused.length;
+}
+
+/** The hashes that a document (deleted or not) or a waiting job refers to. */
+async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
+  const { schema, texts } = on.dialect;
+  const list = { list: hashes };
+  const rows = await on.query(
+    `SELECT content_hash FROM ${schema}kb_documents WHERE content_hash IN (${texts})
+      UNION SELECT content_hash FROM ${schema}kb_deleted WHERE content_hash IN (${texts})
+      UNION SELECT content_hash FROM ${schema}kb_jobs WHERE content_hash IN (${texts}) AND ${isWaiting}`,
+    [list, list, list],
+  );
+  return rows.map((row) => textOf(row, 'content_hash'));
+}
+
+/** Releases originals, and sweeps those of `list` that nothing refers to. */
+export function releasing(
+  { read, write }: Transactions,
+  list: () => Promise<readonly string[]>,
+): Pick<OriginalStore, 'release' | 'sweep'> {
+  async function release(hashes: readonly string[]): Promise<number> {
+    let released = 0;
+    for (const some of batchesOf(hashes, locksMax)) released += await write(releaseOriginals, { hashes: some });
+    return released;
+  }
+  return {
+    release,
+    async sweep() {
+      let released = 0;
+      for (const hashes of batchesOf(await list(), locksMax)) {
+        const used = new Set(await read(usedOriginals, { hashes }));
+        // Usually nothing is left over, and the write lock is not needed.
+        released += await release(hashes.filter((hash) => !used.has(hash)));
+      }
+      return released;
+    },
+  };
+}
+
+/** Counts and hashes content as it passes. Throws `too_large` over the limit. */
+interface MeasuredOriginal {
+  readonly content: AsyncIterable<Uint8Array>;
+  /** Available once all content has passed. */
+  result(): Omit<StagedOriginal, 'id'>;
+}
+
+export function measured(content: AsyncIterable<Uint8Array>, { bytesMax, signal }: StageOptions): MeasuredOriginal {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  return { content: passing(), result: () => ({ hash: hash.digest('hex'), bytes }) };
+
+  async function* passing(): AsyncGenerator<Uint8Array> {
+    for await (const part of content) {
+      signal?.throwIfAborted();
+      bytes += part.byteLength;
+      if (bytes > bytesMax) {
+        const message = `The file is larger than ${bytesMax} bytes, the limit. Split it, or raise KB_FILE_BYTES_MAX.`;
+        throw new CarrelError('too_large', message, { data: { bytesMax } });
+      }
+      hash.update(part);
+      yield part;
+    }
+  }
+}

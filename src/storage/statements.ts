@@ -1,0 +1,47 @@
+import type { Statements } from './dialect.ts';
+import { type BoundValue, type Condition, numberOf, type Row } from './rows.ts';
+
+/** A condition that holds where all of these do. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.length === 0 ? '1 = 1' : conditions.map(({ sql }) => sql).join(' AND '),
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** One page of the rows that `from` selects, and how many there are on all pages. */
+export async function readPage(
+  on: Statements,
+  columns: string,
+  { sql, values }: Condition,
+  order: string,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ rows: Row[]; total: number }> {
+  const rows = await on.query(`SELECT ${columns} FROM ${on.dialect.schema}${sql} ORDER BY ${order} LIMIT ? OFFSET ?`, [
+    ...values,
+    limit,
+    offset,
+  ]);
+  return { rows, total: await countRows(on, { sql, values }) };
+}
+
+export async function countRows(on: Statements, { sql, values }: Condition): Promise<number> {
+  const [row = {}] = await on.query(`SELECT count(*) AS total FROM ${on.dialect.schema}${sql}`, values);
+  return numberOf(row, 'total');
+}
+
+/** Returns the inserted row's `columns`. */
+export async function insertRow(
+  on: Statements,
+  table: string,
+  row: Readonly<Record<string, BoundValue>>,
+  { returning, given = '' }: { readonly returning: string; readonly given?: string },
+): Promise<Row> {
+  const columns = Object.keys(row);
+  const places = columns.map(() => '?').join(', ');
+  const [inserted = {}] = await on.query(
+    `INSERT INTO ${on.dialect.schema}${table} (${columns.join(', ')}) ${given} VALUES (${places}) RETURNING ${returning}`,
+    Object.values(row),
+  );
+  return inserted;
+}
