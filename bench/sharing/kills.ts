@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { announcedOwners } from '../../src/sharing/owner-place.ts';
+import { announcedOwners } from '../../src/sharing/owner-files.ts';
 import { type Client, startClient } from './client.ts';
 
 const { values: options } = parseArgs({ options: { kills: { type: 'string', default: '12' } } });

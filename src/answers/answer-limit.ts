@@ -18,11 +18,11 @@ export function answerRoom({ answerBytesMax = answerBytesDefault }: Pick<Call, '
 }
 
 /** The first items that fit into an answer. */
-export function fitItems<Item>(items: readonly Item[], room: number): Item[] {
+export function fitItems<Item>(items: readonly Item[], bytesMax: number): Item[] {
   let used = 0;
   const tooMany = items.findIndex((item) => {
-    used += wireBytes(item, 2, room - used);
-    return used > room;
+    used += wireBytes(item, 2, bytesMax - used);
+    return used > bytesMax;
   });
   return tooMany === -1 ? [...items] : items.slice(0, tooMany);
 }

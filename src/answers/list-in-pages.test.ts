@@ -41,10 +41,12 @@ test('contract §2: members that stay are returned once, despite additions and r
     let next = 1000;
     const gone = new Set<number>();
     const seen = await readAll(numbersTo(600), (numbers, page) => {
-      const kept = numbers.filter((each) => each >= page * 50 + 46 || each < page * 50 + 46 - removed || each > 999);
-      for (const each of numbers) if (!kept.includes(each)) gone.add(each);
+      const remaining = numbers.filter(
+        (each) => each >= page * 50 + 46 || each < page * 50 + 46 - removed || each > 999,
+      );
+      for (const each of numbers) if (!remaining.includes(each)) gone.add(each);
       next += added;
-      return [...Array.from({ length: added }, (_, index) => next - index), ...kept];
+      return [...Array.from({ length: added }, (_, index) => next - index), ...remaining];
     });
     assert.equal(gone.size > 0, removed > 0);
     const old = seen.filter((each) => each < 1000);

@@ -1,5 +1,5 @@
 import { CarrelError } from '../base/errors.ts';
-import type { CursorPlace, CursorSigner } from '../tools/signed-cursor.ts';
+import type { CursorPosition, CursorSigner } from '../tools/signed-cursor.ts';
 
 /** A changing list that can only be read by offset. */
 export interface OffsetList<Member> {
@@ -43,7 +43,7 @@ export async function listInPages<Member>(
 
 async function behind<Member>(
   list: OffsetList<Member>,
-  { at, marks }: CursorPlace,
+  { at, marks }: CursorPosition,
 ): Promise<{ offset: number; members: readonly Member[] }> {
   const starts = windows.map((window) => Math.max(0, at - overlap + window * windowSize));
   for (const start of new Set(starts)) {

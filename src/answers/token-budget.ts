@@ -39,32 +39,32 @@ export function fitBudget<Item extends object, Id>(
 ): { items: Item[]; report: { budget?: BudgetReport<Id> } } {
   if (budget === undefined) return { items: [...items], report: {} };
   const costOf = (item: Item): number => estimateTokens(JSON.stringify(shape.paid?.(item) ?? item));
-  const kept: Item[] = [];
+  const fitting: Item[] = [];
   const cut: BudgetReport<Id>['cut'] = [];
   let used = 0;
   for (const item of items) {
     const cost = costOf(item);
     if (used + cost <= budget) {
-      kept.push(item);
+      fitting.push(item);
       used += cost;
       continue;
     }
-    const room = budget - used - costOf(shape.withText(item, ''));
+    const tokensLeft = budget - used - costOf(shape.withText(item, ''));
     // Always include the best item: an empty answer would look as if nothing was found.
-    const isFirst = kept.length === 0;
-    const shortened = cutText(item, isFirst ? Math.max(room, worthReadingTokens) : room, shape);
+    const isFirst = fitting.length === 0;
+    const shortened = cutText(item, isFirst ? Math.max(tokensLeft, worthReadingTokens) : tokensLeft, shape);
     if (shortened !== undefined) cut.push(shortened.note);
     const last = shortened?.item ?? (isFirst ? item : undefined);
     if (last !== undefined) {
-      kept.push(last);
+      fitting.push(last);
       used += costOf(last);
     }
     break;
   }
-  const omitted = items.slice(kept.length).map(shape.id);
+  const omitted = items.slice(fitting.length).map(shape.id);
   const hint = used > budget ? { hint: tooSmall } : {};
   return {
-    items: kept,
+    items: fitting,
     report: { budget: { budget_tokens: budget, used_tokens: used, omitted_ids: omitted, cut, ...hint } },
   };
 }

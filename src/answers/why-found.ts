@@ -9,7 +9,7 @@ export interface Found {
   /** The query's words in the text, if already known. */
   readonly words?: readonly string[] | undefined;
   /** The passage's location, such as `page 3`. */
-  readonly place?: string | undefined;
+  readonly location?: string | undefined;
   /** The closest passage in meaning, for hits without matching words. */
   readonly passage?: string | undefined;
   readonly relevance?: number | undefined;
@@ -19,12 +19,19 @@ const wordsMax = 5;
 const passageUnitsMax = 80;
 
 /** Explains a hit: matched words or closest passage, and relevance. */
-export function whyFound({ query, text, words = matchedWords(query, text), place, passage, relevance }: Found): string {
+export function whyFound({
+  query,
+  text,
+  words = matchedWords(query, text),
+  location,
+  passage,
+  relevance,
+}: Found): string {
   const reason =
     words.length > 0
       ? `has ${words.map((word) => `"${word}"`).join(', ')}`
       : `similar in meaning: "${shortened(passage ?? text)}"`;
-  const where = place === undefined ? '' : `, ${place}`;
+  const where = location === undefined ? '' : `, ${location}`;
   return `${reason}${where}${relevance === undefined ? '' : `; relevance ${relevance}`}`;
 }
 

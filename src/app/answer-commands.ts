@@ -1,5 +1,5 @@
 import { sharingSlice } from '../config/slices.ts';
-import { ownerFolder, ownerPlace } from '../sharing/owner-place.ts';
+import { ownerFiles, ownerFolder } from '../sharing/owner-files.ts';
 import type { RelayService } from '../sharing/serve-relays.ts';
 import { type SharedProcess, shareProcess } from '../sharing/share-process.ts';
 
@@ -7,8 +7,8 @@ import { type SharedProcess, shareProcess } from '../sharing/share-process.ts';
 export async function answerCommands(shared: Omit<SharedProcess, 'idleMs'>): Promise<RelayService | undefined> {
   const { config, commandKey } = shared;
   if (commandKey === undefined || config.of(sharingSlice).alone || process.platform === 'win32') return undefined;
-  const place = ownerPlace(ownerFolder(config.dataDir, process.env), commandKey);
+  const files = ownerFiles(ownerFolder(config.dataDir, process.env), commandKey);
   // The server's messages for people go to its own stderr, not to the commands.
-  const voice = { tell() {}, toldAtStart: () => '', handOver() {} };
-  return shareProcess({ place, say() {}, voice }, { ...shared, idleMs: undefined }, () => {});
+  const voice = { tell() {}, outputAtStart: () => '', handOver() {} };
+  return shareProcess({ files, say() {}, voice }, { ...shared, idleMs: undefined }, () => {});
 }

@@ -6,7 +6,7 @@ import { makeFolder } from '../../test/support/child-program.ts';
 import { silentLogger } from '../base/log.ts';
 import { Secret } from '../base/secret.ts';
 import type { Storage } from '../storage/storage.ts';
-import { openConfiguredStorage, storagePlace } from './configured-storage.ts';
+import { openConfiguredStorage, storageLocation } from './configured-storage.ts';
 
 const root = makeFolder({ after });
 
@@ -49,7 +49,7 @@ test('a second database in a data folder leaves the files of the first', async (
 
 test('rejects a read replica for SQLite', () => {
   const postgresReadUrl = new Secret('postgres://user:password@replica/carrel');
-  assert.throws(() => storagePlace({ ...settings, path: undefined, postgresReadUrl }, root), {
+  assert.throws(() => storageLocation({ ...settings, path: undefined, postgresReadUrl }, root), {
     code: 'invalid_config',
     message: /DATABASE_READ_URL .* STORAGE_BACKEND/,
   });
@@ -60,8 +60,8 @@ test('the default database has the same files under every name of its folder', a
   await (await open(dataDir)).close();
   const link = join(root, 'link');
   symlinkSync(dataDir, link);
-  const place = storagePlace({ ...settings, path: join(dataDir, 'carrel.db') }, link);
-  assert.equal(place.backend === 'sqlite' && place.documentsDir, join(link, 'documents'));
+  const location = storageLocation({ ...settings, path: join(dataDir, 'carrel.db') }, link);
+  assert.equal(location.backend === 'sqlite' && location.documentsDir, join(link, 'documents'));
 });
 
 async function textIn(storage: Storage, hash: string): Promise<string> {

@@ -8,12 +8,12 @@ import type { StorageConfig } from '../storage/storage-slice.ts';
 
 /** Opens the configured storage. */
 export async function openConfiguredStorage(config: StorageConfig, dataDir: string, logger: Logger): Promise<Storage> {
-  const place = storagePlace(config, dataDir);
-  return place.backend === 'sqlite' ? openFile(place, logger) : openStorage(place, { logger });
+  const location = storageLocation(config, dataDir);
+  return location.backend === 'sqlite' ? openFile(location, logger) : openStorage(location, { logger });
 }
 
 /** The storage's location, without opening it. */
-export function storagePlace(config: StorageConfig, dataDir: string): StorageLocation {
+export function storageLocation(config: StorageConfig, dataDir: string): StorageLocation {
   const { backend, path, postgresUrl, postgresReadUrl } = config;
   const language = config.language === 'auto' ? undefined : config.language;
   if (backend === 'sqlite') {
@@ -44,11 +44,11 @@ function documentsOf(file: string, dataDir: string): string {
 }
 
 /** Adds the path to start-up errors. Errors of later calls must not reveal it. */
-async function openFile(place: Extract<StorageLocation, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
+async function openFile(location: Extract<StorageLocation, { backend: 'sqlite' }>, logger: Logger): Promise<Storage> {
   try {
-    return await openStorage(place, { logger });
+    return await openStorage(location, { logger });
   } catch (error) {
     if (!isCarrelError(error)) throw error;
-    throw new CarrelError(error.code, `${place.path}: ${error.message}`, { cause: error, data: error.data });
+    throw new CarrelError(error.code, `${location.path}: ${error.message}`, { cause: error, data: error.data });
   }
 }

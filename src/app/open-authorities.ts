@@ -11,7 +11,7 @@ import { inspectStorage } from '../storage/open-storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import type { TokenStore } from '../storage/tokens/token.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
-import { openConfiguredStorage, storagePlace } from './configured-storage.ts';
+import { openConfiguredStorage, storageLocation } from './configured-storage.ts';
 import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { toolsetNames } from './toolsets.ts';
@@ -85,14 +85,14 @@ export async function usesDatabase(role: Role, config: Config): Promise<boolean>
   if (!role.slices.includes(storageSlice)) return false;
   const isFront = role.name === 'kb' && config.of(kbSlice).engineUrl !== undefined;
   if (!isFront) return true;
-  const { schema } = await inspectStorage(storagePlace(config.of(storageSlice), config.dataDir));
+  const { schema } = await inspectStorage(storageLocation(config.of(storageSlice), config.dataDir));
   return schema !== undefined;
 }
 
 /** Whether an existing database has tokens. Creates no database, because the start may yet be rejected. */
 export async function hasNamedTokens(role: Role, config: Config, log: Logger): Promise<boolean> {
   if (!role.slices.includes(storageSlice)) return false;
-  const { schema } = await inspectStorage(storagePlace(config.of(storageSlice), config.dataDir));
+  const { schema } = await inspectStorage(storageLocation(config.of(storageSlice), config.dataDir));
   if (schema === undefined) return false;
   const storage = await openConfiguredStorage(config.of(storageSlice), config.dataDir, log);
   try {

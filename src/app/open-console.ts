@@ -174,11 +174,11 @@ function callerName({ id, name, authenticated }: ToolCall['caller']): string {
 }
 
 function recordCall(call: ToolCall, activity: Activity, clients: Clients): void {
-  const { at, tool, caller, client, given, ms, outcome, answer } = call;
+  const { at, tool, caller, client, args, ms, outcome, answer } = call;
   const tokens = Math.ceil(charsOf(answer) / charsPerToken);
   activity.record({
     ...{ at, tool, ms, tokens, outcome, caller: callerName(caller), client: client?.name ?? '' },
-    ...{ query: queryOf(given), results: resultsOf(answer) },
+    ...{ query: queryOf(args), results: resultsOf(answer) },
   });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
 }

@@ -2,7 +2,7 @@ import type { SharedStore } from '../base/shared-store.ts';
 import { useSigningKey } from '../base/signing-key.ts';
 import type { Config } from '../config/load.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
-import { storagePlace } from './configured-storage.ts';
+import { storageLocation } from './configured-storage.ts';
 import { usesDatabase } from './open-authorities.ts';
 import type { Role } from './role.ts';
 import type { SharedParts } from './shared-parts.ts';
@@ -17,7 +17,7 @@ export interface OpenedSharedStore {
 export async function openSharedStore(role: Role, config: Config, shared: SharedParts): Promise<OpenedSharedStore> {
   const none = { store: undefined, close: async () => {} };
   if (!role.slices.includes(storageSlice)) return none;
-  if (storagePlace(config.of(storageSlice), config.dataDir).backend !== 'postgres') return none;
+  if (storageLocation(config.of(storageSlice), config.dataDir).backend !== 'postgres') return none;
   if (!(await usesDatabase(role, config))) return none;
   const { part, release } = await shared.storage();
   const store = part.shared;

@@ -18,7 +18,7 @@ import { openAuthorities } from './open-authorities.ts';
 import type { OpenedSharedStore } from './open-shared-store.ts';
 import type { ProgramLog } from './program-log.ts';
 import { type Program, type Role, stopGraceMs } from './role.ts';
-import { servedPlace } from './served-place.ts';
+import { servedData } from './served-data.ts';
 import type { SharedParts } from './shared-parts.ts';
 import { closeToolsets } from './toolsets.ts';
 
@@ -94,8 +94,8 @@ async function serveStreams(serving: Serving, { revisions, sources, finish, ...w
 }
 
 function sharedProcess({ role, config, offer, logging, commandKey }: Serving) {
-  const place = role.name === 'serve' ? servedPlace(config) : undefined;
-  return { ...logging, config, roleName: role.name, offer, commandKey, servedPlace: place };
+  const data = role.name === 'serve' ? servedData(config) : undefined;
+  return { ...logging, config, roleName: role.name, offer, commandKey, servedData: data };
 }
 
 async function serveHttp(serving: Serving, { revisions, limits, sources, finish }: Wire): Promise<Program> {

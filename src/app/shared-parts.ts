@@ -58,14 +58,14 @@ export async function withParts<T>(
   shared: Pick<SharedParts, keyof OwnParts>,
   open: (parts: OwnParts, close: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
-  const taken: Promise<Lease<unknown>>[] = [];
+  const leases: Promise<Lease<unknown>>[] = [];
   const take = async <Part>(lease: Promise<Lease<Part>>): Promise<Part> => {
-    taken.push(lease);
+    leases.push(lease);
     return (await lease).part;
   };
   const close = async (): Promise<void> => {
-    const leases = await Promise.allSettled(taken);
-    await Promise.all(leases.map((each) => (each.status === 'fulfilled' ? each.value.release() : undefined)));
+    const outcomes = await Promise.allSettled(leases);
+    await Promise.all(outcomes.map((each) => (each.status === 'fulfilled' ? each.value.release() : undefined)));
   };
   const parts: OwnParts = {
     storage: () => take(shared.storage()),

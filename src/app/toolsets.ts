@@ -133,9 +133,9 @@ export const kbSlices: readonly Slice[] = kb.slices;
 
 type Open = (config: Config, log: Logger, jobs: CallJobs, shared: SharedParts) => Promise<Toolset[]>;
 
-export const openResearch: Open = (...given) => openOne(research, ...given);
-export const openContext: Open = (...given) => openOne(context, ...given);
-export const openKb: Open = (...given) => openOne(kb, ...given);
+export const openResearch: Open = (...args) => openOne(research, ...args);
+export const openContext: Open = (...args) => openOne(context, ...args);
+export const openKb: Open = (...args) => openOne(kb, ...args);
 
 async function openOne(module: ToolsetModule, ...[config, log, jobs, shared]: Parameters<Open>): Promise<Toolset[]> {
   const toolset = await module.open({ config, log, jobs, shared });
@@ -150,9 +150,9 @@ export const openServed: Open = async (config, log, jobs, shared) => {
   const context = { config, log, jobs, shared };
   // Concurrent: one toolset's code loads while another waits for the database.
   const opening = modules.filter(({ name }) => isFindAlone || wanted.has(name)).map((module) => module.open(context));
-  const settled = await Promise.allSettled(opening);
-  const toolsets = settled.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
-  const failed = settled.find((each) => each.status === 'rejected');
+  const outcomes = await Promise.allSettled(opening);
+  const toolsets = outcomes.flatMap((each) => (each.status === 'fulfilled' && each.value ? [each.value] : []));
+  const failed = outcomes.find((each) => each.status === 'rejected');
   if (failed !== undefined) {
     await Promise.allSettled(toolsets.map((toolset) => toolset.close?.()));
     throw failed.reason;

@@ -9,9 +9,9 @@ function filled(...items: [caller: string, item: number][]): FairQueue<number> {
 }
 
 function rest(queue: FairQueue<number>): number[] {
-  const taken: number[] = [];
-  for (let next = queue.take(); next !== undefined; next = queue.take()) taken.push(next.item);
-  return taken;
+  const items: number[] = [];
+  for (let next = queue.take(); next !== undefined; next = queue.take()) items.push(next.item);
+  return items;
 }
 
 test('callers alternate, each keeping the order of its items', () => {

@@ -52,11 +52,11 @@ export function maskAddress(address: string): string {
   const start = /^[a-z][a-z0-9+.-]*:\/\//i.exec(address)?.[0] ?? '';
   const rest = address.slice(start.length);
   const query = rest.search(/[?#]/);
-  const place = query === -1 ? rest : rest.slice(0, query);
+  const hostAndPath = query === -1 ? rest : rest.slice(0, query);
   // A password may contain an unescaped `?` or `/`: nothing before the last @ is kept.
   const at = rest.lastIndexOf('@');
-  if (at > place.length) return `${start}${mask}`;
-  const shown = at === -1 ? place : `${mask}@${place.slice(at + 1)}`;
+  if (at > hostAndPath.length) return `${start}${mask}`;
+  const shown = at === -1 ? hostAndPath : `${mask}@${hostAndPath.slice(at + 1)}`;
   return `${start}${shown}${query === -1 ? '' : `?${mask}`}`;
 }
 

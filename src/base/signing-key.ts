@@ -14,6 +14,6 @@ export function sign(purpose: string, text: string): Buffer {
     .digest();
 }
 
-export function isSigned(given: Buffer, expected: Buffer): boolean {
-  return given.length === expected.length && timingSafeEqual(given, expected);
+export function isSigned(actual: Buffer, expected: Buffer): boolean {
+  return actual.length === expected.length && timingSafeEqual(actual, expected);
 }

@@ -49,8 +49,8 @@ export function createSlidingWindow(options: SlidingWindowOptions): SlidingWindo
     take(key) {
       const now = clock();
       const times = busy.get(key) ?? quiet.get(key) ?? [];
-      const within = times.findIndex((time) => now - time < windowMs);
-      if (within !== 0) times.splice(0, within === -1 ? times.length : within);
+      const firstInWindow = times.findIndex((time) => now - time < windowMs);
+      if (firstInWindow !== 0) times.splice(0, firstInWindow === -1 ? times.length : firstInWindow);
       const oldest = times[times.length - limit];
       const full = times.length >= limit;
       if (!full) times.push(now);

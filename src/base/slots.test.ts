@@ -47,18 +47,18 @@ test('releasing a slot twice frees it once', async () => {
 
 test('callers alternate, none takes all slots, and a full queue favours the caller with fewer waiting', async () => {
   const slots = createSlots({ runningMax: 3, waitingMax: 4, perCallerMax: 2 });
-  const begun: string[] = [];
+  const started: string[] = [];
   const leaves: (() => void)[] = [];
   const enter = (caller: string) =>
     asCaller(caller, () => slots.acquire(never)).then((leave) => {
-      begun.push(caller);
+      started.push(caller);
       leaves.push(leave);
     });
   const refused = { code: 'too_many_in_flight' };
   const flood = Array.from({ length: 6 }, () => enter('a'));
   const others = enter('b');
   await others;
-  assert.deepEqual(begun, ['a', 'a', 'b'], 'the third slot is not for the same caller');
+  assert.deepEqual(started, ['a', 'a', 'b'], 'the third slot is not for the same caller');
   const [second, third] = [enter('b'), enter('c')];
   await Promise.all([flood[5], flood[4]].map((last) => assert.rejects(last as Promise<void>, refused)));
   await assert.rejects(enter('a'), refused);
@@ -67,5 +67,5 @@ test('callers alternate, none takes all slots, and a full queue favours the call
     await new Promise((resolve) => setImmediate(resolve));
   }
   await Promise.all([second, third, flood[2], flood[3]]);
-  assert.deepEqual(begun.slice(3), ['a', 'b', 'c', 'a']);
+  assert.deepEqual(started.slice(3), ['a', 'b', 'c', 'a']);
 });

@@ -62,17 +62,17 @@ export function createSlots(options: SlotsOptions, refusal = tooMany): Slots {
           queue.delete(caller, waiting);
           waiting.refuse(error);
         };
-        const settle = (): void => {
+        const leaveQueue = (): void => {
           clearTimeout(timer);
           signal?.removeEventListener('abort', giveUp);
         };
         const waiting: Waiting = {
           enter() {
-            settle();
+            leaveQueue();
             resolve(begin(caller));
           },
           refuse(error) {
-            settle();
+            leaveQueue();
             reject(error);
           },
         };

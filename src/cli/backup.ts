@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import { storagePlace } from '../app/configured-storage.ts';
+import { storageLocation } from '../app/configured-storage.ts';
 import { loadRoleConfig } from '../app/program.ts';
 import { contextRole } from '../app/roles.ts';
 import { diskError } from '../base/durable-files.ts';
@@ -16,8 +16,8 @@ import { createProgressLine } from './progress-line.ts';
 /** `carrel backup <file>`: a consistent snapshot of all data, while servers keep running. */
 export async function backupCommand(line: CommandLine): Promise<void> {
   const { dataDir } = loadRoleConfig(contextRole, line.flags);
-  const work: typeof backUp = async (place, file, options) => {
-    const report = await backUp(place, file, options);
+  const work: typeof backUp = async (location, file, options) => {
+    const report = await backUp(location, file, options);
     // The console shows the last backup. Without a data folder there is no console, so failures are ignored.
     await noteBackup(dataDir, { at: report.createdAt, file, bytes: report.bytes }).catch(() => {});
     return report;
@@ -66,10 +66,10 @@ function inWords(rows: Readonly<Record<string, unknown>>): string {
 async function perform(line: CommandLine, work: typeof backUp, done: string): Promise<void> {
   const [name = ''] = line.words;
   const file = resolve(name);
-  const place = placeOf(line);
+  const location = locationOf(line);
   const progress = createProgressLine(process.stderr);
   try {
-    const report = await work(place, file, {
+    const report = await work(location, file, {
       force: line.flags['force'] === true,
       onProgress: (phase, count, total) => progress.show(total > 0 ? `${phase} ${percent(count, total)}` : phase),
     });
@@ -82,9 +82,9 @@ async function perform(line: CommandLine, work: typeof backUp, done: string): Pr
   }
 }
 
-function placeOf(line: CommandLine): BackupLocation {
+function locationOf(line: CommandLine): BackupLocation {
   const config = loadRoleConfig(contextRole, line.flags);
-  const storage = storagePlace(config.of(storageSlice), config.dataDir);
+  const storage = storageLocation(config.of(storageSlice), config.dataDir);
   const named = storage.backend === 'sqlite' ? storage.documentsDir : undefined;
   return { storage, originals: named ?? join(config.dataDir, 'documents') };
 }

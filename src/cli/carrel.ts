@@ -4,8 +4,8 @@ import { fileBeside, isBuilt } from '../base/program-files.ts';
 import { dataDirOf } from '../config/data-dir.ts';
 import { ownerVariable } from '../sharing/find-owner.ts';
 import { isAlone, mayShare, relayStdio } from '../sharing/relay.ts';
+import { commandIndex } from './command-index.ts';
 import { keepCompiledCode } from './compile-cache.ts';
-import { placeOfCommand } from './place-of-command.ts';
 import type { Start } from './role-command.ts';
 
 /** Entry point, kept small: a stdio client may only need a relay to a process that is already running. */
@@ -33,9 +33,9 @@ function isFolderThere(): boolean {
 
 /** Set if a relay started this process as the owner. */
 function ownerStart(): Start | undefined {
-  const { [ownerVariable]: place } = process.env;
+  const { [ownerVariable]: ownerFilesJson } = process.env;
   delete process.env[ownerVariable];
-  return place === undefined ? undefined : { ownerPlace: JSON.parse(place) };
+  return ownerFilesJson === undefined ? undefined : { ownerFiles: JSON.parse(ownerFilesJson) };
 }
 
 async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
@@ -53,8 +53,8 @@ async function relay(argv: readonly string[]): Promise<'relayed' | Start> {
     strict: false,
     allowPositionals: true,
   });
-  const place = placeOfCommand(argv);
-  const command = (place === undefined ? undefined : argv[place]) ?? 'serve';
+  const index = commandIndex(argv);
+  const command = (index === undefined ? undefined : argv[index]) ?? 'serve';
   const mayRelay = isBuilt && hasDataDir(values['data-dir']) && mayShare({ command, values });
   return mayRelay ? relayStdio({ argv, command, values }) : {};
 }
@@ -66,8 +66,8 @@ const asking: readonly string[] = [
 ];
 
 async function askShared(argv: readonly string[]): Promise<boolean> {
-  const place = placeOfCommand(argv);
-  if (!isBuilt || isAlone() || place === undefined || !asking.includes(argv[place] ?? '')) return false;
+  const index = commandIndex(argv);
+  if (!isBuilt || isAlone() || index === undefined || !asking.includes(argv[index] ?? '')) return false;
   const { runShared }: typeof import('./ask-shared.ts') = await import(fileBeside(import.meta.url, 'ask-shared').href);
   return runShared(argv);
 }

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { CarrelError } from '../base/errors.ts';
+import { commandIndex } from './command-index.ts';
 import type { CommandDescription } from './commands/command.ts';
 import { commands, findCommand } from './commands/commands.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { FlagDescription } from './flags.ts';
-import { placeOfCommand } from './place-of-command.ts';
 
 export interface CommandLine {
   command: string;
@@ -19,11 +19,11 @@ export interface CommandLine {
 
 /** Parses the whole command line before anything starts. Every fault is one clear line. */
 export function parseCommandLine(argv: readonly string[]): CommandLine {
-  const place = placeOfCommand(argv);
-  const named = place !== undefined;
-  const command = (named ? argv[place] : undefined) ?? 'serve';
+  const index = commandIndex(argv);
+  const named = index !== undefined;
+  const command = (named ? argv[index] : undefined) ?? 'serve';
   const described = knownCommand(command);
-  const { values, positionals } = parse(named ? argv.toSpliced(place, 1) : [...argv], described.flags);
+  const { values, positionals } = parse(named ? argv.toSpliced(index, 1) : [...argv], described.flags);
   const line = { command, named, words: positionals, ...separate(values) };
   const asksAboutIt = line.flags['help'] === true || line.flags['version'] === true;
   if (!asksAboutIt) checkWords(described, positionals);
@@ -91,8 +91,8 @@ function parse(argv: string[], accepted: readonly FlagDescription[]) {
   return { values, positionals };
 }
 
-function guess(given: string, known: readonly string[], before = ''): string {
-  const meant = didYouMean(given, known);
+function guess(word: string, known: readonly string[], before = ''): string {
+  const meant = didYouMean(word, known);
   return meant === undefined ? '' : ` Did you mean ${before}${meant}?`;
 }
 

@@ -6,7 +6,7 @@ import { didYouMean } from './did-you-mean.ts';
 const known = ['serve', 'search', 'find', 'get', 'list', 'backup', 'restore', 'completion', 'config'];
 
 test('suggests the closest command', () => {
-  for (const [given, meant] of [
+  for (const [word, meant] of [
     ['serach', 'search'],
     ['Search', 'search'],
     ['fnd', 'find'],
@@ -15,13 +15,13 @@ test('suggests the closest command', () => {
     ['complete', 'completion'],
     ['lsit', 'list'],
   ] as const) {
-    assert.equal(didYouMean(given, known), meant, given);
+    assert.equal(didYouMean(word, known), meant, word);
   }
 });
 
 test('suggests nothing for a word that resembles none, at any length', () => {
-  for (const given of ['frobnicate', 'x', '', '--', 'q'.repeat(100_000)])
-    assert.equal(didYouMean(given, known), undefined);
+  for (const word of ['frobnicate', 'x', '', '--', 'q'.repeat(100_000)])
+    assert.equal(didYouMean(word, known), undefined);
 });
 
 test('two letters in the wrong order are one mistake', () => {

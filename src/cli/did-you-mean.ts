@@ -4,8 +4,8 @@ import { editDistance } from '../words/edit-distance.ts';
 const shareMax = 0.4;
 
 /** The closest known word, if any is close enough. */
-export function didYouMean(given: string, known: readonly string[]): string | undefined {
-  const word = given.toLowerCase().slice(0, 40);
+export function didYouMean(input: string, known: readonly string[]): string | undefined {
+  const word = input.toLowerCase().slice(0, 40);
   let best: { word: string; distance: number } | undefined;
   for (const candidate of known) {
     const isBeginning = word.length >= 3 && candidate.startsWith(word);

@@ -4,7 +4,7 @@ import { loadRoleConfig, prepareRole, startProgram } from '../app/program.ts';
 import { roles } from '../app/roles.ts';
 import { isBuilt } from '../base/program-files.ts';
 import { dataDirOf } from '../config/data-dir.ts';
-import type { OwnerPlace } from '../sharing/owner-place.ts';
+import type { OwnerFiles } from '../sharing/owner-files.ts';
 import { commandKey, readSharingFacts } from '../sharing/process-key.ts';
 import { createOwnership, isForSharing } from '../sharing/share-process.ts';
 import type { CommandLine } from './command-line.ts';
@@ -15,7 +15,7 @@ const stopMs = 4_500;
 /** Decisions made before the program was loaded. */
 export interface Start {
   /** Set if this process serves clients through relays. */
-  ownerPlace?: OwnerPlace;
+  ownerFiles?: OwnerFiles;
   /** Logged at start. */
   remark?: string;
 }
@@ -23,7 +23,7 @@ export interface Start {
 export async function roleCommand({ command, flags }: CommandLine, start: Start): Promise<void> {
   const role = roles[command];
   assert(role, `${command} is not a role`);
-  const ownership = start.ownerPlace && createOwnership(start.ownerPlace);
+  const ownership = start.ownerFiles && createOwnership(start.ownerFiles);
   if (ownership && !isForSharing(loadRoleConfig(await prepareRole(role, flags), flags))) {
     ownership.say('alone');
     return;
@@ -49,7 +49,7 @@ export async function roleCommand({ command, flags }: CommandLine, start: Start)
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   const program = await starting.catch((error: unknown) => {
-    process.stderr.write(ownership?.voice.toldAtStart() ?? '');
+    process.stderr.write(ownership?.voice.outputAtStart() ?? '');
     throw error;
   });
   await program.ended;

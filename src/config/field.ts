@@ -172,10 +172,10 @@ export function someOf<const Value extends string>(
   const names = list({ ...options, default: [] });
   return {
     ...field('names separated by commas', options, (raw) => {
-      const given = names.read(raw);
-      const unknown = given.some((name) => !values.some((value) => value === name));
-      if (unknown || given.length === 0) throw new ConfigFault(`must name some of ${values.join(', ')}`);
-      return values.filter((value) => given.includes(value));
+      const chosen = names.read(raw);
+      const unknown = chosen.some((name) => !values.some((value) => value === name));
+      if (unknown || chosen.length === 0) throw new ConfigFault(`must name some of ${values.join(', ')}`);
+      return values.filter((value) => chosen.includes(value));
     }),
     flags: values,
   };

@@ -13,7 +13,7 @@ test('one page has one address, without fragments, tracking and session ids', ()
     ['mailto:a@example.org', undefined],
     [`https://example.org/${'a'.repeat(1000)}`, undefined],
   ];
-  for (const [given, expected] of same) assert.equal(normalise(given), expected);
+  for (const [written, expected] of same) assert.equal(normalise(written), expected);
   assert.ok(isMedia('https://example.org/logo.PNG?v=2') && !isMedia('https://example.org/report.pdf'));
 });
 

@@ -19,8 +19,8 @@ export function normalise(address: string, base?: string): string | undefined {
     .replace(/;(?:jsessionid|phpsessid|sessionid|sid)=[^/;]*/gi, '')
     // ASP.NET keeps its session in the path: /(S(lit3py55t21z5v55vlm25s55))/page.
     .replace(/\/\((?:[A-Z]\([^()/]*\))+\)(?=\/)/g, '');
-  const kept = url.search.slice(1).split('&').filter(isMeaningful);
-  url.search = kept.join('&');
+  const parameters = url.search.slice(1).split('&').filter(isMeaningful);
+  url.search = parameters.join('&');
   return url.href.length <= urlCharsMax ? url.href : undefined;
 }
 

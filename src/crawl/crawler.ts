@@ -36,8 +36,8 @@ const leaseMs = 15_000;
 const pollMs = 5_000;
 
 /** Temporary faults of the database. The source is not to blame. */
-const passing = new Set(['unavailable', 'storage_busy', 'storage_full', 'storage_read_only', 'query_timeout']);
-const passingDelayMs = 30_000;
+const temporary = new Set(['unavailable', 'storage_busy', 'storage_full', 'storage_read_only', 'query_timeout']);
+const retryDelayMs = 30_000;
 
 /** Performs the runs of web sources, and starts the refreshes that are due. Several processes share the work. */
 export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawler {
@@ -100,7 +100,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
     } catch (error) {
       if (signal.aborted || error instanceof RunLost) return;
       const { code, message } = isCarrelError(error) ? error : unexpected(error, id);
-      if (passing.has(code)) await ingestion.postpone({ id, owner, delayMs: passingDelayMs, message });
+      if (temporary.has(code)) await ingestion.postpone({ id, owner, delayMs: retryDelayMs, message });
       else await web.end({ id, owner, progress: run.progress(), error: { code, message } });
     } finally {
       live.delete(id);

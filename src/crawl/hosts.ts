@@ -101,9 +101,9 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   async function takeHost(host: string): Promise<Held> {
     for (let gone: string | undefined; ; ) {
       stopping.throwIfAborted();
-      const taken = await web.takeHost({ host, owner, leaseMs, gone });
-      if (!('heldBy' in taken)) return hold(host, taken);
-      gone = isGone(taken.heldBy) ? taken.heldBy : undefined;
+      const lease = await web.takeHost({ host, owner, leaseMs, gone });
+      if (!('heldBy' in lease)) return hold(host, lease);
+      gone = isGone(lease.heldBy) ? lease.heldBy : undefined;
       if (gone === undefined) await delay(lookMs, undefined, { signal: stopping });
     }
   }

@@ -36,14 +36,14 @@ const reasonsMax = 20;
 
 export function stateOf({ source, state }: ClaimedRun): RunState {
   // Saved by an earlier process in this shape; empty for a new run.
-  const kept = state as Partial<RunState>;
+  const stored = state as Partial<RunState>;
   return {
     source: source.id,
-    cursor: kept.cursor ?? 0,
-    root: kept.root ?? source.url,
-    visited: kept.visited ?? 0,
-    cpuMs: kept.cpuMs ?? 0,
-    summary: kept.summary ?? {
+    cursor: stored.cursor ?? 0,
+    root: stored.root ?? source.url,
+    visited: stored.visited ?? 0,
+    cpuMs: stored.cpuMs ?? 0,
+    summary: stored.summary ?? {
       ...{ new: 0, changed: 0, unchanged: 0, gone: 0, duplicates: 0, failed: 0, skipped: 0 },
       ...{ reasons: [], limits: [], bytes: 0, cpu_seconds: 0 },
     },

@@ -128,7 +128,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     const listed = listing?.get(url);
     const fetching = fetchOne(page);
     const ended = fetching
-      .then((fetched) => settle({ ...page, listedAt: listed?.changed ?? page.listedAt }, fetched))
+      .then((fetched) => handleFetched({ ...page, listedAt: listed?.changed ?? page.listedAt }, fetched))
       .catch((error: unknown) => {
         failure ??= { error };
       })
@@ -155,7 +155,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return fetched;
   }
 
-  async function settle(page: StoredPage, fetched: Fetched): Promise<void> {
+  async function handleFetched(page: StoredPage, fetched: Fetched): Promise<void> {
     if (fetched.outcome !== 'later') state.visited += 1;
     switch (fetched.outcome) {
       case 'unchanged':

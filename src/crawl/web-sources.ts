@@ -127,27 +127,27 @@ export function readRequest(request: SourceRequest): { url: string; tags: string
 /** Max addresses of a single page: itself and its redirects. */
 const pageAddresses = 10;
 
-function readRefresh(given: string): number | null {
-  if (given === 'never') return null;
-  const named = { daily: 24, weekly: 168 }[given];
+function readRefresh(text: string): number | null {
+  if (text === 'never') return null;
+  const named = { daily: 24, weekly: 168 }[text];
   if (named !== undefined) return named;
-  const hours = /^\d{1,4}$/.test(given) ? Number(given) : 0;
+  const hours = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (hours >= 1 && hours <= refreshHoursMax) return hours;
   throw fault(`refresh must be daily, weekly, never or a number of hours from 1 to ${refreshHoursMax}`);
 }
 
-function patterns(name: string, given: readonly string[] = []): readonly string[] {
-  if (given.length > patternsMax || given.some((pattern) => pattern.length > patternCharsMax)) {
+function patterns(name: string, list: readonly string[] = []): readonly string[] {
+  if (list.length > patternsMax || list.some((pattern) => pattern.length > patternCharsMax)) {
     throw fault(`${name} must have at most ${patternsMax} patterns of ${patternCharsMax} characters`);
   }
-  for (const pattern of given) {
+  for (const pattern of list) {
     try {
       createGlob(pattern);
     } catch {
       throw fault(`${name}: ${JSON.stringify(pattern)} is not a pattern such as guide/** or *.html`);
     }
   }
-  return given;
+  return list;
 }
 
 function whole(name: string, value: number, min: number, max: number): number {

@@ -51,14 +51,14 @@ export async function joinMembers(
   const parts = [first.text].filter((text) => text !== '');
   const marks: Mark[] = [...first.marks];
   let length = first.text.length;
-  for (const [place, { name, contentType, bytes }] of sources.entries()) {
+  for (const [index, { name, contentType, bytes }] of sources.entries()) {
     const label = labelOf(name);
     const heading = `${length > 0 ? '\n\n' : ''}${mode === 'markdown' ? '# ' : ''}${label}\n\n`;
     const charsLeft = limits.textCharsMax - length - heading.length;
     const cpuLeft = stopAt - cpuMs();
     if (charsLeft <= 0 || cpuLeft <= 0) {
       const reason = charsLeft <= 0 ? 'characters' : 'cpu_time';
-      joined.truncated = { reason, read: place, of: sources.length, unit: 'files' };
+      joined.truncated = { reason, read: index, of: sources.length, unit: 'files' };
       break;
     }
     try {

@@ -96,10 +96,10 @@ export function createGuards(options: GuardOptions): Guards {
       if (host === undefined || !knowsHost(host)) {
         return { status: 403, problem: 'This Host is not allowed. The operator can allow it (http.allowedHosts).' };
       }
-      const given = headerValues(request, 'origin');
-      if (given.length === 0) return undefined;
-      const same = given.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
-      const allowed = given.length === 1 && (origins.has(String(origin).toLowerCase()) || isNamedSite(String(origin)));
+      const values = headerValues(request, 'origin');
+      if (values.length === 0) return undefined;
+      const same = values.length === 1 && origin?.toLowerCase() === `http://${host.toLowerCase()}`;
+      const allowed = values.length === 1 && (origins.has(String(origin).toLowerCase()) || isNamedSite(String(origin)));
       if (same || allowed) return undefined;
       return { status: 403, problem: 'This Origin is not allowed. The operator can allow it (http.allowedOrigins).' };
     },
@@ -111,13 +111,13 @@ export function createGuards(options: GuardOptions): Guards {
     },
   };
 
-  async function check(given: string | undefined, request: IncomingMessage, isTyped: boolean): Promise<Access> {
+  async function check(token: string | undefined, request: IncomingMessage, isTyped: boolean): Promise<Access> {
     const address = clientAddress(request.socket.remoteAddress);
     // Operators may choose short tokens, which could be guessed: after too many wrong ones, none are compared for a while. Named
     // tokens and an issuer's tokens can't be guessed.
-    const wait = given === undefined ? undefined : wrongTokens.wait(address);
+    const wait = token === undefined ? undefined : wrongTokens.wait(address);
     if (wait !== undefined && isTyped) return tooMany(wait);
-    const presented = given === undefined || wait !== undefined ? undefined : digest(given);
+    const presented = token === undefined || wait !== undefined ? undefined : digest(token);
     // Queued per token until the caller is known, so that nobody waits for another caller's checks.
     const lane = presented === undefined ? `address ${address}` : `digest ${presented.toString('hex')}`;
     let principal: Principal | undefined;
@@ -128,7 +128,7 @@ export function createGuards(options: GuardOptions): Guards {
     try {
       for (const authority of authorities) {
         const found =
-          given === undefined || principal ? undefined : await asCaller(lane, () => authority.identify(given));
+          token === undefined || principal ? undefined : await asCaller(lane, () => authority.identify(token));
         if (found === 'insufficient') return insufficient(authority);
         principal ??= found;
       }
@@ -143,13 +143,13 @@ export function createGuards(options: GuardOptions): Guards {
     }
     const problem = 'A valid bearer token is required: Authorization: Bearer <token>.';
     const facts = [
-      ...(given === undefined ? [] : ['error="invalid_token"']),
+      ...(token === undefined ? [] : ['error="invalid_token"']),
       ...authorities.flatMap(({ challenge }) => challenge ?? []),
     ];
     const challenge = { 'www-authenticate': `Bearer ${facts.join(', ')}`.trim() };
-    if (given === undefined) return { status: 401, problem, headers: challenge };
-    const taken = wrongTokens.take(address);
-    return taken.ok ? { status: 401, problem, headers: challenge } : tooMany(taken.retryAfterMs);
+    if (token === undefined) return { status: 401, problem, headers: challenge };
+    const attempt = wrongTokens.take(address);
+    return attempt.ok ? { status: 401, problem, headers: challenge } : tooMany(attempt.retryAfterMs);
   }
 
   async function isTokenRequired(): Promise<boolean> {
@@ -193,9 +193,9 @@ function normalise(host: string): string {
 }
 
 function bearerToken(request: IncomingMessage): string | undefined {
-  const given = headerValues(request, 'authorization');
-  if (given.length !== 1) return undefined;
-  return /^Bearer ([!-~]+)$/i.exec(given[0] ?? '')?.[1];
+  const values = headerValues(request, 'authorization');
+  if (values.length !== 1) return undefined;
+  return /^Bearer ([!-~]+)$/i.exec(values[0] ?? '')?.[1];
 }
 
 /** `headers` joins or drops repeated fields; a repeated field must be detected. */

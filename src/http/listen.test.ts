@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { listen } from './listen.ts';
 
 test('reports an error of the listening socket and keeps serving', async (context) => {
-  const told: Error[] = [];
+  const reported: Error[] = [];
   let server: EventEmitter | undefined;
   const listener = await listen(
     '127.0.0.1',
@@ -13,7 +13,7 @@ test('reports an error of the listening socket and keeps serving', async (contex
       server = Reflect.get(request.socket, 'server');
       response.end('served');
     },
-    { onError: (error) => told.push(error) },
+    { onError: (error) => reported.push(error) },
   );
   context.after(() => listener.close(0));
   const get = async () => (await fetch(listener.origin)).text();
@@ -21,7 +21,7 @@ test('reports an error of the listening socket and keeps serving', async (contex
   // As when the system cannot accept a connection: ENOMEM, ECONNABORTED, a firewall's EPERM.
   const error = Object.assign(new Error('accept ENOMEM'), { code: 'ENOMEM' });
   server?.emit('error', error);
-  assert.deepEqual(told, [error]);
+  assert.deepEqual(reported, [error]);
   assert.equal(await get(), 'served');
 });
 

@@ -116,16 +116,16 @@ function bind(server: Server, host: string, port: number): Promise<void> {
 }
 
 function explain(error: NodeJS.ErrnoException, host: string, port: number): CarrelError {
-  const place = `${host}:${port}`;
+  const address = `${host}:${port}`;
   if (error.code === 'EADDRINUSE') {
     const message = `Port ${port} on ${host} is already in use. Stop the program that uses it, or choose another with --port.`;
     return new CarrelError('unavailable', message, { cause: error });
   }
   if (error.code === 'EACCES') {
-    const message = `No permission to listen on ${place}. Choose a port above 1023 with --port.`;
+    const message = `No permission to listen on ${address}. Choose a port above 1023 with --port.`;
     return new CarrelError('invalid_config', message, { cause: error });
   }
-  const message = `Can't listen on ${place}: this machine has no such address. Check --host.`;
+  const message = `Can't listen on ${address}: this machine has no such address. Check --host.`;
   return new CarrelError('invalid_config', message, { cause: error });
 }
 

@@ -15,8 +15,8 @@ test('refuses metrics to a restricted token', async (t) => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const ask = async (given: Rights) => {
-    rights = given;
+  const ask = async (next: Rights) => {
+    rights = next;
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
     return [answer.status, (await answer.text()).includes('up 1')];
   };

@@ -55,16 +55,16 @@ export function createUnsentLimit(bytesMax: number, clock: () => number = () => 
 /** Responses that report what they write. */
 export function createWatchedResponse({ wrote }: UnsentLimit) {
   return class WatchedResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-    override write(...given: unknown[]): boolean {
-      const more = Reflect.apply(super.write, this, given) as boolean;
+    override write(...args: unknown[]): boolean {
+      const more = Reflect.apply(super.write, this, args) as boolean;
       if (this.socket) wrote(this.socket);
       return more;
     }
 
-    override end(...given: unknown[]): this {
+    override end(...args: unknown[]): this {
       // Ending detaches the socket.
       const { socket } = this;
-      Reflect.apply(super.end, this, given);
+      Reflect.apply(super.end, this, args);
       if (socket) wrote(socket);
       return this;
     }

@@ -107,9 +107,9 @@ export function createOffer(options: OfferOptions): Offer {
   const callable = (toolsets: readonly Toolset[], readOnly: boolean): Pick<Offer, 'catalogue' | 'callTool'> => {
     const catalogue = createCatalogue(toolsets, { ...options, readOnly });
     const called = createCallTool({ catalogue, jobs, gates, answerBytesMax, recorder, ...(clock ? { clock } : {}) });
-    const callTool: typeof called = async (name, given, call) => {
+    const callTool: typeof called = async (name, args, call) => {
       try {
-        return await called(name, given, call);
+        return await called(name, args, call);
       } finally {
         if (catalogue.find(name)?.tool.effect !== 'read') {
           tellOfWrite();

@@ -51,8 +51,8 @@ function createServing(by: By) {
 
 type By = 'us' | 'sdk';
 
-async function loadThroughSdk(...given: Parameters<typeof loadModern>): Promise<Modern> {
-  const own = await loadModern(...given);
+async function loadThroughSdk(...args: Parameters<typeof loadModern>): Promise<Modern> {
+  const own = await loadModern(...args);
   return { ...own, answersFor: (caller) => ({ ...own.answersFor(caller), read: () => undefined }) };
 }
 
@@ -259,7 +259,7 @@ const call = fc.oneof(
     weight: 1,
     arbitrary: fc
       .dictionary(fc.constantFrom('text', 'items', 'metadata', 'chars', 'x'), odd)
-      .chain((given) => fc.constantFrom('echo', 'take', 'large').map((name): Fields => ({ name, arguments: given }))),
+      .chain((args) => fc.constantFrom('echo', 'take', 'large').map((name): Fields => ({ name, arguments: args }))),
   },
 );
 
@@ -298,12 +298,12 @@ function messages(meta: fc.Arbitrary<unknown>): fc.Arbitrary<Fields> {
   );
   const id = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(1, 'a', 0, -3, '') }, { weight: 1, arbitrary: odd });
   return fc.tuple(request, meta, id, rarely(fc.tuple(memberName, odd))).map(
-    ([{ method, params }, given, name, extra]): Fields => ({
+    ([{ method, params }, meta, name, extra]): Fields => ({
       jsonrpc: '2.0',
       id: name,
       method,
-      ...(params || given !== undefined
-        ? { params: { ...params, ...(given === undefined ? {} : { _meta: given }) } }
+      ...(params || meta !== undefined
+        ? { params: { ...params, ...(meta === undefined ? {} : { _meta: meta }) } }
         : {}),
       ...(extra ? { [extra[0]]: extra[1] } : {}),
     }),
@@ -364,7 +364,7 @@ function openLines(by: By): Lines {
         send({ jsonrpc: '2.0', id: said['id'], result: { action: 'accept', content: { confirm: true } } });
     }
   });
-  const settled = async (enough: () => boolean): Promise<void> => {
+  const waitFor = async (enough: () => boolean): Promise<void> => {
     // Everything here finishes within its own ticks; a request still unanswered then gets no answer.
     for (let turn = 0; turn < 50 && !enough(); turn += 1) await new Promise(setImmediate);
   };
@@ -372,7 +372,7 @@ function openLines(by: By): Lines {
   const exchange = async (message: unknown): Promise<unknown[]> => {
     heard = [];
     send(message);
-    await settled(() => heard.some(isAnswer));
+    await waitFor(() => heard.some(isAnswer));
     return heard;
   };
   return {

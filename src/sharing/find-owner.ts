@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { isPrivateFolder, type OwnerPlace, readAnnouncement } from './owner-place.ts';
+import { isPrivateFolder, type OwnerFiles, readAnnouncement } from './owner-files.ts';
 import { type Link, reachOwner } from './reach-owner.ts';
 
-/** Environment variable that makes a process the owner. Its value is the `OwnerPlace` as JSON. */
+/** Environment variable that makes a process the owner. Its value is `OwnerFiles` as JSON. */
 export const ownerVariable = 'CARREL_OWNER_PLACE';
 
 /**
@@ -30,7 +30,7 @@ const findMs = 60_000;
 const startsMax = 5;
 
 export function createOwnerFinder(
-  place: OwnerPlace,
+  files: OwnerFiles,
   argv: readonly string[],
   client: string,
   tell = (bytes: Buffer): unknown => process.stderr.write(bytes),
@@ -41,12 +41,12 @@ export function createOwnerFinder(
     async find() {
       const deadline = Date.now() + findMs;
       for (let starts = 0; starts < startsMax && Date.now() < deadline; starts += 1) {
-        const announced = isPrivateFolder(place.folder) === true ? readAnnouncement(place.announcement) : undefined;
+        const announced = isPrivateFolder(files.folder) === true ? readAnnouncement(files.announcement) : undefined;
         const reached = announced && (await reachOwner(announced, client));
         if (typeof reached === 'object') return { kind: 'link', link: reached };
         if (reached === 'elsewhere') return { kind: 'alone' };
         if (reached === 'silent') break;
-        const outcome = await startOwner(place, argv, tell, (child) => {
+        const outcome = await startOwner(files, argv, tell, (child) => {
           starting = child;
         });
         starting = undefined;
@@ -63,7 +63,7 @@ export function createOwnerFinder(
 
 /** Starts an owner that outlives this process. Returns its first word, or how it exited. */
 async function startOwner(
-  place: OwnerPlace,
+  files: OwnerFiles,
   argv: readonly string[],
   tell: (bytes: Buffer) => unknown,
   started: (child: ChildProcess) => void,
@@ -74,7 +74,7 @@ async function startOwner(
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...argv], {
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, [ownerVariable]: JSON.stringify(place) },
+      env: { ...process.env, [ownerVariable]: JSON.stringify(files) },
     });
     started(child);
     child.stderr.on('data', tell);

@@ -15,7 +15,7 @@ export const frameKinds = {
   welcome: 16,
   refused: 17,
   message: 18,
-  settled: 19,
+  noAnswer: 19,
   keep: 20,
   stderr: 21,
   /** Lines after this one are not accepted. */
@@ -90,11 +90,11 @@ export interface Welcome {
   /** Read-only tools, whose calls may be repeated. */
   readOnlyTools: readonly string[];
   /** Where the answers of `carrel serve` come from. */
-  place?: ServedPlace | undefined;
+  data?: ServedData | undefined;
 }
 
 /** A description for people, without credentials. */
-export interface ServedPlace {
+export interface ServedData {
   /** A file, or host and name of a database. */
   readonly database: string;
   /** The engine that the knowledge base uses instead of the database. */

@@ -8,7 +8,7 @@ import {
   type Refusal,
   type Welcome,
 } from './frames.ts';
-import type { Announcement } from './owner-place.ts';
+import type { Announcement } from './owner-files.ts';
 
 /** A connection to a process that has agreed to serve this client. */
 export interface Link {

@@ -75,7 +75,7 @@ export function relayLines(
     keepPace();
   };
 
-  const settle = (line: number): void => {
+  const finishLine = (line: number): void => {
     const bytes = unanswered.get(line)?.bytes;
     if (marked.delete(line) && bytes !== undefined) session.add(bytes);
     if (unanswered.delete(line)) keepPace();
@@ -85,10 +85,10 @@ export function relayLines(
     switch (kind) {
       case frameKinds.message:
         if (!output.write(bytes)) link?.socket.pause();
-        settle(line);
+        finishLine(line);
         return;
-      case frameKinds.settled:
-        settle(line);
+      case frameKinds.noAnswer:
+        finishLine(line);
         return;
       case frameKinds.keep:
         marked.add(line);

@@ -5,7 +5,7 @@ import { isatty } from 'node:tty';
 import { exitCodes } from '../base/exit-codes.ts';
 import { dataDirOf } from '../config/data-dir.ts';
 import { createOwnerFinder } from './find-owner.ts';
-import { isPrivateFolder, ownerFolder, ownerPlace } from './owner-place.ts';
+import { isPrivateFolder, ownerFiles, ownerFolder } from './owner-files.ts';
 import { processKey, readSharingFacts } from './process-key.ts';
 import { relayLines } from './relay-lines.ts';
 
@@ -54,9 +54,9 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   }
   const args = argv.toSpliced(argv.indexOf(command), argv.includes(command) ? 1 : 0);
   const paths = [dataDir, text(config) && resolve(String(config))];
-  const place = ownerPlace(folder, processKey({ facts, command, args, paths, env }));
+  const files = ownerFiles(folder, processKey({ facts, command, args, paths, env }));
 
-  const finder = createOwnerFinder(place, argv, randomUUID());
+  const finder = createOwnerFinder(files, argv, randomUUID());
   let stop = (): void => {
     finder.stop();
     process.exit(exitCodes.fine);

@@ -21,8 +21,8 @@ test('lines of a moved session wait until the replay is answered, and keep their
     secret: 'secret',
     welcome: { pid: process.pid, bytesMax: 1_000 } as never,
     refusal: () => undefined,
-    serveLines(_client, _log, given) {
-      output = given;
+    serveLines(_client, _log, lines) {
+      output = lines;
       return {
         receive(bytes, line) {
           got.push(`${line} ${bytes}`);
@@ -54,7 +54,7 @@ test('lines of a moved session wait until the replay is answered, and keep their
     ]),
   );
   await repeated.promise;
-  output?.settle?.(0);
+  output?.noAnswer?.(0);
   assert.deepEqual(got, ['0 initialized', '0 subscribe']);
   output?.write({ result: {} }, 0);
   await last.promise;

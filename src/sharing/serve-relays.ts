@@ -146,14 +146,14 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
     });
     const clientLog = serving.createLog(hello.client, output.tell);
     const lines = serving.serveLines(hello.client, clientLog, output);
-    let taken = 0;
+    let lastLine = 0;
     let closing = false;
     const connection: Connection = {
       socket,
       tell: output.tell,
       async finish() {
         closing = true;
-        output.leave(taken);
+        output.leave(lastLine);
         await lines.finish();
       },
     };
@@ -177,7 +177,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
         void gone();
         return;
       }
-      taken = line;
+      lastLine = line;
       if (kind === frameKinds.line) lines.receive(bytes, line);
       else if (kind === frameKinds.tooLong) lines.refuse(line);
     };
@@ -225,7 +225,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
 
 interface FrameOutput extends LineOutput {
   tell(text: string): void;
-  leave(taken: number): void;
+  leave(lastLine: number): void;
   bye(ends: boolean): void;
 }
 
@@ -250,10 +250,10 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
       if (answers === 0) replayed();
       else send(frameKinds.message, answers ?? 0, `${JSON.stringify(message)}\n`);
     },
-    settle(line) {
+    noAnswer(line) {
       if (line === 0) replayed();
       // Dropped lines still need an answer, from the next owner or the relay.
-      if (!left) about(frameKinds.settled, line);
+      if (!left) about(frameKinds.noAnswer, line);
     },
     keep: (line) => about(frameKinds.keep, line),
     async hasRoom() {
@@ -277,9 +277,9 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
     tell(text) {
       if (text !== '') send(frameKinds.stderr, 0, text);
     },
-    leave(taken) {
+    leave(lastLine) {
       left = true;
-      send(frameKinds.leaving, taken);
+      send(frameKinds.leaving, lastLine);
     },
     bye(ends) {
       send(frameKinds.bye, ends ? 1 : 0);
@@ -299,7 +299,7 @@ function readHello(bytes: Buffer): Hello | undefined {
   }
 }
 
-function isSame(given: string, expected: string): boolean {
+function isSame(actual: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
+  return timingSafeEqual(digest(actual), digest(expected));
 }

@@ -15,9 +15,9 @@ test('a session is its handshake plus the current subscriptions', () => {
   }
   add('resources/subscribe', 'a:2', 100);
   lines.add(Buffer.from('no JSON'));
-  const kept = [...lines.all()].map((bytes) => JSON.parse(bytes.toString()));
+  const replayed = [...lines.all()].map((bytes) => JSON.parse(bytes.toString()));
   assert.deepEqual(
-    kept.map(({ id, method }) => [method, id]),
+    replayed.map(({ id, method }) => [method, id]),
     [
       ['initialize', 1],
       ['notifications/initialized', undefined],

@@ -5,13 +5,13 @@ import type { Config } from '../config/load.ts';
 import { httpSlice, sharingSlice } from '../config/slices.ts';
 import { createServeClient, type Serving } from '../mcp/serve.ts';
 import type { OwnerWord } from './find-owner.ts';
-import type { Hello, Refusal, ServedPlace } from './frames.ts';
-import { type Announcement, announce, type OwnerPlace, prepareAnnouncement, sweep, withdraw } from './owner-place.ts';
+import type { Hello, Refusal, ServedData } from './frames.ts';
+import { type Announcement, announce, type OwnerFiles, prepareAnnouncement, sweep, withdraw } from './owner-files.ts';
 import { type RelayService, serveRelays } from './serve-relays.ts';
 
 /** A process that serves several stdio clients. */
 export interface Ownership {
-  readonly place: OwnerPlace;
+  readonly files: OwnerFiles;
   say(word: OwnerWord): void;
   readonly voice: Voice;
 }
@@ -19,26 +19,26 @@ export interface Ownership {
 /** Messages for people travel through the clients' relays. Buffered until the first connects. */
 export interface Voice {
   tell(text: string): void;
-  toldAtStart(): string;
+  outputAtStart(): string;
   handOver(tell: (text: string) => void): void;
 }
 
-const toldCharsMax = 100_000;
+const outputCharsMax = 100_000;
 
-export function createOwnership(place: OwnerPlace): Ownership {
-  let told = '';
+export function createOwnership(files: OwnerFiles): Ownership {
+  let output = '';
   let next: ((text: string) => void) | undefined;
   // The starting relay closes its pipes after the first word.
   process.stderr.on('error', () => {});
   return {
-    place,
+    files,
     say: (word) => void process.stdout.write(`${word}\n`),
     voice: {
       tell(text) {
         if (next) next(text);
-        else if (told.length + text.length <= toldCharsMax) told += text;
+        else if (output.length + text.length <= outputCharsMax) output += text;
       },
-      toldAtStart: () => told,
+      outputAtStart: () => output,
       handOver(tell) {
         next = tell;
       },
@@ -56,7 +56,7 @@ export interface SharedProcess extends Serving {
   /** Names the data and settings. Commands with the same key may be answered by this process. */
   commandKey?: string | undefined;
   /** Describes, for people, where its answers come from. */
-  servedPlace?: ServedPlace | undefined;
+  servedData?: ServedData | undefined;
   /** How long to stay when the last client has gone. Undefined: until it is closed. */
   idleMs: number | undefined;
   /** The log file. */
@@ -71,7 +71,7 @@ export interface SharedProcess extends Serving {
  * can't be shared; the relay has been told.
  */
 export async function shareProcess(
-  { place, say, voice }: Ownership,
+  { files, say, voice }: Ownership,
   shared: SharedProcess,
   ready: () => void,
 ): Promise<RelayService | undefined> {
@@ -82,35 +82,35 @@ export async function shareProcess(
   let announcement: Announcement | undefined;
   let service: RelayService;
   try {
-    const own = prepareAnnouncement(place, { role: roleName, version, commandKey });
+    const own = prepareAnnouncement(files, { role: roleName, version, commandKey });
     announcement = own;
     service = await serveRelays({
       socketPath: own.socket,
       secret: own.secret,
-      welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools, place: shared.servedPlace },
+      welcome: { pid: process.pid, bytesMax: limits.bytesMax, readOnlyTools, data: shared.servedData },
       refusal: (hello) => refusalOf(config, folder, hello),
       serveLines: createServeClient(shared),
       createLog: (client, tell) => createLogger([shared.file, shared.people(tell)], { role: roleName, client }),
-      saidAtStart: voice.toldAtStart,
+      saidAtStart: voice.outputAtStart,
       log: offer.log,
       idleMs: shared.idleMs,
-      leave: () => withdraw(place, own),
+      leave: () => withdraw(files, own),
     });
-    if (!(await announce(place, own))) {
+    if (!(await announce(files, own))) {
       await service.close();
       say('other');
       return undefined;
     }
   } catch (error) {
     log.warn('this process cannot be shared with other clients', { error });
-    if (announcement !== undefined) withdraw(place, announcement);
+    if (announcement !== undefined) withdraw(files, announcement);
     say('alone');
     return undefined;
   }
   ready();
   voice.handOver((text) => service.tell(text));
   say('ready');
-  void sweep(place.folder);
+  void sweep(files.folder);
   return service;
 }
 

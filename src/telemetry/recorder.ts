@@ -27,7 +27,7 @@ export interface ToolCall {
   tool: string;
   caller: { id: string; name: string; authenticated?: boolean; reachedAt?: string };
   /** The arguments, as the client sent them. */
-  given?: unknown;
+  args?: unknown;
   /** The client's self-reported name. */
   client?: { name: string; version: string } | undefined;
   ms: number;
@@ -90,8 +90,8 @@ export function createRecorder(registry: Registry): Recorder {
     { labels: {}, value: running },
   ]);
   const callers = new Set<string>();
-  const callerLabel = (given: string): string => {
-    const name = given.slice(0, callerCharsMax);
+  const callerLabel = (caller: string): string => {
+    const name = caller.slice(0, callerCharsMax);
     if (callers.size < callersMax) callers.add(name);
     return callers.has(name) ? name : '(others)';
   };

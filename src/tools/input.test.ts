@@ -21,7 +21,7 @@ const tool = defineTool({
   run: async () => ({}),
 });
 const parser = createInputParser(tool, { name: 't', tools: [tool], failures: { as: 'result' } });
-const parse = (given: unknown) => parser.parse(given).input;
+const parse = (args: unknown) => parser.parse(args).input;
 
 test('JSON text is parsed where an array or object is wanted, at any depth (contract §2)', () => {
   assert.deepEqual(parse({ text: 'x', tags: '["a","b"]', metadata: '{"k":1}', entries: '[{"tags":"[\\"c\\"]"}]' }), {
@@ -73,8 +73,8 @@ test('faults name the field, the problem and the bound (contract §2)', () => {
     [[], /must be an object/],
     ['text', /must be an object/],
   ];
-  for (const [given, expected] of cases) {
-    assert.throws(() => parse(given), { code: 'invalid_arguments', message: expected }, JSON.stringify(given));
+  for (const [args, expected] of cases) {
+    assert.throws(() => parse(args), { code: 'invalid_arguments', message: expected }, JSON.stringify(args));
   }
 });
 

@@ -34,8 +34,8 @@ export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   return {
     schema: toolset.listsBounds === true ? schema : withoutBounds(schema),
     parse(raw) {
-      const given = isObject(raw) ? relax(raw, schema, readsNumbers) : raw === undefined || raw === null ? {} : raw;
-      const outcome = strict.safeParse(given, { reportInput: true });
+      const args = isObject(raw) ? relax(raw, schema, readsNumbers) : raw === undefined || raw === null ? {} : raw;
+      const outcome = strict.safeParse(args, { reportInput: true });
       if (outcome.success) {
         const { wait, ...input } = outcome.data;
         return mayWait ? { input, wait: wait === true } : { input: outcome.data, wait: false };
@@ -73,12 +73,12 @@ function sentence({ field, problem }: Fault): string {
 function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers: boolean): Record<string, unknown> {
   const properties = schema.properties ?? {};
   let relaxed: Record<string, unknown> | undefined;
-  for (const [key, given] of Object.entries(value)) {
+  for (const [key, member] of Object.entries(value)) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
     if (property === undefined || typeof property === 'boolean') continue;
-    const isLeftOut = given === null && !schema.required?.includes(key) && !accepts(property, 'null');
-    const fitting = isLeftOut ? undefined : relaxValue(given, property, readsNumbers);
-    if (fitting === given) continue;
+    const isLeftOut = member === null && !schema.required?.includes(key) && !accepts(property, 'null');
+    const fitting = isLeftOut ? undefined : relaxValue(member, property, readsNumbers);
+    if (fitting === member) continue;
     // Without a prototype, `__proto__` stays a plain argument.
     relaxed ??= Object.assign(Object.create(null), value) as Record<string, unknown>;
     if (isLeftOut) delete relaxed[key];
@@ -87,16 +87,16 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
   return relaxed ?? value;
 }
 
-function relaxValue(given: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
+function relaxValue(value: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
   // Too large for any number argument, so the range check rejects the converted value.
-  if (typeof given === 'bigint' && schema.type !== undefined) return Number(given);
-  if (typeof given === 'string' && !accepts(schema, 'string')) return parseIfFits(given, schema, readsNumbers);
-  if (Array.isArray(given) && isObject(schema.items)) {
+  if (typeof value === 'bigint' && schema.type !== undefined) return Number(value);
+  if (typeof value === 'string' && !accepts(schema, 'string')) return parseIfFits(value, schema, readsNumbers);
+  if (Array.isArray(value) && isObject(schema.items)) {
     const items: JsonSchema = schema.items;
-    return given.map((item) => relaxValue(item, items, readsNumbers));
+    return value.map((item) => relaxValue(item, items, readsNumbers));
   }
-  if (isObject(given) && schema.properties) return relax(given, schema, readsNumbers);
-  return given;
+  if (isObject(value) && schema.properties) return relax(value, schema, readsNumbers);
+  return value;
 }
 
 function parseIfFits(text: string, schema: JsonSchema, readsNumbers: boolean): unknown {

@@ -44,19 +44,19 @@ function withAlternatives(schema: unknown): unknown {
  * conversation pays for the tool list, and few calls break these bounds.
  */
 export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
-  const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...kept } = schema;
-  if (kept.minimum !== undefined && kept.minimum <= smallMinimum) delete kept.minimum;
-  if (kept.maximum !== undefined && kept.maximum >= greatMaximum) delete kept.maximum;
-  const { properties, items } = kept;
+  const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...rest } = schema;
+  if (rest.minimum !== undefined && rest.minimum <= smallMinimum) delete rest.minimum;
+  if (rest.maximum !== undefined && rest.maximum >= greatMaximum) delete rest.maximum;
+  const { properties, items } = rest;
   // The protocol recommends this for tools without arguments.
-  if (kept.additionalProperties === false && !isEmpty(properties)) delete kept.additionalProperties;
-  if (isObject(items)) kept.items = withoutBounds(items);
+  if (rest.additionalProperties === false && !isEmpty(properties)) delete rest.additionalProperties;
+  if (isObject(items)) rest.items = withoutBounds(items);
   if (properties !== undefined) {
-    kept.properties = Object.fromEntries(
+    rest.properties = Object.fromEntries(
       Object.entries(properties).map(([name, each]) => [name, isObject(each) ? withoutBounds(each) : each]),
     );
   }
-  return kept;
+  return rest;
 }
 
 const smallMinimum = 100;

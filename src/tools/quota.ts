@@ -17,15 +17,15 @@ export function spend(
   quota: Quota,
   callerId: string,
 ): Promise<void> | undefined {
-  const taken = window.take(callerId);
-  if (taken instanceof Promise) return taken.then((counted) => check(counted, category, quota));
-  check(taken, category, quota);
+  const result = window.take(callerId);
+  if (result instanceof Promise) return result.then((counted) => check(counted, category, quota));
+  check(result, category, quota);
   return undefined;
 }
 
-function check(taken: Taken, category: string, quota: Quota): void {
-  if (taken.ok) return;
-  const retryAfter = Math.ceil(taken.retryAfterMs / 1000);
+function check(result: Taken, category: string, quota: Quota): void {
+  if (result.ok) return;
+  const retryAfter = Math.ceil(result.retryAfterMs / 1000);
   const span = quota.windowMs === 60_000 ? '1 minute' : `${quota.windowMs / 1000} seconds`;
   throw new CarrelError(
     'rate_limit_exceeded',

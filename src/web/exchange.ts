@@ -51,13 +51,13 @@ export function exchange(
 
 /** The headers that describe the page. Cookies and others stop here. */
 export function pageHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept: Record<string, string> = {};
+  const result: Record<string, string> = {};
   for (const name of keptHeaders) {
     const value = headers[name];
     if (typeof value === 'string')
-      kept[name] = value.replace(/[^\t\x20-\x7e\x80-\uffff]/g, '').slice(0, headerCharactersMax);
+      result[name] = value.replace(/[^\t\x20-\x7e\x80-\uffff]/g, '').slice(0, headerCharactersMax);
   }
-  return kept;
+  return result;
 }
 
 /** Printable ASCII only: anything else could end the line and start another header. */

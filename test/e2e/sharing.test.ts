@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { isRunning } from '../../src/base/is-running.ts';
 import { encodeFrame, frameKinds } from '../../src/sharing/frames.ts';
-import type { Announcement } from '../../src/sharing/owner-place.ts';
+import type { Announcement } from '../../src/sharing/owner-files.ts';
 import { startFakeEngine } from '../fakes/kb-engine/start-fake-engine.ts';
 import { serveHttp } from '../fakes/loopback-server.ts';
 import { carrelProgram, cleanEnv, makeFolder } from '../support/child-program.ts';

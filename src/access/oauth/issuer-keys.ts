@@ -80,12 +80,12 @@ async function fetchKeys({ issuer, jwksUrl }: IssuerKeysConfig): Promise<JSONWeb
 async function discover(issuer: string): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
-  const places = [
+  const candidates = [
     `${origin}/.well-known/oauth-authorization-server${path}`,
     `${origin}${path}/.well-known/openid-configuration`,
   ];
-  for (const place of places) {
-    const metadata = await getJson(place).catch(() => undefined);
+  for (const candidate of candidates) {
+    const metadata = await getJson(candidate).catch(() => undefined);
     if (!isObject(metadata) || metadata['issuer'] !== issuer || typeof metadata['jwks_uri'] !== 'string') continue;
     if (URL.parse(metadata['jwks_uri'])?.origin !== origin) {
       throw new Error('the keys are on another host than the issuer: set oauth.jwksUrl');

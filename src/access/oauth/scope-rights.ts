@@ -26,8 +26,8 @@ export function readScopes(lines: readonly string[], toolsets: readonly string[]
 
 function readRight(line: string, word: string, toolsets: readonly string[]): Rights {
   if (word === 'read-only') return { readOnly: true };
-  const [, kind, given = ''] = /^(toolsets|collections|threads):(.+)$/.exec(word) ?? [];
-  const names = given.split('+');
+  const [, kind, list = ''] = /^(toolsets|collections|threads):(.+)$/.exec(word) ?? [];
+  const names = list.split('+');
   if (kind === undefined || names.includes(''))
     throw fault(
       line,
@@ -43,8 +43,8 @@ function fault(line: string, problem: string): CarrelError {
 }
 
 /** The rights of the first listed scope that a token has; undefined if it has none. */
-export function rightsOf(scopes: readonly ScopeRights[], given: unknown): Rights | undefined {
+export function rightsOf(scopes: readonly ScopeRights[], claim: unknown): Rights | undefined {
   // RFC 9068: one string, separated by spaces. Some issuers send a list.
-  const names = typeof given === 'string' ? given.split(' ') : Array.isArray(given) ? given.map(String) : [];
+  const names = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim.map(String) : [];
   return scopes.find(({ scope }) => names.includes(scope))?.rights;
 }

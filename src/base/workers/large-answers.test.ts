@@ -22,7 +22,7 @@ test('counts long texts as large, and transferred bytes not at all', () => {
 });
 
 test('delivers large answers one per event loop turn, alternating between callers', async () => {
-  const taken: [caller: string, turn: number][] = [];
+  const delivered: [caller: string, turn: number][] = [];
   let turn = 0;
   let isOpen = true;
   const count = (): void => {
@@ -33,14 +33,14 @@ test('delivers large answers one per event loop turn, alternating between caller
   const { promise, resolve } = Promise.withResolvers<void>();
   for (const caller of ['a', 'a', 'a', 'b']) {
     deliverFairly(caller, () => {
-      if (taken.push([caller, turn]) === 4) resolve();
+      if (delivered.push([caller, turn]) === 4) resolve();
     });
   }
   await promise;
   isOpen = false;
   assert.deepEqual(
-    taken.map(([caller]) => caller),
+    delivered.map(([caller]) => caller),
     ['a', 'b', 'a', 'a'],
   );
-  assert.equal(new Set(taken.map(([, at]) => at)).size, 4);
+  assert.equal(new Set(delivered.map(([, at]) => at)).size, 4);
 });

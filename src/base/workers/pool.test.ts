@@ -45,8 +45,8 @@ const never = () => new Promise<never>(() => {});
 
 /** Each call's answer or error code. All calls must end. */
 async function endings(calls: Promise<unknown>[]): Promise<unknown[]> {
-  const settled = await Promise.allSettled(calls);
-  return settled.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.code));
+  const outcomes = await Promise.allSettled(calls);
+  return outcomes.map((each) => (each.status === 'fulfilled' ? each.value : each.reason.code));
 }
 
 test('starts workers on demand and reuses them', async () => {

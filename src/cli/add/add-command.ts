@@ -53,13 +53,13 @@ export async function addCommand(line: CommandLine): Promise<void> {
 
 /** Validates the whole command before an engine is started. */
 function readPlan({ words, flags, lists }: CommandLine) {
-  const given = {
+  const tagArguments = {
     collection: typeof flags['collection'] === 'string' ? flags['collection'] : undefined,
     tags: [...(lists['tag'] ?? []), ...(lists['tags'] ?? []).flatMap((names) => names.split(','))],
   };
   let tags: string[];
   try {
-    tags = tagsToStore(given);
+    tags = tagsToStore(tagArguments);
   } catch (error) {
     if (!(error instanceof CarrelError)) throw error;
     throw new CarrelError('invalid_usage', error.message, { cause: error });
@@ -74,7 +74,7 @@ function readPlan({ words, flags, lists }: CommandLine) {
     exclude: lists['exclude'] ?? [],
     takesIgnored: flags['no-gitignore'] === true,
   };
-  const { collection = defaultCollection } = readTags(given);
+  const { collection = defaultCollection } = readTags(tagArguments);
   return { tags, folders, selection, collectionTag: collectionTag(collection) };
 }
 

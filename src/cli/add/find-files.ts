@@ -78,7 +78,7 @@ export function resolveRoot(path: string): string {
   }
 }
 
-interface Place {
+interface WalkContext {
   readonly folder: string;
   /** The folder that the user named. */
   readonly root: string;
@@ -86,8 +86,8 @@ interface Place {
   readonly isOwn: (path: string) => boolean;
 }
 
-function walk(place: Place, isWanted: (path: string) => boolean, found: FoundFiles): void {
-  const { folder, root, rules, isOwn } = place;
+function walk(context: WalkContext, isWanted: (path: string) => boolean, found: FoundFiles): void {
+  const { folder, root, rules, isOwn } = context;
   const { passedOver } = found;
   let entries: Dirent[];
   try {
@@ -104,7 +104,7 @@ function walk(place: Place, isWanted: (path: string) => boolean, found: FoundFil
     else if (packageFolders.includes(entry.name) && entry.isDirectory()) passedOver.packages += 1;
     else if (rules.ignores(path, entry.isDirectory())) passedOver.ignored += 1;
     else if (isOwn(path)) passedOver.excluded += 1;
-    else if (entry.isDirectory()) walk({ ...place, folder: path, rules: rules.into(path) }, isWanted, found);
+    else if (entry.isDirectory()) walk({ ...context, folder: path, rules: rules.into(path) }, isWanted, found);
     else if (!isWanted(relative(root, path).replaceAll(sep, '/'))) passedOver.excluded += 1;
     else if (entry.isFile()) take(path, found);
     else passedOver.special += 1;

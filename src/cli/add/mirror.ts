@@ -35,10 +35,10 @@ const pageLimit = 100;
 
 export function createMirror(config: MirrorConfig): Mirror {
   const { engine, reporter, folders, signal } = config;
-  const places = new Map(folders.map((folder) => [folder, placeOf(folder)]));
+  const inodes = new Map(folders.map((folder) => [folder, inodeOf(folder)]));
   const hashes = new Map<string, FoundFile & { hash: string }>();
   /** Content hashes by path that the engine rejected or has under another path. A file is retried only after it changes. */
-  const settled = new Map<string, string>();
+  const handled = new Map<string, string>();
   let documents: MirroredDocument[] | undefined;
   // An empty folder may be an unmounted disk, so nothing is removed before the first file is seen.
   let hasSeenFiles = false;
@@ -46,7 +46,7 @@ export function createMirror(config: MirrorConfig): Mirror {
   return {
     async sync() {
       documents ??= await readDocuments();
-      const present = folders.filter((folder) => placeOf(folder) === places.get(folder));
+      const present = folders.filter((folder) => inodeOf(folder) === inodes.get(folder));
       const found = findFiles(present, config.selection);
       const unsettled = found.files.filter(isFresh);
       const files = await hashAll(found.files.filter((file) => !isFresh(file)));
@@ -56,11 +56,11 @@ export function createMirror(config: MirrorConfig): Mirror {
         ...found.unreadable,
         ...unsettled.map(({ path }) => path),
       ];
-      const isUnknown = (path: string) => !hasSeenFiles || away.some((place) => isBelow(path, place));
+      const isUnknown = (path: string) => !hasSeenFiles || away.some((folder) => isBelow(path, folder));
       const { moves, removals, additions, twins } = planMirror(files, documents, isUnknown);
       const anew: Addition[] = [];
       for (const { document, path, hash } of moves) {
-        if (await move(document, path)) settled.delete(path);
+        if (await move(document, path)) handled.delete(path);
         else anew.push({ path, hash, former: [] });
       }
       for (const removal of removals) {
@@ -68,16 +68,16 @@ export function createMirror(config: MirrorConfig): Mirror {
         // A file with the same content was reported as a duplicate; it now takes over.
         forgetContent(removal.hash);
       }
-      const fresh = [...additions, ...anew].filter(({ path, hash }) => settled.get(path) !== hash);
+      const fresh = [...additions, ...anew].filter(({ path, hash }) => handled.get(path) !== hash);
       await addAllOf(fresh, found.files);
-      const told = twins.filter(isNewTwin);
-      for (const twin of told) tellTwin(twin);
-      const changed = moves.length > 0 || removals.length > 0 || fresh.length > 0 || told.length > 0;
+      const newTwins = twins.filter(isNewTwin);
+      for (const twin of newTwins) tellTwin(twin);
+      const changed = moves.length > 0 || removals.length > 0 || fresh.length > 0 || newTwins.length > 0;
       return { files: found.files.length, changed, unsettled: unsettled.length > 0 };
     },
     forget() {
       documents = undefined;
-      settled.clear();
+      handled.clear();
     },
   };
 
@@ -110,14 +110,14 @@ export function createMirror(config: MirrorConfig): Mirror {
     const [first] = former;
     const outcome = await addFile(engine, file, { ...config, replaces: first?.id });
     if (outcome.outcome === 'failed') {
-      settled.set(path, hash);
+      handled.set(path, hash);
       tellOutcome(reporter, file, outcome);
       return;
     }
     if (outcome.outcome === 'duplicate') {
       const owner = await ownerOf(outcome.answer);
       if (owner === undefined || owner.path !== path) {
-        settled.set(path, hash);
+        handled.set(path, hash);
         tellOutcome(reporter, file, outcome);
         return;
       }
@@ -138,15 +138,15 @@ export function createMirror(config: MirrorConfig): Mirror {
   }
 
   function forgetContent(content: string | null): void {
-    for (const [path, hash] of settled) if (hash === content) settled.delete(path);
+    for (const [path, hash] of handled) if (hash === content) handled.delete(path);
   }
 
   function isNewTwin({ path, hash }: { path: string; hash: string }): boolean {
-    return settled.get(path) !== hash;
+    return handled.get(path) !== hash;
   }
 
   function tellTwin({ path, hash }: { path: string; hash: string }): void {
-    settled.set(path, hash);
+    handled.set(path, hash);
     const owner = documents?.find((document) => document.hash === hash);
     reporter.tell({ event: 'duplicate', path, ...(owner === undefined ? {} : { document_id: owner.id }), title: null });
   }
@@ -211,7 +211,7 @@ export function createMirror(config: MirrorConfig): Mirror {
 }
 
 /** Device and inode: detects another disk mounted at the same path. Undefined if the folder is missing. */
-function placeOf(folder: string): string | undefined {
+function inodeOf(folder: string): string | undefined {
   const facts = statSync(folder, { throwIfNoEntry: false });
   return facts?.isDirectory() ? `${facts.dev}:${facts.ino}` : undefined;
 }
@@ -226,6 +226,6 @@ function isSame(a: FoundFile, b: FoundFile): boolean {
   return a.size === b.size && a.modifiedMs === b.modifiedMs && a.inode === b.inode;
 }
 
-function isBelow(path: string, place: string): boolean {
-  return path === place || path.startsWith(place.endsWith(sep) ? place : `${place}${sep}`);
+function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }

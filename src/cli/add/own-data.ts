@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { storagePlace } from '../../app/configured-storage.ts';
+import { storageLocation } from '../../app/configured-storage.ts';
 import { realPath } from '../../base/real-path.ts';
 import type { Config } from '../../config/load.ts';
 import { databaseFiles } from '../../storage/sqlite/database-files.ts';
@@ -13,9 +13,9 @@ import { kbSlice } from '../../toolsets/kb/kb-slice.ts';
 export function ownDataOf(config: Config): (path: string) => boolean {
   const folder = realPath(config.dataDir);
   const isElsewhere = config.of(kbSlice).engineUrl !== undefined;
-  const place = isElsewhere ? undefined : storagePlace(config.of(storageSlice), config.dataDir);
-  if (place?.backend !== 'sqlite') return (path) => path === folder;
-  const files = databaseFiles(join(realPath(dirname(place.path)), basename(place.path)));
-  const documents = realPath(place.documentsDir ?? config.dataDir);
+  const location = isElsewhere ? undefined : storageLocation(config.of(storageSlice), config.dataDir);
+  if (location?.backend !== 'sqlite') return (path) => path === folder;
+  const files = databaseFiles(join(realPath(dirname(location.path)), basename(location.path)));
+  const documents = realPath(location.documentsDir ?? config.dataDir);
   return (path) => path === folder || path === documents || files.includes(path);
 }

@@ -38,22 +38,22 @@ export function planMirror(
   documents: readonly MirroredDocument[],
   isUnknown: (path: string) => boolean,
 ): MirrorPlan {
-  const kept = new Set<string>();
+  const ownedHashes = new Set<string>();
   const keepers = new Set<string>();
   const stale: MirroredDocument[] = [];
   for (const document of documents) {
     const { path, hash } = document;
     if (isUnknown(path)) {
-      if (hash !== null) kept.add(hash);
-    } else if (hash !== null && files.get(path) === hash && !kept.has(hash)) {
-      kept.add(hash);
+      if (hash !== null) ownedHashes.add(hash);
+    } else if (hash !== null && files.get(path) === hash && !ownedHashes.has(hash)) {
+      ownedHashes.add(hash);
       keepers.add(path);
     } else stale.push(document);
   }
   const additions = new Map<string, { path: string; hash: string; former: MirroredDocument[] }>();
   const twins: { path: string; hash: string }[] = [];
   for (const [path, hash] of files) {
-    if (kept.has(hash) || additions.has(hash)) {
+    if (ownedHashes.has(hash) || additions.has(hash)) {
       if (!keepers.has(path)) twins.push({ path, hash });
     } else additions.set(hash, { path, hash, former: [] });
   }

@@ -1,13 +1,13 @@
 import type { ToolSession } from '../../app/tool-session.ts';
 import { CarrelError } from '../../base/errors.ts';
-import type { ServedPlace } from '../../sharing/frames.ts';
+import type { ServedData } from '../../sharing/frames.ts';
 import type { CommandLine } from '../command-line.ts';
 
 /** The tools that a command calls, in this process or in one that is already running. */
 export interface AskedTools extends Pick<ToolSession, 'call' | 'read' | 'close'> {
   /** Describes the answering process, for people. */
   readonly process: string;
-  readonly place: ServedPlace;
+  readonly data: ServedData;
 }
 
 /** Opens the tools with the settings and data of `carrel serve`. */
@@ -23,7 +23,7 @@ export async function ask<Answer>(
   const tools = await open(line, toolset);
   if (line.flags['verbose'] === true) process.stderr.write(`carrel: answered by ${tools.process}\n`);
   try {
-    process.stderr.write(`carrel: from ${placeOf(tools.place, toolset)}\n`);
+    process.stderr.write(`carrel: from ${describeData(tools.data, toolset)}\n`);
     return await work(tools);
   } catch (error) {
     throw asUsage(error);
@@ -33,7 +33,7 @@ export async function ask<Answer>(
 }
 
 /** Names the data source on stderr, so that users notice an empty answer from the wrong folder. */
-function placeOf({ database, engine }: ServedPlace, toolset: string): string {
+function describeData({ database, engine }: ServedData, toolset: string): string {
   if (engine === undefined || (toolset !== 'kb' && toolset !== 'find')) return database;
   return toolset === 'kb' ? `the engine at ${engine}` : `${database} and the engine at ${engine}`;
 }
@@ -48,20 +48,20 @@ function asUsage(error: unknown): unknown {
 
 /** A numeric flag's value. */
 export function numberFlag({ flags }: CommandLine, name: string): number | undefined {
-  const given = flags[name];
-  if (typeof given !== 'string') return undefined;
-  if (!/^\d{1,9}$/.test(given)) {
+  const value = flags[name];
+  if (typeof value !== 'string') return undefined;
+  if (!/^\d{1,9}$/.test(value)) {
     throw new CarrelError(
       'invalid_usage',
-      `--${name} must be a whole number, not ${JSON.stringify(given.slice(0, 40))}.`,
+      `--${name} must be a whole number, not ${JSON.stringify(value.slice(0, 40))}.`,
     );
   }
-  return Number(given);
+  return Number(value);
 }
 
 export function textFlag({ flags }: CommandLine, name: string): string | undefined {
-  const given = flags[name];
-  return typeof given === 'string' ? given : undefined;
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 export function listFlag({ lists }: CommandLine, name: string): readonly string[] | undefined {
@@ -69,6 +69,6 @@ export function listFlag({ lists }: CommandLine, name: string): readonly string[
 }
 
 /** Drops undefined arguments, so the tool's defaults apply. */
-export function given(args: Record<string, unknown>): Record<string, unknown> {
+export function withoutUndefined(args: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 }

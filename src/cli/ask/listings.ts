@@ -2,7 +2,7 @@ import { isObject } from '../../base/json.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { plainQuery } from '../../words/word-query.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask, given, listFlag, numberFlag, type OpenTools, textFlag } from './ask.ts';
+import { ask, listFlag, numberFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { openFile } from './open-file.ts';
 import {
   date,
@@ -69,7 +69,7 @@ const search: Listing = {
     const words = plainQuery(queryOf(line));
     return [
       relevanceColumn(hits),
-      { title: 'PATH', share: 2, kept: 'end', cell: (hit) => path(hit['source_path']) || text(hit['title']) },
+      { title: 'PATH', share: 2, keeps: 'end', cell: (hit) => path(hit['source_path']) || text(hit['title']) },
       { title: 'PAGE', cell: (hit) => pageOrLines(hit['chunk_metadata']) },
       { title: 'PASSAGE', share: 5, lines: 3, cell: (hit) => makeSnippet(text(hit['text']), words, snippetUnits).text },
       { title: 'ID', align: 'right', cell: (hit) => text(hit['document_id']) },
@@ -97,7 +97,7 @@ const documents: Listing = {
     { title: 'TYPE', cell: ({ type }) => text(type) },
     { title: 'COLLECTION', share: 1, cell: ({ collection }) => text(collection) },
     { title: 'TAGS', share: 1, cell: ({ tags }) => list(tags) },
-    { title: 'PATH', share: 3, kept: 'end', cell: (each) => path(each['source_path']) },
+    { title: 'PATH', share: 3, keeps: 'end', cell: (each) => path(each['source_path']) },
     { title: 'ADDED', cell: (each) => date(each['created_at']) },
   ],
   nothing: 'no documents',
@@ -113,7 +113,7 @@ const jobs: Listing = {
     { title: 'JOB', align: 'right', cell: (job) => text(job['job_id']) },
     { title: 'STATUS', cell: ({ status }) => text(status) },
     { title: 'PROGRESS', cell: ({ status, progress }) => (status === 'done' ? '' : progressText(progress)) },
-    { title: 'FILE', share: 3, kept: 'end', cell: ({ filename }) => text(filename) },
+    { title: 'FILE', share: 3, keeps: 'end', cell: ({ filename }) => text(filename) },
     { title: 'ID', align: 'right', cell: (job) => text(job['document_id']) },
     { title: 'UPDATED', cell: (job) => date(job['updated_at']) },
     { title: 'ERROR', share: 3, lines: 3, cell: ({ error }) => text(error) },
@@ -179,7 +179,7 @@ const listings: Readonly<Record<string, Listing>> = { find, jobs, list: document
 export async function listingCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const listing = line.command === 'threads' && line.words.length > 0 ? thread : listings[line.command];
   if (listing === undefined) throw new Error(`${line.command} is not a listing command`);
-  const args = given(listing.arguments(line));
+  const args = withoutUndefined(listing.arguments(line));
   const answer: Row = await ask(open, line, listing.toolset, (tools) => tools.call(listing.tool, args));
   const rows = rowsOf(answer[listing.list]);
   show(line, answer, listing.columns(line, rows), rows, listing.nothing);

@@ -1,5 +1,5 @@
 import { serveRole } from '../../app/roles.ts';
-import { servedPlace } from '../../app/served-place.ts';
+import { servedData } from '../../app/served-data.ts';
 import { openToolSession } from '../../app/tool-session.ts';
 import { logOf } from '../debug-log.ts';
 import type { AskedTools, OpenTools } from './ask.ts';
@@ -8,5 +8,5 @@ import type { AskedTools, OpenTools } from './ask.ts';
 export const openTools: OpenTools = async (line, toolset): Promise<AskedTools> => {
   const session = await openToolSession(serveRole, { ...line.flags, toolsets: toolset }, logOf(line));
   for (const warning of session.config.warnings) process.stderr.write(`carrel: ${warning}\n`);
-  return { ...session, process: 'this process', place: servedPlace(session.config) };
+  return { ...session, process: 'this process', data: servedData(session.config) };
 };

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { CommandLine } from '../command-line.ts';
-import { ask, given, listFlag, type OpenTools, textFlag } from './ask.ts';
+import { ask, listFlag, type OpenTools, textFlag, withoutUndefined } from './ask.ts';
 import { printJson, text } from './show.ts';
 
 /** Thread used if none is named. */
@@ -12,11 +12,11 @@ const stdinBytesMax = 4 * 1024 * 1024;
 /** `carrel remember <text>`: store_context. */
 export async function rememberCommand(line: CommandLine, open: OpenTools): Promise<void> {
   const { words, flags } = line;
-  const kept = words.length === 1 && words[0] === '-' ? await readInput() : words.join(' ');
-  const args = given({
+  const content = words.length === 1 && words[0] === '-' ? await readInput() : words.join(' ');
+  const args = withoutUndefined({
     thread_id: textFlag(line, 'thread') ?? usualThread,
     source: 'user',
-    text: kept,
+    text: content,
     tags: listFlag(line, 'tag'),
   });
   const answer = await ask(open, line, 'context', (tools) => tools.call('store_context', args));

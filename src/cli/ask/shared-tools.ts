@@ -7,7 +7,7 @@ import { version } from '../../base/package-info.ts';
 import { dataDirOf } from '../../config/data-dir.ts';
 import { createOwnerFinder } from '../../sharing/find-owner.ts';
 import { encodeFrame, frameKinds } from '../../sharing/frames.ts';
-import { announcedOwners, isPrivateFolder, ownerFolder, ownerPlace } from '../../sharing/owner-place.ts';
+import { announcedOwners, isPrivateFolder, ownerFiles, ownerFolder } from '../../sharing/owner-files.ts';
 import { commandKey, processKey, readSharingFacts } from '../../sharing/process-key.ts';
 import { type Link, reachOwner } from '../../sharing/reach-owner.ts';
 import type { ResourceContents } from '../../tools/resource.ts';
@@ -50,9 +50,9 @@ async function findLink({ command, flags }: CommandLine): Promise<Link | undefin
 
   env['CARREL_IDLE_SECONDS'] ??= idleSeconds;
   const args = ['--transport', 'stdio', ...flagWords(flags, 'data-dir'), ...flagWords(flags, 'config')];
-  const place = ownerPlace(folder, processKey({ facts, command: 'serve', args, paths, env }));
+  const files = ownerFiles(folder, processKey({ facts, command: 'serve', args, paths, env }));
   // If the shared process does not start, this process opens the tools itself and reports what is wrong.
-  const found = await createOwnerFinder(place, ['serve', ...args], client, () => {}).find();
+  const found = await createOwnerFinder(files, ['serve', ...args], client, () => {}).find();
   return found.kind === 'link' ? found.link : undefined;
 }
 
@@ -98,7 +98,7 @@ async function openLink({ socket, welcome, listen }: Link): Promise<AskedTools> 
   send({ method: 'notifications/initialized' });
   return {
     process: `the running process ${welcome.pid}`,
-    place: welcome.place ?? { database: `process ${welcome.pid}` },
+    data: welcome.data ?? { database: `process ${welcome.pid}` },
     async call(name, args) {
       const { structuredContent } = resultOf(await request('tools/call', { name, arguments: args }));
       return isObject(structuredContent) ? structuredContent : {};

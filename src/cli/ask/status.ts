@@ -1,6 +1,6 @@
 import { isObject } from '../../base/json.ts';
 import { dataDirOf } from '../../config/data-dir.ts';
-import { announcedOwners, ownerFolder } from '../../sharing/owner-place.ts';
+import { announcedOwners, ownerFolder } from '../../sharing/owner-files.ts';
 import type { CommandLine } from '../command-line.ts';
 import { ask, type OpenTools } from './ask.ts';
 import { date, printJson } from './show.ts';

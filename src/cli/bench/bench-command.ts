@@ -136,8 +136,8 @@ async function measureSearch(engine: Engine, { queries }: Corpus, how: { fts_onl
 }
 
 function modelEnv(): NodeJS.ProcessEnv {
-  const kept = /^(EMBEDDING_|OLLAMA_|OPENAI_)/;
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => kept.test(name)));
+  const passedOn = /^(EMBEDDING_|OLLAMA_|OPENAI_)/;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => passedOn.test(name)));
 }
 
 function machineFacts(): Pick<BenchReport, 'version' | 'node' | 'machine'> {

@@ -53,10 +53,10 @@ function commandCase(command: CommandDescription): string {
 function flagSpecs(flag: FlagDescription): string[] {
   const { name, short, type, summary } = flag;
   const repeated = type === 'list' ? '*' : '';
-  const told = `[${summary.replaceAll(/[[\]\\]/g, '\\$&')}]`;
+  const description = `[${summary.replaceAll(/[[\]\\]/g, '\\$&')}]`;
   const value = type === 'boolean' ? '' : `:${flag.value ?? 'value'}:${valueAction(flag)}`;
   const spellings = [`--${name}`, ...(short === undefined ? [] : [`-${short}`])];
-  return spellings.map((spelling) => quote(`${repeated}${spelling}${told}${value}`));
+  return spellings.map((spelling) => quote(`${repeated}${spelling}${description}${value}`));
 }
 
 function valueAction({ choices, completes }: FlagDescription): string {

@@ -1,4 +1,4 @@
-import { openConfiguredStorage, storagePlace } from '../../app/configured-storage.ts';
+import { openConfiguredStorage, storageLocation } from '../../app/configured-storage.ts';
 import type { Role } from '../../app/role.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
@@ -8,18 +8,18 @@ import { findForeignObjects, inspectStorage } from '../../storage/open-storage.t
 import type { Storage } from '../../storage/storage.ts';
 import { storageSlice } from '../../storage/storage-slice.ts';
 import type { Check } from './check.ts';
-import { creationObstacle } from './check-places.ts';
+import { creationObstacle } from './check-machine.ts';
 
 /** Checks that the database is usable and matches its indexes, and counts texts without vectors. */
 export async function checkDatabase(role: Role, config: Config): Promise<Check[]> {
   if (!role.slices.includes(storageSlice)) return [{ name: 'database', ok: true, found: 'none needed by this role' }];
   const settings = config.of(storageSlice);
   try {
-    const place = storagePlace(settings, config.dataDir);
-    const name = place.backend === 'sqlite' ? place.path : 'PostgreSQL';
-    const { schema, newest } = await inspectStorage(place);
+    const location = storageLocation(settings, config.dataDir);
+    const name = location.backend === 'sqlite' ? location.path : 'PostgreSQL';
+    const { schema, newest } = await inspectStorage(location);
     if (schema === undefined) {
-      const obstacle = place.backend === 'sqlite' ? creationObstacle(place.path) : undefined;
+      const obstacle = location.backend === 'sqlite' ? creationObstacle(location.path) : undefined;
       if (obstacle !== undefined) return [{ name: 'database', ok: false, found: obstacle, remedy: otherFile }];
       return [{ name: 'database', ok: true, found: `${name}: created at the first start` }];
     }
@@ -29,7 +29,7 @@ export async function checkDatabase(role: Role, config: Config): Promise<Check[]
       ];
     }
     // Checked before opening: if a view replaces a table, a query on it might never end.
-    const foreign = await findForeignObjects(place);
+    const foreign = await findForeignObjects(location);
     if (foreign.length > 0)
       return [{ name: 'database', ok: false, found: foreignIn(name, foreign), remedy: ownSchema }];
     const storage = await openConfiguredStorage(settings, config.dataDir, silentLogger);

@@ -35,7 +35,7 @@ export async function checkModel(role: Role, config: Config): Promise<Check> {
     return {
       name: 'model',
       ok: false,
-      found: `${embeddings.name}${placeOf(settings)}: ${error.message}`,
+      found: `${embeddings.name}${serverOf(settings)}: ${error.message}`,
       remedy: remedyOf(settings),
     };
   } finally {
@@ -43,7 +43,7 @@ export async function checkModel(role: Role, config: Config): Promise<Check> {
   }
 }
 
-function placeOf({ provider, ollamaHost, openaiBase }: EmbeddingSettings): string {
+function serverOf({ provider, ollamaHost, openaiBase }: EmbeddingSettings): string {
   if (provider === 'local') return '';
   return ` at ${maskAddress(provider === 'ollama' ? ollamaHost : openaiBase)}`;
 }

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Config } from '../../config/load.ts';
 import { createFrameReader, encodeFrame, frameKinds, type Hello, type OwnerStatus } from '../../sharing/frames.ts';
-import { type Announcement, announcedOwners, isPrivateFolder, ownerFolder } from '../../sharing/owner-place.ts';
+import { type Announcement, announcedOwners, isPrivateFolder, ownerFolder } from '../../sharing/owner-files.ts';
 import type { Check } from './check.ts';
 
 const answerMs = 2_000;

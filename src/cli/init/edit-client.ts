@@ -9,7 +9,7 @@ import {
   type ConfigFormat,
   checkOutcome,
   type Entry,
-  type EntryPlace,
+  type EntryPath,
   findEntry,
   isOurs,
   mergeEntry,
@@ -52,21 +52,21 @@ export async function planEdit(
   holdsToken = false,
 ): Promise<PlannedEdit> {
   const format = formats[client.format];
-  const place: EntryPlace = { servers: client.servers, name: serverName, start: client.start ?? '' };
+  const entryPath: EntryPath = { servers: client.servers, name: serverName, start: client.start ?? '' };
   const found = findFile(path);
   // Only the owner may read a file with a token.
   const file = holdsToken ? { ...found, mode: found.mode & ownerBits } : found;
   const isClosed = file.mode !== found.mode;
   try {
     const before = await format.read(file.text);
-    const former = findEntry(before, place);
+    const former = findEntry(before, entryPath);
     if (former !== undefined && !isOurs(former)) throw foreign(path);
     const entry = wanted && mergeEntry(former, wanted);
     const none: PlannedEdit = { path, change: 'none', isClosed, apply: () => closeToOthers(file, isClosed) };
     if (entry === undefined ? former === undefined : sameData(former, entry)) return none;
     const text =
-      entry === undefined ? await format.remove(file.text, place) : await format.set(file.text, place, entry);
-    checkOutcome(before, await format.read(text), place, entry);
+      entry === undefined ? await format.remove(file.text, entryPath) : await format.set(file.text, entryPath, entry);
+    checkOutcome(before, await format.read(text), entryPath, entry);
     const change = entry === undefined ? 'remove' : former === undefined ? 'add' : 'update';
     return { path, change, isClosed, apply: (now) => write(file, text, now) };
   } catch (error) {
@@ -93,8 +93,8 @@ function write(file: FoundFile, text: string, now: Date): string | undefined {
 
 /** What `--print` shows: a file with only our entry. */
 export async function snippetOf(client: Client, entry: Entry): Promise<string> {
-  const place: EntryPlace = { servers: client.servers, name: serverName, start: '' };
-  return formats[client.format].set('', place, entry);
+  const entryPath: EntryPath = { servers: client.servers, name: serverName, start: '' };
+  return formats[client.format].set('', entryPath, entry);
 }
 
 function foreign(path: string): CarrelError {

@@ -5,11 +5,11 @@ import { size } from '../../../test/support/sizes.ts';
 import { jsonFormat } from './json-format.ts';
 import { checkOutcome, findEntry, sameData } from './server-entry.ts';
 
-const place = { servers: 'mcpServers', name: 'carrel', start: '' };
+const entryPath = { servers: 'mcpServers', name: 'carrel', start: '' };
 const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 
-const set = (text: string, wanted: Record<string, unknown> = entry) => jsonFormat.set(text, place, wanted);
-const remove = (text: string) => jsonFormat.remove(text, place);
+const set = (text: string, wanted: Record<string, unknown> = entry) => jsonFormat.set(text, entryPath, wanted);
+const remove = (text: string) => jsonFormat.remove(text, entryPath);
 
 test('comments, order, layout and trailing commas of everything else stay', async () => {
   const text = `// my settings
@@ -74,9 +74,9 @@ test('an empty file, one with comments only, an empty object and a single line',
     '{"a": [\n1\n]}',
   ]) {
     const written = await set(text);
-    checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), place, entry);
+    checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), entryPath, entry);
     const removed = await jsonFormat.read(await remove(written));
-    checkOutcome(await jsonFormat.read(text), removed, place, undefined);
+    checkOutcome(await jsonFormat.read(text), removed, entryPath, undefined);
   }
 });
 
@@ -97,7 +97,7 @@ test("keeps the user's additions to our entry, with comments", async () => {
   assert.match(written, /\/\/ an older place\n/);
   assert.match(written, /"env": \{ "LOG_LEVEL": "debug" \}, \/\/ keep\n/);
   assert.ok(
-    sameData(findEntry(await jsonFormat.read(written), place), {
+    sameData(findEntry(await jsonFormat.read(written), entryPath), {
       ...entry,
       env: { LOG_LEVEL: 'debug' },
       disabled: true,
@@ -106,7 +106,7 @@ test("keeps the user's additions to our entry, with comments", async () => {
   );
   const http = await set(text, { url: 'http://127.0.0.1:8737/mcp', disabled: true });
   assert.ok(
-    sameData(findEntry(await jsonFormat.read(http), place), { disabled: true, url: 'http://127.0.0.1:8737/mcp' }),
+    sameData(findEntry(await jsonFormat.read(http), entryPath), { disabled: true, url: 'http://127.0.0.1:8737/mcp' }),
     http,
   );
 });
@@ -139,11 +139,11 @@ test('changes only our entry, in any file', async () => {
   const servers = fc.dictionary(name, fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 })), { maxKeys: 4 });
   await fc.assert(
     fc.asyncProperty(json, fc.option(servers), fc.constantFrom(0, 1, 2, '\t'), async (others, held, indent) => {
-      const { mcpServers: _, ...kept } = others;
-      const text = JSON.stringify(held === null ? kept : { ...kept, mcpServers: held }, null, indent);
+      const { mcpServers: _, ...rest } = others;
+      const text = JSON.stringify(held === null ? rest : { ...rest, mcpServers: held }, null, indent);
       const written = await set(text);
-      checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), place, entry);
-      checkOutcome(await jsonFormat.read(text), await jsonFormat.read(await remove(written)), place, undefined);
+      checkOutcome(await jsonFormat.read(text), await jsonFormat.read(written), entryPath, entry);
+      checkOutcome(await jsonFormat.read(text), await jsonFormat.read(await remove(written)), entryPath, undefined);
     }),
     { numRuns: size({ quick: 100, full: 300 }) },
   );

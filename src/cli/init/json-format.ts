@@ -28,16 +28,16 @@ export const jsonFormat: ConfigFormat = {
     if (own.type !== 'object') return replaceValue(text, own, entry, layout);
     return setFields(text, [servers, name], entry, layout);
   },
-  async remove(text, place) {
+  async remove(text, entryPath) {
     const { root } = await parse(text);
-    const found = root && locate(text, root, [place.servers, place.name]);
+    const found = root && locate(text, root, [entryPath.servers, entryPath.name]);
     return found === undefined ? text : removeProperty(text, found.object, found.property);
   },
 };
 
 /** Sets one field at a time, so that the user's comments and fields in our entry stay. */
-async function setFields(given: string, path: string[], entry: Entry, layout: Layout): Promise<string> {
-  let text = given;
+async function setFields(source: string, path: string[], entry: Entry, layout: Layout): Promise<string> {
+  let text = source;
   const step = async (change: (object: Node, text: string) => string): Promise<void> => {
     const { root } = await parse(text);
     const found = root && locate(text, root, path);

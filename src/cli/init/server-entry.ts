@@ -8,11 +8,11 @@ export interface ConfigFormat {
   /** The whole file as plain data; an empty file is an empty object. */
   read(text: string): Promise<Record<string, unknown>>;
   /** Adds our entry or replaces the existing one. */
-  set(text: string, place: EntryPlace, entry: Entry): Promise<string>;
-  remove(text: string, place: EntryPlace): Promise<string>;
+  set(text: string, entryPath: EntryPath, entry: Entry): Promise<string>;
+  remove(text: string, entryPath: EntryPath): Promise<string>;
 }
 
-export interface EntryPlace {
+export interface EntryPath {
   /** The key that holds the servers: a map by name, or a list of entries with a name. */
   readonly servers: string;
   readonly name: string;
@@ -41,14 +41,14 @@ const commandOnly: ReadonlySet<string> = new Set(['env', 'env_vars', 'envFile', 
 
 /** Our entry merged with the user's additions. */
 export function mergeEntry(former: Entry | undefined, wanted: Entry): Entry {
-  const kept = Object.entries(former ?? {}).filter(
+  const additions = Object.entries(former ?? {}).filter(
     ([key]) => !owned.has(key) && ('command' in wanted || !commandOnly.has(key)),
   );
-  return { ...wanted, ...Object.fromEntries(kept) };
+  return { ...wanted, ...Object.fromEntries(additions) };
 }
 
 /** Finds our entry in a map or list. */
-export function findEntry(content: Record<string, unknown>, { servers, name }: EntryPlace): Entry | undefined {
+export function findEntry(content: Record<string, unknown>, { servers, name }: EntryPath): Entry | undefined {
   const held = Object.hasOwn(content, servers) ? content[servers] : undefined;
   if (Array.isArray(held)) return held.find((each): each is Entry => isObject(each) && each['name'] === name);
   const found = isObject(held) && Object.hasOwn(held, name) ? held[name] : undefined;
@@ -70,25 +70,26 @@ export function isOurs(entry: Entry): boolean {
 export function checkOutcome(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
-  place: EntryPlace,
+  entryPath: EntryPath,
   entry: Entry | undefined,
 ): void {
-  const isRight = sameData(findEntry(after, place), entry) && sameData(rest(before, place), rest(after, place));
+  const isRight =
+    sameData(findEntry(after, entryPath), entry) && sameData(rest(before, entryPath), rest(after, entryPath));
   if (!isRight) {
     throw new FileFault(1, 1, "its layout can't be edited safely; --print shows what to add manually");
   }
 }
 
 /** Everything but our entry. Empty and missing containers are equal. */
-function rest(content: Record<string, unknown>, { servers, name }: EntryPlace): unknown {
+function rest(content: Record<string, unknown>, { servers, name }: EntryPath): unknown {
   const { [servers]: held, ...others } = content;
   if (Array.isArray(held)) {
-    const kept = held.filter((each) => !isObject(each) || each['name'] !== name);
-    return kept.length === 0 ? others : { ...others, [servers]: kept };
+    const remaining = held.filter((each) => !isObject(each) || each['name'] !== name);
+    return remaining.length === 0 ? others : { ...others, [servers]: remaining };
   }
   if (!isObject(held)) return held === undefined || held === null ? others : content;
-  const { [name]: _, ...kept } = held;
-  return Object.keys(kept).length === 0 ? others : { ...others, [servers]: kept };
+  const { [name]: _, ...remaining } = held;
+  return Object.keys(remaining).length === 0 ? others : { ...others, [servers]: remaining };
 }
 
 /** Equal as data, ignoring prototypes and key order. */

@@ -107,8 +107,8 @@ export function bareEnvironment(
     'TMP',
     'PATHEXT',
   ];
-  const kept = platform === 'win32' ? windows : ['HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR'];
-  const own = kept.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  const passedOn = platform === 'win32' ? windows : ['HOME', 'USER', 'LOGNAME', 'LANG', 'TMPDIR'];
+  const own = passedOn.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
   const path =
     platform === 'win32' ? `${env['SystemRoot'] ?? 'C:\\Windows'}\\System32` : '/usr/bin:/bin:/usr/sbin:/sbin';
   return { ...Object.fromEntries(own), PATH: path };

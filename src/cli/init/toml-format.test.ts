@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { checkOutcome, findEntry, sameData } from './server-entry.ts';
 import { tomlFormat } from './toml-format.ts';
 
-const place = { servers: 'mcp_servers', name: 'carrel', start: '' };
+const entryPath = { servers: 'mcp_servers', name: 'carrel', start: '' };
 const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 const table = '[mcp_servers.carrel]\ncommand = "/usr/bin/node"\nargs = ["/opt/carrel/bin/carrel.js", "serve"]\n';
 
-const set = (text: string, wanted: Record<string, unknown> = entry) => tomlFormat.set(text, place, wanted);
-const remove = (text: string) => tomlFormat.remove(text, place);
+const set = (text: string, wanted: Record<string, unknown> = entry) => tomlFormat.set(text, entryPath, wanted);
+const remove = (text: string) => tomlFormat.remove(text, entryPath);
 
 const codex = `# Codex
 model = "gpt-5-codex" # the usual one
@@ -62,14 +62,14 @@ a = 1
   assert.match(written, /# an older place\n/);
   assert.match(written, /startup_timeout_sec = 20 # slow disk\n/);
   assert.match(written, /\[mcp_servers\.carrel\.env\]\nLOG_LEVEL = "debug"\n/);
-  checkOutcome(await tomlFormat.read(text), await tomlFormat.read(written), place, wanted);
+  checkOutcome(await tomlFormat.read(text), await tomlFormat.read(written), entryPath, wanted);
   const http = {
     url: 'http://127.0.0.1:8737/mcp',
     http_headers: { Authorization: 'Bearer "x"' },
     startup_timeout_sec: 20,
   };
   const switched = await set(written, http);
-  checkOutcome(await tomlFormat.read(text), await tomlFormat.read(switched), place, http);
+  checkOutcome(await tomlFormat.read(text), await tomlFormat.read(switched), entryPath, http);
   assert.equal(await remove(switched).then((rest) => rest.trim()), '[other]\na = 1');
 });
 
@@ -81,8 +81,8 @@ test('replaces an entry in another notation', async () => {
     '["mcp_servers"."carrel"]\ncommand = "/old/carrel.js"\n[mcp_servers.other]\ncommand = "x"\n',
   ]) {
     const written = await set(text);
-    assert.ok(sameData(findEntry(await tomlFormat.read(written), place), entry), written);
-    checkOutcome(await tomlFormat.read(text), await tomlFormat.read(written), place, entry);
+    assert.ok(sameData(findEntry(await tomlFormat.read(written), entryPath), entry), written);
+    checkOutcome(await tomlFormat.read(text), await tomlFormat.read(written), entryPath, entry);
   }
 });
 
@@ -103,5 +103,5 @@ test('unusual values survive a round trip', async () => {
     args: ['a"b', 'tab\t', 'del\u007f', 'é港'],
     'odd key': { 'x.y': true },
   };
-  assert.ok(sameData(findEntry(await tomlFormat.read(await set('', odd)), place), odd));
+  assert.ok(sameData(findEntry(await tomlFormat.read(await set('', odd)), entryPath), odd));
 });

@@ -2,27 +2,27 @@ import type { AST } from 'toml-eslint-parser';
 import { isObject } from '../../base/json.ts';
 import { FileFault } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
-import { type ConfigFormat, type Entry, type EntryPlace, findEntry, sameData } from './server-entry.ts';
+import { type ConfigFormat, type Entry, type EntryPath, findEntry, sameData } from './server-entry.ts';
 
 /** TOML, with our entry as a separate table. */
 export const tomlFormat: ConfigFormat = {
   async read(text) {
     return (await parse(text)).data;
   },
-  async set(text, place, entry) {
+  async set(text, entryPath, entry) {
     const { top, data } = await parse(text);
     const { eol } = layoutOf(text);
-    const own = tablesOf(top, place).find(({ resolvedKey }) => resolvedKey.length === 2);
-    const former = findEntry(data, place);
+    const own = tablesOf(top, entryPath).find(({ resolvedKey }) => resolvedKey.length === 2);
+    const former = findEntry(data, entryPath);
     if (own === undefined || former === undefined) {
-      const without = await tomlFormat.remove(text, place);
+      const without = await tomlFormat.remove(text, entryPath);
       const before = without.trim() === '' ? '' : `${without.replace(/[\r\n]*$/, '')}${eol}${eol}`;
-      return `${before}${[header(place), ...fields(entry)].join(eol)}${eol}`;
+      return `${before}${[header(entryPath), ...fields(entry)].join(eol)}${eol}`;
     }
     const isStale = (key: unknown): boolean => !sameData(former[String(key)], entry[String(key)]);
     const cuts = [
       ...own.body.filter(({ key }) => isStale(nameOf(key.keys[0]))),
-      ...tablesOf(top, place).filter(({ resolvedKey }) => resolvedKey.length > 2 && isStale(resolvedKey[2])),
+      ...tablesOf(top, entryPath).filter(({ resolvedKey }) => resolvedKey.length > 2 && isStale(resolvedKey[2])),
     ].map(({ range }) => lines(text, range));
     const changed = Object.fromEntries(Object.entries(entry).filter(([key]) => isStale(key)));
     const at = lineEnd(text, own.key.range[1]);
@@ -32,14 +32,14 @@ export const tomlFormat: ConfigFormat = {
       { range: [at, at], content: added.join('') },
     ]);
   },
-  async remove(text, place) {
+  async remove(text, entryPath) {
     const { top } = await parse(text);
-    const tables = tablesOf(top, place);
+    const tables = tablesOf(top, entryPath);
     const inside = top.body.flatMap((each) => {
       if (each.type === 'TOMLTable' && tables.includes(each)) return [];
       const base = each.type === 'TOMLTable' ? each.resolvedKey : [];
       const pairs = each.type === 'TOMLTable' ? each.body : [each];
-      return pairs.filter(({ key }) => isBelow([...base, ...key.keys.map(nameOf)], place));
+      return pairs.filter(({ key }) => isBelow([...base, ...key.keys.map(nameOf)], entryPath));
     });
     const cuts = [
       ...tables.map(({ range }) => withBlank(text, lines(text, range))),
@@ -66,12 +66,12 @@ async function parse(text: string) {
   }
 }
 
-function tablesOf(top: AST.TOMLTopLevelTable, place: EntryPlace): AST.TOMLTable[] {
+function tablesOf(top: AST.TOMLTopLevelTable, entryPath: EntryPath): AST.TOMLTable[] {
   const tables = top.body.filter((each) => each.type === 'TOMLTable');
-  return tables.filter(({ resolvedKey }) => isBelow(resolvedKey, place));
+  return tables.filter(({ resolvedKey }) => isBelow(resolvedKey, entryPath));
 }
 
-function isBelow(key: readonly (string | number)[], { servers, name }: EntryPlace): boolean {
+function isBelow(key: readonly (string | number)[], { servers, name }: EntryPath): boolean {
   return key[0] === servers && key[1] === name;
 }
 
@@ -80,7 +80,7 @@ function nameOf(key: AST.TOMLBare | AST.TOMLQuoted | undefined): string {
   return key.type === 'TOMLBare' ? key.name : key.value;
 }
 
-function header({ servers, name }: EntryPlace): string {
+function header({ servers, name }: EntryPath): string {
   return `[${servers}.${name}]`;
 }
 

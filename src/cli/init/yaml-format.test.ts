@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { checkOutcome } from './server-entry.ts';
 import { yamlFormat } from './yaml-format.ts';
 
-const place = { servers: 'mcpServers', name: 'carrel', start: 'name: Local Config\nversion: 1.0.0\nschema: v1\n' };
+const entryPath = { servers: 'mcpServers', name: 'carrel', start: 'name: Local Config\nversion: 1.0.0\nschema: v1\n' };
 const entry = { name: 'carrel', command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 'serve'] };
 const item = `  - name: carrel
     command: /usr/bin/node
@@ -12,8 +12,8 @@ const item = `  - name: carrel
       - serve
 `;
 
-const set = (text: string, wanted: Record<string, unknown> = entry) => yamlFormat.set(text, place, wanted);
-const remove = (text: string) => yamlFormat.remove(text, place);
+const set = (text: string, wanted: Record<string, unknown> = entry) => yamlFormat.set(text, entryPath, wanted);
+const remove = (text: string) => yamlFormat.remove(text, entryPath);
 
 const config = `name: Local Config # mine
 version: 1.0.0
@@ -46,7 +46,7 @@ test('appends our item, keeps everything else, and removal restores the file', a
 });
 
 test('creates a valid Continue file from a missing or empty one', async () => {
-  assert.equal(await set(''), `${place.start}mcpServers:\n${item}`);
+  assert.equal(await set(''), `${entryPath.start}mcpServers:\n${item}`);
   assert.equal(await set('# mine\n'), `# mine\nmcpServers:\n${item}`);
 });
 
@@ -65,9 +65,9 @@ test('handles a list that is missing, empty, null, unindented or inline', async 
     'mcpServers:\n    -   name: b\n        command: x\n',
   ]) {
     const written = await set(text);
-    checkOutcome(await yamlFormat.read(text), await yamlFormat.read(written), place, entry);
+    checkOutcome(await yamlFormat.read(text), await yamlFormat.read(written), entryPath, entry);
     const removed = await remove(written);
-    checkOutcome(await yamlFormat.read(text), await yamlFormat.read(removed), place, undefined);
+    checkOutcome(await yamlFormat.read(text), await yamlFormat.read(removed), entryPath, undefined);
     if (text.includes('# none yet')) assert.match(written, /# none yet\n/);
     // Continue refuses a list that is null.
     if (!/- +name/.test(removed)) assert.doesNotMatch(removed, /mcpServers:\s*(#.*)?$/m);

@@ -2,25 +2,25 @@ import type { YAMLMap } from 'yaml';
 import { isObject } from '../../base/json.ts';
 import { FileFault, faultAt } from './file-fault.ts';
 import { layoutOf } from './json-edit.ts';
-import type { ConfigFormat, Entry, EntryPlace } from './server-entry.ts';
+import type { ConfigFormat, Entry, EntryPath } from './server-entry.ts';
 
 /** YAML, with servers as a list of named entries. */
 export const yamlFormat: ConfigFormat = {
   async read(text) {
     return (await parse(text)).data;
   },
-  async set(text, place, entry) {
-    const { root, servers, items } = await parse(text, place);
+  async set(text, entryPath, entry) {
+    const { root, servers, items } = await parse(text, entryPath);
     const { eol } = layoutOf(text);
     if (root === undefined) {
-      const before = text.trim() === '' ? place.start : `${text.trimEnd()}\n`;
-      return `${before}${place.servers}:\n${await itemText(entry, '  ')}\n`.replaceAll(/\r\n|\n/g, eol);
+      const before = text.trim() === '' ? entryPath.start : `${text.trimEnd()}\n`;
+      return `${before}${entryPath.servers}:\n${await itemText(entry, '  ')}\n`.replaceAll(/\r\n|\n/g, eol);
     }
     if (servers === undefined) {
       const before = /[\r\n]$/.test(text) ? text : `${text}${eol}`;
-      return `${before}${place.servers}:${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${eol}`;
+      return `${before}${entryPath.servers}:${eol}${(await itemText(entry, '  ')).replaceAll('\n', eol)}${eol}`;
     }
-    const own = items.find(({ name }) => name === place.name);
+    const own = items.find(({ name }) => name === entryPath.name);
     if (servers.isFlow && items.length > 0) {
       if (own !== undefined) return splice(text, own.range, JSON.stringify(entry));
       return splice(text, [servers.range[1] - 1, servers.range[1] - 1], `, ${JSON.stringify(entry)}`);
@@ -38,9 +38,9 @@ export const yamlFormat: ConfigFormat = {
     const at = lineEnd(text, last.range[1]);
     return splice(text, [at, at], `${eol}${item}`);
   },
-  async remove(text, place) {
-    const { servers, items } = await parse(text, place);
-    const own = items.find(({ name }) => name === place.name);
+  async remove(text, entryPath) {
+    const { servers, items } = await parse(text, entryPath);
+    const own = items.find(({ name }) => name === entryPath.name);
     if (servers === undefined || own === undefined) return text;
     if (items.length === 1) {
       const { colon, range, isFlow } = servers;
@@ -69,7 +69,7 @@ interface Parsed {
   items: { name: unknown; range: Range }[];
 }
 
-async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
+async function parse(text: string, entryPath?: EntryPath): Promise<Parsed> {
   const { isMap, isScalar, isSeq, parseDocument } = await import('yaml');
   // The library itself rejects exponential aliases.
   const document = parseDocument(text, { prettyErrors: true });
@@ -82,7 +82,7 @@ async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
   if (!isMap(root)) throw faultAt(text, root.range?.[0] ?? 0, 'keys and values are expected here');
   const whole: unknown = document.toJS();
   const data = isObject(whole) ? { ...whole } : {};
-  const pair = root.items.find(({ key }) => isScalar(key) && key.value === place?.servers);
+  const pair = root.items.find(({ key }) => isScalar(key) && key.value === entryPath?.servers);
   if (pair === undefined) return { data, root, servers: undefined, items: [] };
   const { key, value } = pair;
   const keyEnd = isScalar(key) ? (key.range?.[1] ?? 0) : 0;
@@ -91,16 +91,16 @@ async function parse(text: string, place?: EntryPlace): Promise<Parsed> {
     const end = isScalar(value) && value.source !== '' ? (value.range?.[1] ?? colon) : colon;
     return { data, root, servers: { colon, range: [colon, end], isFlow: false }, items: [] };
   }
-  if (!isSeq(value)) throw faultAt(text, keyEnd, `${place?.servers} should be a list`);
+  if (!isSeq(value)) throw faultAt(text, keyEnd, `${entryPath?.servers} should be a list`);
   const items = value.items.map((item) => {
     if (!isMap(item) || !item.range) return { name: undefined, range: [keyEnd, keyEnd] as const };
     return { name: item.get('name'), range: trimmed(text, item.range) };
   });
-  if (items.filter(({ name }) => name === place?.name).length > 1) {
+  if (items.filter(({ name }) => name === entryPath?.name).length > 1) {
     throw faultAt(
       text,
-      items.findLast(({ name }) => name === place?.name)?.range[0] ?? 0,
-      `${place?.name} appears twice`,
+      items.findLast(({ name }) => name === entryPath?.name)?.range[0] ?? 0,
+      `${entryPath?.name} appears twice`,
     );
   }
   const [start = keyEnd, end = keyEnd] = value.range ?? [];

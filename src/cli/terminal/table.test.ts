@@ -5,7 +5,7 @@ import { fit, widthOf, wrap } from './text-width.ts';
 
 const columns: Column[] = [
   { title: 'SCORE', align: 'right' },
-  { title: 'PATH', share: 1, kept: 'end' },
+  { title: 'PATH', share: 1, keeps: 'end' },
   { title: 'PAGE' },
   { title: 'PASSAGE', share: 2, lines: 2 },
 ];
@@ -16,9 +16,9 @@ test('a table fits into the terminal, keeps the end of paths and wraps passages'
     ['0.913', '~/Documents/contracts/2024/harbour-dues.pdf', '12', 'Dues are paid by the ton. '.repeat(9)],
     ['0.1', 'a.md', '', 'Short.'],
   ];
-  for (const room of [40, 60, 80, 120, 200]) {
-    const lines = renderTable(columns, rows, { columns: room, style }).split('\n');
-    for (const line of lines) assert.ok(widthOf(line) <= room, `${room}: ${line}`);
+  for (const width of [40, 60, 80, 120, 200]) {
+    const lines = renderTable(columns, rows, { columns: width, style }).split('\n');
+    for (const line of lines) assert.ok(widthOf(line) <= width, `${width}: ${line}`);
     assert.match(lines[1] ?? '', /ues\.pdf +12 +Dues/);
   }
   assert.equal(

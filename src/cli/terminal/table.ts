@@ -7,7 +7,7 @@ export interface Column {
   /** Share of the remaining width; without it, the width of the longest cell. */
   readonly share?: number;
   /** Which end of a truncated cell to keep; for a path, its last part. */
-  readonly kept?: 'start' | 'end';
+  readonly keeps?: 'start' | 'end';
   /** Max lines per cell. */
   readonly lines?: number;
 }
@@ -24,34 +24,34 @@ const shareMin = 8;
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
-  { columns: room, style }: TableOptions,
+  { columns: totalWidth, style }: TableOptions,
 ): string {
   const cells = rows.map((row) => columns.map((_, index) => printableLine(row[index] ?? '')));
   // Columns that are empty in every row are dropped.
-  const kept = columns.flatMap((column, index) =>
+  const shownColumns = columns.flatMap((column, index) =>
     cells.some((row) => row[index] !== '') ? [{ column, cells: cells.map((row) => row[index] ?? '') }] : [],
   );
   const widths = share(
-    kept.map(({ column, cells: own }) => ({
+    shownColumns.map(({ column, cells: own }) => ({
       natural: Math.max(widthOf(column.title), ...own.map(widthOf)),
       share: column.share,
     })),
-    room - gap * (kept.length - 1),
+    totalWidth - gap * (shownColumns.length - 1),
   );
   const line = (parts: readonly string[]): string =>
     parts
-      .map((part, index) => pad(part, widths[index] ?? 0, kept[index]?.column.align))
+      .map((part, index) => pad(part, widths[index] ?? 0, shownColumns[index]?.column.align))
       .join(' '.repeat(gap))
       .trimEnd();
   const shown = cells.map((_, row) => {
-    const parts = kept.map(({ column, cells: own }, index) => {
+    const parts = shownColumns.map(({ column, cells: own }, index) => {
       const [text, width] = [own[row] ?? '', widths[index] ?? 0];
-      return column.lines === undefined ? [fit(text, width, column.kept)] : wrap(text, width, column.lines);
+      return column.lines === undefined ? [fit(text, width, column.keeps)] : wrap(text, width, column.lines);
     });
     const height = Math.max(...parts.map((part) => part.length));
     return Array.from({ length: height }, (__, index) => line(parts.map((part) => part[index] ?? ''))).join('\n');
   });
-  return `${[style(line(kept.map(({ column }) => column.title))), ...shown].join('\n')}\n`;
+  return `${[style(line(shownColumns.map(({ column }) => column.title))), ...shown].join('\n')}\n`;
 }
 
 function pad(text: string, width: number, align: 'right' | undefined): string {
@@ -60,9 +60,9 @@ function pad(text: string, width: number, align: 'right' | undefined): string {
 }
 
 /** Distributes the remaining width. Width that one column doesn't need goes to the next. */
-function share(columns: readonly { natural: number; share: number | undefined }[], room: number): number[] {
+function share(columns: readonly { natural: number; share: number | undefined }[], totalWidth: number): number[] {
   const widths = columns.map(({ natural, share: part }) => (part === undefined ? natural : 0));
-  let left = room - widths.reduce((sum, width) => sum + width, 0);
+  let left = totalWidth - widths.reduce((sum, width) => sum + width, 0);
   let parts = columns.reduce((sum, column) => sum + (column.share ?? 0), 0);
   const sharing = columns.flatMap((column, index) => (column.share === undefined ? [] : [{ ...column, index }]));
   // Starts with the columns that need the smallest part of their share.

@@ -25,19 +25,19 @@ function segmentWidth(segment: string): number {
 }
 
 /** Truncates at either end, with an ellipsis. */
-export function fit(text: string, columns: number, kept: 'start' | 'end' = 'start'): string {
+export function fit(text: string, columns: number, keeps: 'start' | 'end' = 'start'): string {
   if (widthOf(text) <= columns) return text;
   if (columns < 2) return '…'.slice(0, columns);
   const segments = Array.from(segmentsOf(text), ({ segment }) => segment);
-  if (kept === 'end') segments.reverse();
-  const taken: string[] = [];
+  if (keeps === 'end') segments.reverse();
+  const parts: string[] = [];
   let width = 1;
   for (const segment of segments) {
     width += segmentWidth(segment);
     if (width > columns) break;
-    taken.push(segment);
+    parts.push(segment);
   }
-  return kept === 'end' ? `…${taken.toReversed().join('')}` : `${taken.join('').trimEnd()}…`;
+  return keeps === 'end' ? `…${parts.toReversed().join('')}` : `${parts.join('').trimEnd()}…`;
 }
 
 /** Wraps at spaces if possible; the last line marks truncation. */
@@ -53,16 +53,16 @@ export function wrap(text: string, columns: number, linesMax: number): string[] 
 }
 
 function head(text: string, columns: number): string {
-  let taken = '';
+  let start = '';
   let width = 0;
   for (const { segment } of segmentsOf(text)) {
     width += segmentWidth(segment);
     if (width > columns) break;
-    taken += segment;
+    start += segment;
   }
   // Take at least one character, or wrapping would never end.
-  if (taken === '') return Array.from(segmentsOf(text), ({ segment }) => segment)[0] ?? text;
-  const space = text[taken.length] === ' ' ? taken.length : taken.lastIndexOf(' ');
+  if (start === '') return Array.from(segmentsOf(text), ({ segment }) => segment)[0] ?? text;
+  const space = text[start.length] === ' ' ? start.length : start.lastIndexOf(' ');
   // A word that fills most of a line is split.
-  return space > columns / 3 ? text.slice(0, space) : taken;
+  return space > columns / 3 ? text.slice(0, space) : start;
 }

@@ -90,16 +90,16 @@ function requestOf(line: CommandLine, name: string): TokenRequest {
 
 /** Names separated by commas or repeated flags. Undefined if there are none, which means all. */
 function namesOf({ flags, lists }: CommandLine, flag: string): string[] | undefined {
-  const given = lists[flag] ?? (typeof flags[flag] === 'string' ? [flags[flag]] : undefined);
-  return given?.flatMap((each) => each.split(','));
+  const values = lists[flag] ?? (typeof flags[flag] === 'string' ? [flags[flag]] : undefined);
+  return values?.flatMap((each) => each.split(','));
 }
 
 const scopeFlags = ['toolsets', 'read-only', 'collections', 'threads', 'expires'];
 
 /** Rejects flags that the action doesn't take: ignoring a restriction silently would be dangerous. */
 function refuseFlags({ flags, lists }: CommandLine, unwanted: readonly string[], action: string): void {
-  const given = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
-  if (given !== undefined) throw usage(`carrel token ${action} does not take --${given}.`);
+  const unsupported = unwanted.find((name) => flags[name] !== undefined || lists[name] !== undefined);
+  if (unsupported !== undefined) throw usage(`carrel token ${action} does not take --${unsupported}.`);
 }
 
 const columns: readonly ShownColumn<StoredToken>[] = [

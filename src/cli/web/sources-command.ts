@@ -27,12 +27,12 @@ const actions: Readonly<Record<string, Action>> = Object.assign(Object.create(nu
       show(line, { sources: found, total: found.length }, columns, found, 'no web sources; carrel add <url> adds one');
     });
   },
-  async refresh(line, given) {
+  async refresh(line, ids) {
     const waits = line.flags['wait'] === true;
     const isAll = line.flags['all'] === true;
-    if ((given.length === 0) !== isAll) throw usage('carrel sources refresh needs source ids or --all.');
+    if ((ids.length === 0) !== isAll) throw usage('carrel sources refresh needs source ids or --all.');
     await withSources(line, waits, async ({ sources, engine }) => {
-      const found = await known(sources, isAll ? undefined : given);
+      const found = await known(sources, isAll ? undefined : ids);
       const runs = [];
       for (const { source_id: id, url } of found) runs.push({ url, job: await sources.refresh(id) });
       if (waits) return followRuns(line, engine, runs);

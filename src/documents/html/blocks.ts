@@ -105,9 +105,9 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 
   function addText(text: string, verbatim = false): void {
     if (table && !table.cell) return;
-    const taken = text.slice(0, charsLeft);
-    charsLeft -= taken.length;
-    const shown = verbatim ? taken : taken.replace(unevenSpace, ' ');
+    const fitting = text.slice(0, charsLeft);
+    charsLeft -= fitting.length;
+    const shown = verbatim ? fitting : fitting.replace(unevenSpace, ' ');
     spans.push({ ...look, text: table && verbatim ? ' ' : shown, image: null });
   }
 

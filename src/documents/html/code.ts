@@ -31,12 +31,12 @@ function trimLines(text: string): string {
 /** From a class such as `language-ts`, on the block, its code, or the highlighter's wrapper. */
 export function codeLanguage(pre: PageElement): string | null {
   const first = pre.children.find((child) => typeof child !== 'string');
-  const places = [first, pre, pre.parent, pre.parent?.parent];
-  for (const place of places) {
-    if (!place || typeof place === 'string') continue;
-    const named = place.attributes.get('data-lang') ?? place.attributes.get('data-language');
+  const nodes = [first, pre, pre.parent, pre.parent?.parent];
+  for (const node of nodes) {
+    if (!node || typeof node === 'string') continue;
+    const named = node.attributes.get('data-lang') ?? node.attributes.get('data-language');
     const fromClass = /(?:^|[\s-])(?:language|lang|highlight-source|brush:)-?\s?([\w+#.-]{1,20})/i.exec(
-      (place.attributes.get('class') ?? '').slice(0, 400),
+      (node.attributes.get('class') ?? '').slice(0, 400),
     )?.[1];
     const language = (named ?? fromClass ?? '').toLowerCase();
     if (/^[\w+#.-]{1,20}$/.test(language)) return language;

@@ -34,10 +34,10 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
   // Its own style wins over its class, in either order.
   for (const declaration of style.slice(0, 2000).split(';')) {
     const [property = '', value = ''] = declaration.split(/:(.*)/s, 2).map((part) => part.trim().toLowerCase());
-    const given = value.replace(/\s*!\s*important$/, '');
-    if (property === 'color') color = colorOf(given) ?? color;
-    else if (property === 'background' || property === 'background-color') background = backgroundOf(given, background);
-    else if (property === 'background-image' && given !== 'none') background = 'unknown';
+    const plain = value.replace(/\s*!\s*important$/, '');
+    if (property === 'color') color = colorOf(plain) ?? color;
+    else if (property === 'background' || property === 'background-color') background = backgroundOf(plain, background);
+    else if (property === 'background-image' && plain !== 'none') background = 'unknown';
   }
   return { color, background };
 }
@@ -63,8 +63,8 @@ function backgroundOf(value: string, before: Paint['background']): Paint['backgr
 }
 
 /** Undefined for values that depend on others, such as `inherit` and variables. */
-function colorOf(given: string): Color | undefined {
-  const value = given.trim().toLowerCase();
+function colorOf(text: string): Color | undefined {
+  const value = text.trim().toLowerCase();
   const hex = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.exec(value)?.[1];
   if (hex !== undefined && (value.startsWith('#') || hex.length === 6)) return ofHex(hex);
   const parts = /^(rgba?|hsla?)\(([^()]{1,100})\)$/.exec(value);

@@ -20,9 +20,9 @@ test('a saved page loses what is marked as being around it, and nothing else (00
     <div class="x">Spare parts: Hall 7, Mrs Ekblad</div><ul><li><a href="/a">Manual of the P7</a></li></ul>
     <div class="sidebar">Advertisement</div><footer>Imprint</footer></body>`;
   assert.doesNotMatch(text(html, 'content'), /Ekblad|Manual of the P7/);
-  const kept = text(html, 'page');
-  for (const part of ['Pumps', 'Ekblad', 'Manual of the P7']) assert.ok(kept.includes(part), part);
-  assert.doesNotMatch(kept, /Prices|Advertisement|Imprint/);
+  const extracted = text(html, 'page');
+  for (const part of ['Pumps', 'Ekblad', 'Manual of the P7']) assert.ok(extracted.includes(part), part);
+  assert.doesNotMatch(extracted, /Prices|Advertisement|Imprint/);
   // If nearly everything is marked, the marks mean something else.
   assert.match(text('<body><footer>Only a footer, of one line.</footer></body>', 'page'), /Only a footer/);
 });
@@ -198,14 +198,17 @@ test('a name alone never removes a section with running text', () => {
       `<section ${attribute}="${name}"><div><h2>About it</h2><p>${sentence(name)}</p></div></section>`;
     const html = `<body><h1>Handbook</h1><p>${filler}</p>${chapterNames.map(chapter).join('')}</body>`;
     for (const extent of ['content', 'page'] as const) {
-      const kept = text(html, extent);
-      const lost = chapterNames.filter((name) => !kept.includes(`${name.replace(/\W/g, '')}end`));
+      const extracted = text(html, extent);
+      const lost = chapterNames.filter((name) => !extracted.includes(`${name.replace(/\W/g, '')}end`));
       assert.deepEqual(lost, [], `${attribute}, ${extent}`);
     }
   }
   const box = (name: string) => `<div class="${name}">${sentence(name)}</div>`;
-  const kept = text(`<h1>Handbook</h1>${chapterNames.map((name) => `<p>${filler}</p>${box(name)}`).join('')}`, 'page');
-  for (const name of chapterNames) assert.ok(kept.includes(sentence(name)), name);
+  const extracted = text(
+    `<h1>Handbook</h1>${chapterNames.map((name) => `<p>${filler}</p>${box(name)}`).join('')}`,
+    'page',
+  );
+  for (const name of chapterNames) assert.ok(extracted.includes(sentence(name)), name);
 });
 
 test('removes a box with a field, a button or links by its name', () => {

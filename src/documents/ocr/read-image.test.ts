@@ -82,11 +82,11 @@ test('finds every page of a TIFF and ends a cycle of pages', () => {
 /** Minimum edits that turn some part of the text into the line. */
 function errorsIn(line: string, text: string): number {
   let row = new Uint32Array(text.length + 1);
-  for (let place = 1; place <= line.length; place += 1) {
+  for (let index = 1; index <= line.length; index += 1) {
     const next = new Uint32Array(text.length + 1);
-    next[0] = place;
+    next[0] = index;
     for (let at = 1; at <= text.length; at += 1) {
-      const changed = (row[at - 1] ?? 0) + (line[place - 1] === text[at - 1] ? 0 : 1);
+      const changed = (row[at - 1] ?? 0) + (line[index - 1] === text[at - 1] ? 0 : 1);
       next[at] = Math.min(changed, (row[at] ?? 0) + 1, (next[at - 1] ?? 0) + 1);
     }
     row = next;

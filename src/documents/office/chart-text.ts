@@ -58,7 +58,7 @@ export function readChart(document: OoxmlPackage, part: string): string[] {
 }
 
 function describe({ name, categories, values }: Series): string {
-  const points = values.map((value, place) => [categories[place] ?? '', formatPoint(value)].filter(Boolean).join(' '));
+  const points = values.map((value, index) => [categories[index] ?? '', formatPoint(value)].filter(Boolean).join(' '));
   const list = points.length > 0 ? points.join(', ') : categories.join(', ');
   return [name.join(' '), list].filter((text) => text !== '').join(': ');
 }

@@ -114,7 +114,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
   /** The sectors of the allocation table: 109 are listed in the header, the others in a chain of sectors. */
   function fatSectors(): Buffer[] {
     const numbers: number[] = [];
-    for (let place = 0; place < 109; place += 1) numbers.push(file.readUInt32LE(76 + place * 4));
+    for (let index = 0; index < 109; index += 1) numbers.push(file.readUInt32LE(76 + index * 4));
     let more = file.readUInt32LE(68);
     for (let count = 0; more < sectorsMax && count <= sectorsMax; count += 1) {
       const list = sector(more);
@@ -129,7 +129,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
 
 function readTable(sectors: readonly Buffer[]): Uint32Array {
   const joined = Buffer.concat(sectors);
-  return Uint32Array.from({ length: joined.length >> 2 }, (_, place) => joined.readUInt32LE(place * 4));
+  return Uint32Array.from({ length: joined.length >> 2 }, (_, index) => joined.readUInt32LE(index * 4));
 }
 
 function readEntries(sectors: readonly Buffer[]): Entry[] {

@@ -28,8 +28,8 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   } else {
     const tables = root.read((flags & 0x0200) !== 0 ? '1Table' : '0Table');
     if (tables === undefined) throw damagedOle();
-    const part = (place: number) => {
-      const [start, length] = [document.readUInt32LE(0x9a + place * 8), document.readUInt32LE(0x9e + place * 8)];
+    const part = (index: number) => {
+      const [start, length] = [document.readUInt32LE(0x9a + index * 8), document.readUInt32LE(0x9e + index * 8)];
       return tables.subarray(start, start + length);
     };
     const [pieces, paragraphAt] = [readPieces(part(33)), readDocParagraphs(document, part(13))];
@@ -46,7 +46,7 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
 
 /** Lengths of main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers. */
 function storyLengths(document: Buffer): number[] {
-  return Array.from({ length: 8 }, (_, place) => document.readUInt32LE(0x4c + place * 4));
+  return Array.from({ length: 8 }, (_, index) => document.readUInt32LE(0x4c + index * 4));
 }
 /** Headers and footers repeat on each page; macros are not text. */
 const shownStories = new Set([0, 1, 4, 5, 6]);
@@ -85,10 +85,10 @@ function readPieces(list: Buffer): Piece[] {
   const pieces = list.subarray(at + 5, at + 5 + list.readUInt32LE(at + 1));
   const count = Math.floor((pieces.length - 4) / 12);
   return Array.from({ length: Math.max(0, count) }, (_, index) => {
-    const place = pieces.readUInt32LE((count + 1) * 4 + index * 8 + 2);
-    const isWide = (place & 0x4000_0000) === 0;
+    const position = pieces.readUInt32LE((count + 1) * 4 + index * 8 + 2);
+    const isWide = (position & 0x4000_0000) === 0;
     return {
-      at: isWide ? place : (place & 0x3fff_ffff) >> 1,
+      at: isWide ? position : (position & 0x3fff_ffff) >> 1,
       characters: Math.max(0, pieces.readUInt32LE((index + 1) * 4) - pieces.readUInt32LE(index * 4)),
       isWide,
     };

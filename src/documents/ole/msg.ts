@@ -57,10 +57,10 @@ interface Properties {
 
 function openProperties(folder: OleFolder, headBytes: number, outerPage = 1252): Properties {
   const fixed = folder.read('__properties_version1.0') ?? Buffer.alloc(0);
-  const places = new Map<number, number>();
-  for (let at = headBytes; at + 16 <= fixed.length; at += 16) places.set(fixed.readUInt32LE(at), at + 8);
+  const offsets = new Map<number, number>();
+  for (let at = headBytes; at + 16 <= fixed.length; at += 16) offsets.set(fixed.readUInt32LE(at), at + 8);
   const number = (tag: number) => {
-    const at = places.get(tag);
+    const at = offsets.get(tag);
     return at === undefined ? undefined : fixed.readUInt32LE(at);
   };
   const page = number(property.page) ?? number(property.webPage) ?? outerPage;
@@ -81,7 +81,7 @@ function openProperties(folder: OleFolder, headBytes: number, outerPage = 1252):
     },
     bytes: (id) => stream(id, '0102'),
     time(tag) {
-      const at = places.get(tag);
+      const at = offsets.get(tag);
       return at === undefined ? undefined : fileTime(fixed, at);
     },
   };

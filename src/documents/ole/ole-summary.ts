@@ -21,14 +21,14 @@ function readProperties(stream: Buffer): Map<number, string | number> {
   if (stream.length < 48) return properties;
   const section = stream.subarray(stream.readUInt32LE(44));
   const count = Math.min(section.readUInt32LE(4), 100);
-  const places = new Map<number, number>();
+  const offsets = new Map<number, number>();
   for (let index = 0; index < count; index += 1) {
-    places.set(section.readUInt32LE(8 + index * 8), section.readUInt32LE(12 + index * 8));
+    offsets.set(section.readUInt32LE(8 + index * 8), section.readUInt32LE(12 + index * 8));
   }
-  const pageAt = places.get(pageId);
+  const pageAt = offsets.get(pageId);
   const page = pageAt === undefined ? 1252 : section.readUInt16LE(pageAt + 4);
   for (const id of [titleId, authorId, createdId]) {
-    const at = places.get(id);
+    const at = offsets.get(id);
     const value = at === undefined ? undefined : valueAt(section, at, page);
     if (value !== undefined) properties.set(id, value);
   }

@@ -7,7 +7,7 @@ export const pptType = {
   textKind: 0x0f9f,
   name: 0x0fba,
   edit: 0x0ff5,
-  places: 0x1772,
+  offsets: 0x1772,
   comment: 0x2ee0,
 } as const;
 
@@ -39,24 +39,24 @@ const depthMax = 64;
 const editsMax = 1000;
 
 export function openPptRecords(stream: Buffer): PptRecords {
-  const at = (place: number) => recordAt(stream, place, 0);
+  const at = (offset: number) => recordAt(stream, offset, 0);
   return {
     lastSaved(start) {
-      const places = new Map<number, number>();
+      const offsets = new Map<number, number>();
       let document = 0;
-      for (let place = start, count = 0; count < editsMax; count += 1) {
-        const edit = at(place);
+      for (let offset = start, count = 0; count < editsMax; count += 1) {
+        const edit = at(offset);
         if (edit?.type !== pptType.edit || edit.data.length < 20) break;
         if (count === 0) document = edit.data.readUInt32LE(16);
-        readPlaces(at(edit.data.readUInt32LE(12)), places);
+        readOffsets(at(edit.data.readUInt32LE(12)), offsets);
         const before = edit.data.readUInt32LE(8);
         // Each save comes after the previous one. Anything else would be a cycle.
-        if (before === 0 || before >= place) break;
-        place = before;
+        if (before === 0 || before >= offset) break;
+        offset = before;
       }
       const find = (reference: number) => {
-        const place = places.get(reference);
-        return place === undefined ? undefined : at(place);
+        const offset = offsets.get(reference);
+        return offset === undefined ? undefined : at(offset);
       };
       const found = find(document);
       return found && { document: found, find };
@@ -65,14 +65,14 @@ export function openPptRecords(stream: Buffer): PptRecords {
 }
 
 /** Offsets of the numbered parts. Later saves come first and win. */
-function readPlaces(list: PptRecord | undefined, places: Map<number, number>): void {
-  if (list?.type !== pptType.places) return;
+function readOffsets(list: PptRecord | undefined, offsets: Map<number, number>): void {
+  if (list?.type !== pptType.offsets) return;
   for (let at = 0; at + 4 <= list.data.length; ) {
     const head = list.data.readUInt32LE(at);
     const [first, count] = [head & 0xf_ffff, head >>> 20];
     at += 4;
     for (let index = 0; index < count && at + 4 <= list.data.length; index += 1, at += 4) {
-      if (!places.has(first + index)) places.set(first + index, list.data.readUInt32LE(at));
+      if (!offsets.has(first + index)) offsets.set(first + index, list.data.readUInt32LE(at));
     }
   }
 }
@@ -89,11 +89,11 @@ function recordAt(stream: Buffer, at: number, depth: number): PptRecord | undefi
     data,
     *children() {
       if (!isContainer) return;
-      for (let place = 0; ; ) {
-        const child = recordAt(data, place, depth + 1);
+      for (let offset = 0; ; ) {
+        const child = recordAt(data, offset, depth + 1);
         if (child === undefined) return;
         yield child;
-        place += headerBytes + child.data.length;
+        offset += headerBytes + child.data.length;
       }
     },
     walk(take) {

@@ -29,14 +29,14 @@ export function characters(bytes: Buffer, at: number, count: number, isWide: boo
  */
 export function readXlsStrings(records: readonly Buffer[]): string[] {
   const strings: string[] = [];
-  let place = 0;
+  let index = 0;
   let record = records[0] ?? Buffer.alloc(0);
   let at = 8;
   const next = (): boolean => {
-    place += 1;
-    record = records[place] ?? Buffer.alloc(0);
+    index += 1;
+    record = records[index] ?? Buffer.alloc(0);
     at = 0;
-    return place < records.length;
+    return index < records.length;
   };
   const skip = (bytes: number): void => {
     let left = bytes;

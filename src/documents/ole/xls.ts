@@ -166,9 +166,9 @@ function readSheet(
     else if (kind === type.truth)
       put(rowAt, column, data.readUInt8(7) === 0 ? truth(data.readUInt8(6)) : fault(data.readUInt8(6)));
     else if (kind === type.manyNumbers) {
-      for (let place = 0; 4 + place * 6 + 6 <= data.length - 2; place += 1) {
-        const value = shortNumber(data.readUInt32LE(6 + place * 6));
-        put(rowAt, column + place, formatNumber(String(value), data.readUInt16LE(4 + place * 6)));
+      for (let index = 0; 4 + index * 6 + 6 <= data.length - 2; index += 1) {
+        const value = shortNumber(data.readUInt32LE(6 + index * 6));
+        put(rowAt, column + index, formatNumber(String(value), data.readUInt16LE(4 + index * 6)));
       }
     } else if (kind === type.formula) {
       awaited = undefined;

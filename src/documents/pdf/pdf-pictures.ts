@@ -1,7 +1,7 @@
 import { loadPdfJs, type PdfPage } from './pdf-js.ts';
 
 interface PictureStore {
-  get(name: string, taken: (picture: unknown) => void): unknown;
+  get(name: string, done: (picture: unknown) => void): unknown;
 }
 
 interface Picture {

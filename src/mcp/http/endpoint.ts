@@ -131,7 +131,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       respondJson(response, 400, rpcProblem('This protocol revision has no batches.'));
       return;
     }
-    await handover?.settle(session, incoming);
+    await handover?.prepare(session, incoming);
     await session.post({ response, incoming, batch, acceptsJson: accepts.json, acceptsStream: accepts.stream });
   };
 

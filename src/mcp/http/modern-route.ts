@@ -92,8 +92,8 @@ export function createModernRoute({ log, inputSchema, listen }: ModernRouteOptio
     async handle(request, response, { parsed, incoming }, caller) {
       const [first] = incoming;
       if (first?.kind === 'request' && first.method === 'tools/call') {
-        const { name, arguments: given } = first.params ?? {};
-        const fault = findParamHeaderFault(inputSchema(String(name), caller), given, request.headers);
+        const { name, arguments: args } = first.params ?? {};
+        const fault = findParamHeaderFault(inputSchema(String(name), caller), args, request.headers);
         if (fault !== undefined) {
           respondJson(response, 400, errorAnswer(first.id, rpcCodes.headerMismatch, fault));
           return;

@@ -56,9 +56,9 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
     },
     async find(id, callerKey) {
       const bytes = await shared.read({ kind, id, part: handshakePart });
-      const kept: unknown = bytes && JSON.parse(bytes.toString());
-      return isObject(kept) && kept['callerKey'] === callerKey && isObject(kept['handshake'])
-        ? kept['handshake']
+      const stored: unknown = bytes && JSON.parse(bytes.toString());
+      return isObject(stored) && stored['callerKey'] === callerKey && isObject(stored['handshake'])
+        ? stored['handshake']
         : undefined;
     },
     async complete(id) {

@@ -12,7 +12,7 @@ const schema = {
   },
 };
 
-const fault = (given: object, headers: Record<string, string>) => findParamHeaderFault(schema, given, headers);
+const fault = (args: object, headers: Record<string, string>) => findParamHeaderFault(schema, args, headers);
 
 describe('headers that repeat arguments (2026-07-28, SEP-2243)', () => {
   it('accepts matching values: plain, Base64, numeric and nested', () => {

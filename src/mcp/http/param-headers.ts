@@ -6,13 +6,9 @@ import { isObject } from '../../base/json.ts';
  * for routing proxies, and the server must reject a header that contradicts the body. The SDK checks only tools in
  * its own registry. Returns the fault as a sentence.
  */
-export function findParamHeaderFault(
-  schema: unknown,
-  given: unknown,
-  headers: IncomingHttpHeaders,
-): string | undefined {
+export function findParamHeaderFault(schema: unknown, args: unknown, headers: IncomingHttpHeaders): string | undefined {
   for (const [name, property] of Object.entries(members(members(schema)['properties']))) {
-    const value = members(given)[name];
+    const value = members(args)[name];
     if (value === undefined || value === null) continue;
     const label = members(property)['x-mcp-header'];
     const fault =

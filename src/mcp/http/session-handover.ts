@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 /** Synchronizes a session between processes. */
 export interface SessionHandover {
   /** Exchanges the session's state with other processes before this one handles the messages. */
-  settle(session: Session, incoming: readonly Incoming[]): Promise<void>;
+  prepare(session: Session, incoming: readonly Incoming[]): Promise<void>;
   /** Restores a session that another process left. */
   takeOver(session: Session, handshake: Record<string, unknown>): Promise<void>;
   /** Prevents others from continuing an ended session. */
@@ -25,7 +25,7 @@ const lookMs = 50;
 
 export function createSessionHandover(moving: MovingSessions, log: Logger): SessionHandover {
   return {
-    async settle(session, incoming) {
+    async prepare(session, incoming) {
       const { id, callerKey, conversation } = session;
       moving.use(id);
       for (const item of incoming) {

@@ -131,7 +131,7 @@ export function createSession(options: SessionOptions): Session {
     };
     const silence = acceptsStream ? setTimeout(stream, silenceMs).unref() : undefined;
 
-    const settle = (): void => {
+    const endExchange = (): void => {
       clearTimeout(silence);
       if (lane) finish(lane);
       else if (!response.headersSent) respondEmpty(response, 202, headers);
@@ -147,12 +147,12 @@ export function createSession(options: SessionOptions): Session {
     const hangUp = (): void => {
       if (acceptsStream) stream().stream?.end();
     };
-    if (batch) return { ...gatherAnswers(incoming, options.limits, deliver, { tell }, settle), hangUp };
+    if (batch) return { ...gatherAnswers(incoming, options.limits, deliver, { tell }, endExchange), hangUp };
     const answer = (message: object): void => {
       deliver(message);
-      settle();
+      endExchange();
     };
-    return { answer, tell, dropped: settle, hangUp };
+    return { answer, tell, dropped: endExchange, hangUp };
   };
 
   return {

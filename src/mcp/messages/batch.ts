@@ -12,23 +12,23 @@ export function refuseInitialize(item: Incoming): Incoming {
 
 /**
  * Collects a batch's answers and delivers them together. Answers that would exceed the size limit are replaced by an
- * error. If all requests were cancelled, `settled` fires with nothing to deliver.
+ * error. If all requests were cancelled, `done` fires with nothing to deliver.
  */
 export function gatherAnswers(
   incoming: readonly Incoming[],
   { answerBytesMax }: Pick<MessageLimits, 'answerBytesMax'>,
   deliver: (answers: object[]) => void,
   { tell }: Pick<Sink, 'tell'>,
-  settled: () => void,
+  done: () => void,
 ): Sink {
   const answers: object[] = [];
   let bytes = 0;
   let missing = incoming.filter(({ kind }) => kind === 'request' || kind === 'invalid').length;
-  const settle = (): void => {
+  const countAnswer = (): void => {
     missing -= 1;
     if (missing > 0) return;
     if (answers.length > 0) deliver(answers);
-    settled();
+    done();
   };
   return {
     answer(message) {
@@ -36,10 +36,10 @@ export function gatherAnswers(
       const fits = bytes + size <= answerBytesMax - refusalBytes * answers.length;
       if (fits) bytes += size;
       answers.push(fits ? message : tooLong(message, answerBytesMax));
-      settle();
+      countAnswer();
     },
     tell,
-    dropped: settle,
+    dropped: countAnswer,
   };
 }
 

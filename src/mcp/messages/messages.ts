@@ -92,10 +92,10 @@ function keepArguments(parsed: unknown, text: string): void {
   if (!mayHaveLong(text)) return;
   const exact = [parseExact(text)].flat();
   for (const [index, message] of [parsed].flat().entries()) {
-    const given = exact[index];
-    if (!isObject(message) || !isObject(given) || message['method'] !== 'tools/call') continue;
+    const original = exact[index];
+    if (!isObject(message) || !isObject(original) || message['method'] !== 'tools/call') continue;
     const { params } = message;
-    if (isObject(params) && isObject(given['params'])) params['arguments'] = given['params']['arguments'];
+    if (isObject(params) && isObject(original['params'])) params['arguments'] = original['params']['arguments'];
   }
 }
 

@@ -16,8 +16,8 @@ export function readEnvelope(method: string, params: Params | undefined): Envelo
   const meta = params?.['_meta'];
   if (params === undefined || !isObject(meta) || isRetry(params) || !isKnown(meta)) return undefined;
   if (method === 'tools/call') {
-    const { name, arguments: given } = params;
-    if (typeof name !== 'string' || (given !== undefined && !isObject(given))) return undefined;
+    const { name, arguments: args } = params;
+    if (typeof name !== 'string' || (args !== undefined && !isObject(args))) return undefined;
   }
   return { meta, clientInfo: meta[metaKeys.client], capabilities: meta[metaKeys.capabilities] };
 }

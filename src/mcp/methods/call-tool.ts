@@ -25,7 +25,7 @@ export interface CallToolOptions {
   recorder?: Recorder | undefined;
 }
 
-export type CallTool = (name: string, given: unknown, call: IncomingCall) => Promise<object>;
+export type CallTool = (name: string, args: unknown, call: IncomingCall) => Promise<object>;
 
 /**
  * The single path to a tool, on any transport:
@@ -57,11 +57,11 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
     return new ToolFailure(isCarrelError(thrown) && toolset.translate ? toolset.translate(own) : own, toolset);
   };
 
-  const carryOut: CallTool = async (name, given, call) => {
+  const carryOut: CallTool = async (name, args, call) => {
     const offered = find(catalogue, name);
     const { tool, toolset, parser } = offered;
     try {
-      const { input, wait } = parser.parse(given);
+      const { input, wait } = parser.parse(args);
       if (tool.task?.required && call.tasks === undefined) throw missingTasks();
       const counting = quotas.count(offered, call.caller.id);
       if (counting) await counting;
@@ -78,8 +78,8 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
       };
       if (call.tasks === undefined || wait) {
         const asked = mustAsk ? await ask(call) : call;
-        const work: Work<object> = (running, begun) =>
-          gates.pass(toolset, running.signal, begun, () => run(tool, input, running));
+        const work: Work<object> = (running, started) =>
+          gates.pass(toolset, running.signal, started, () => run(tool, input, running));
         const outcome = await runOrBecomeJob(work, asked, wait ? undefined : toolset.slowCallMs, jobs);
         return 'handle' in outcome ? outcome.handle : outcome.result;
       }
@@ -102,19 +102,19 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
     }
   };
 
-  return async (name, given, call) => {
+  return async (name, args, call) => {
     const ended = recorder?.call();
     const [at, start] = [Date.now(), performance.now()];
     const tell = (outcome: string, more: { answer?: object; kind?: ErrorKind }): void => {
       const ms = performance.now() - start;
       const tool = catalogue.find(name) === undefined ? unknownTool : name;
-      ended?.({ at, tool, caller: call.caller, given, client: call.client, ms, outcome, ...more });
+      ended?.({ at, tool, caller: call.caller, args, client: call.client, ms, outcome, ...more });
       // With named callers, the log records who did what.
       const level = call.caller.name === localUser.name ? 'debug' : 'info';
       call.log[level]('called', { tool: printable(name), outcome, ms: Math.round(ms) });
     };
     try {
-      const answer = await carryOut(name, given, call);
+      const answer = await carryOut(name, args, call);
       tell('ok', { answer });
       return answer;
     } catch (failure) {

@@ -53,8 +53,8 @@ export interface TaskFactory {
 const clientNameUnitsMax = 100;
 
 /** The client's own name and version, shortened. */
-export function clientName(given: unknown): ClientName {
-  const { name, version } = isObject(given) ? given : {};
+export function clientName(info: unknown): ClientName {
+  const { name, version } = isObject(info) ? info : {};
   const short = (text: unknown) => (typeof text === 'string' ? text.slice(0, clientNameUnitsMax) : '');
   return { name: short(name) || 'unknown', version: short(version) };
 }

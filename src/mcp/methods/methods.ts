@@ -27,10 +27,10 @@ export function createMethods(offer: Offer, options: MethodsOptions): Methods {
     if (method === undefined || !isOffered(name, offer, era)) throw methodNotFound();
     const waiting = offer.pacer.next(options.caller.id);
     if (waiting) await waiting;
-    const given = { ...params };
-    const call = createCall(offer, options, request, given);
+    const fields = { ...params };
+    const call = createCall(offer, options, request, fields);
     try {
-      return (await method(offer, given, call)) as Params;
+      return (await method(offer, fields, call)) as Params;
     } catch (thrown) {
       if (thrown instanceof InputRequired) return { ...thrown.result };
       throw toRpcError(thrown, era, call.log);

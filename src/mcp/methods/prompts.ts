@@ -33,8 +33,8 @@ export function createPrompts(toolsets: readonly Toolset[]): Prompts {
   };
 }
 
-function readValues(prompt: Prompt, given: unknown): Record<string, string> {
-  const source: object = typeof given === 'object' && given !== null ? given : {};
+function readValues(prompt: Prompt, args: unknown): Record<string, string> {
+  const source: object = typeof args === 'object' && args !== null ? args : {};
   const values: Record<string, string> = {};
   for (const { name, required } of prompt.arguments) {
     const value: unknown = Object.hasOwn(source, name) ? source[name as keyof typeof source] : undefined;

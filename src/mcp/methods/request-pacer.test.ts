@@ -6,14 +6,14 @@ import type { Prompt } from '../../tools/prompt.ts';
 
 /** A stdio client, and a prompt that records the event-loop tick in which it is rendered. */
 function open() {
-  const begun: { place: number; turn: number }[] = [];
+  const started: { index: number; turn: number }[] = [];
   const prompt: Prompt = {
     name: 'note',
     title: 'Note',
     description: 'Records that it started.',
     arguments: [{ name: 'place', description: 'Which one it is.', required: true }],
-    render: ({ place }) => {
-      begun.push({ place: Number(place), turn });
+    render: ({ index }) => {
+      started.push({ index: Number(index), turn });
       return 'Noted.';
     },
   };
@@ -31,18 +31,18 @@ function open() {
     async end() {
       await server.end();
       isOpen = false;
-      const perTurn = Map.groupBy(begun, (each) => each.turn);
+      const perTurn = Map.groupBy(started, (each) => each.turn);
       return {
-        places: begun.map(({ place }) => place),
-        mostInATurn: Math.max(...[...perTurn.values()].map(({ length }) => length)),
+        indexes: started.map(({ index }) => index),
+        maxPerTurn: Math.max(...[...perTurn.values()].map(({ length }) => length)),
       };
     },
   };
 }
 
-const places = Array.from({ length: 100 }, (_, place) => place);
-const params = (place: number) => ({ name: 'note', arguments: { place: String(place) } });
-const request = (place: number) => ({ jsonrpc: '2.0', id: place, method: 'prompts/get', params: params(place) });
+const indexes = Array.from({ length: 100 }, (_, index) => index);
+const params = (index: number) => ({ name: 'note', arguments: { index: String(index) } });
+const request = (index: number) => ({ jsonrpc: '2.0', id: index, method: 'prompts/get', params: params(index) });
 
 async function openWith(protocolVersion: string) {
   const client = open();
@@ -57,32 +57,32 @@ async function openWith(protocolVersion: string) {
 /** No burst of requests may stall the serving thread. */
 test('requests in one chunk begin in their order, at most eight in a turn of the event loop, before the end', async () => {
   const client = await openWith('2025-11-25');
-  client.write(places.map(request));
-  assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
+  client.write(indexes.map(request));
+  assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
 });
 
 test('so do requests of a batch', async () => {
   const client = await openWith('2025-03-26');
-  client.write([places.map(request)]);
+  client.write([indexes.map(request)]);
   const answers = await client.line();
-  assert.equal(answers.length, places.length);
-  assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
+  assert.equal(answers.length, indexes.length);
+  assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
 });
 
 test('so do self-describing requests', async () => {
   const client = open();
   client.write([modernRequest('prompts/get', params(0)).message]);
   await client.line();
-  client.write(places.slice(1).map((place) => modernRequest('prompts/get', params(place), place).message));
-  assert.deepEqual(await client.end(), { places, mostInATurn: 8 });
+  client.write(indexes.slice(1).map((index) => modernRequest('prompts/get', params(index), index).message));
+  assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
 });
 
 test('a request cancelled while waiting is not answered', async () => {
   const client = await openWith('2025-11-25');
   const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 99 } };
-  client.write([...places.map(request), cancel]);
-  const answered = places.slice(0, -1);
-  for (const place of answered) assert.equal((await client.line()).id, place);
+  client.write([...indexes.map(request), cancel]);
+  const answered = indexes.slice(0, -1);
+  for (const index of answered) assert.equal((await client.line()).id, index);
   await client.end();
   assert.equal(await client.rest(), '');
 });

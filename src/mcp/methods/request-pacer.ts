@@ -1,7 +1,7 @@
 import { FairQueue } from '../../base/fair-queue.ts';
 
 /** Max requests started per event-loop tick. */
-const begunMax = 8;
+const startedMax = 8;
 
 /**
  * Spreads the start of requests over event-loop ticks, alternating between callers: a burst of hundreds would
@@ -14,21 +14,21 @@ export interface RequestPacer {
 
 export function createRequestPacer(): RequestPacer {
   const waiting = new FairQueue<() => void>();
-  let begun = 0;
+  let started = 0;
   const tick = (): void => {
     const next: (() => void)[] = [];
-    for (let each = waiting.take(); each !== undefined; each = next.length < begunMax ? waiting.take() : undefined) {
+    for (let each = waiting.take(); each !== undefined; each = next.length < startedMax ? waiting.take() : undefined) {
       next.push(each.item);
     }
-    begun = next.length;
-    if (begun > 0) setImmediate(tick);
+    started = next.length;
+    if (started > 0) setImmediate(tick);
     for (const begin of next) begin();
   };
   return {
     next(caller) {
-      if (waiting.size > 0 || begun === begunMax) return new Promise((resolve) => waiting.add(caller, resolve));
-      if (begun === 0) setImmediate(tick);
-      begun += 1;
+      if (waiting.size > 0 || started === startedMax) return new Promise((resolve) => waiting.add(caller, resolve));
+      if (started === 0) setImmediate(tick);
+      started += 1;
       return undefined;
     },
   };

@@ -20,14 +20,14 @@ const titleCharsMax = 100;
 export function createLinksTo(
   mimeTypeOf: (uri: string) => string | undefined,
   answerBytesMax: number,
-  given: unknown,
+  args: unknown,
 ): LinksTo {
   return ({ found }, data) => {
-    if (found === undefined || hasArgument(given, found.unless)) return [];
+    if (found === undefined || hasArgument(args, found.unless)) return [];
     const { [found.list]: list } = data as Record<string, unknown>;
     const links = new Map<string, ResourceLink>();
-    const room = answerBytesMax - envelopeBytes;
-    let left = room - wireBytes(data, 2, room);
+    const bytesMax = answerBytesMax - envelopeBytes;
+    let left = bytesMax - wireBytes(data, 2, bytesMax);
     for (const item of Array.isArray(list) ? list : []) {
       const { uri: own, [found.title]: title, ...fields } = isObject(item) ? item : {};
       const uri = own ?? (found.id && `${found.id.prefix}${fields[found.id.field]}`);
@@ -44,8 +44,8 @@ export function createLinksTo(
   };
 }
 
-function hasArgument(given: unknown, name: string | undefined): boolean {
-  return name !== undefined && isObject(given) && given[name] !== undefined && given[name] !== null;
+function hasArgument(args: unknown, name: string | undefined): boolean {
+  return name !== undefined && isObject(args) && args[name] !== undefined && args[name] !== null;
 }
 
 /** The first line, truncated. */

@@ -73,8 +73,8 @@ export function createResources(
       patterns ??= templates.map(({ uriTemplate, mimeType }) => ({ pattern: patternOf(uriTemplate), mimeType }));
       return patterns.find(({ pattern }) => pattern.test(uri))?.mimeType;
     },
-    async list(given, call) {
-      const { index, cursor } = readCursor(given, owners.length);
+    async list(raw, call) {
+      const { index, cursor } = readCursor(raw, owners.length);
       return bounded(await listFrom(index, cursor, call));
     },
     async read(params, call) {
@@ -89,8 +89,8 @@ export function createResources(
       const { provider, toolset } = owner;
       const reading = cursor === undefined ? { uri } : { uri, cursor };
       const outcome = await runOrBecomeJob(
-        (running, begun) =>
-          gates.pass(toolset, running.signal, begun, async () =>
+        (running, started) =>
+          gates.pass(toolset, running.signal, started, async () =>
             bounded(await provider.read(reading, { ...running, answerBytesMax })),
           ),
         call,
@@ -128,9 +128,9 @@ function patternOf(uriTemplate: string): RegExp {
   return new RegExp(`^${fixed.join('[^/?#]+')}$`);
 }
 
-function readCursor(given: unknown, count: number): { index: number; cursor: string | undefined } {
-  if (given === undefined) return { index: 0, cursor: undefined };
-  const match = typeof given === 'string' ? /^(\d{1,3})\.(.*)$/s.exec(given) : null;
+function readCursor(raw: unknown, count: number): { index: number; cursor: string | undefined } {
+  if (raw === undefined) return { index: 0, cursor: undefined };
+  const match = typeof raw === 'string' ? /^(\d{1,3})\.(.*)$/s.exec(raw) : null;
   const index = Number(match?.[1]);
   if (match === null || index >= Math.max(count, 1)) {
     throw new CarrelError('invalid_cursor', 'This cursor was not issued by this list. Start again without one.');

@@ -7,10 +7,10 @@ import type { LinksTo } from './resource-links.ts';
 
 /** `tools/call` */
 export async function answerToolCall(offer: Offer, params: Params, call: IncomingCall): Promise<object> {
-  const { name, arguments: given } = params;
+  const { name, arguments: args } = params;
   if (typeof name !== 'string') throw new CarrelError('invalid_arguments', 'name must be a string: the tool to call.');
   try {
-    const data = await offer.callTool(name, given, call);
+    const data = await offer.callTool(name, args, call);
     return data instanceof StartedTask
       ? { ...data.view, resultType: 'task' }
       : toolResult(offer, name, data, call.linksTo);

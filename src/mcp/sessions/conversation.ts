@@ -101,13 +101,13 @@ export function createConversation(
   };
   const methods: Methods = create(offer, { era: 'handshake', caller, watch: openWatch });
 
-  const initialize = ({ id, params: given }: Incoming & { kind: 'request' }, sink: Sink): void => {
+  const initialize = ({ id, params }: Incoming & { kind: 'request' }, sink: Sink): void => {
     if (phase !== 'new') {
       const problem = 'Invalid request: this session is already initialized.';
       sink.answer(errorAnswer(id, rpcCodes.invalidRequest, problem));
       return;
     }
-    const handshake = readHandshake(given);
+    const handshake = readHandshake(params);
     if (typeof handshake === 'string') {
       sink.answer(errorAnswer(id, rpcCodes.invalidParams, `Invalid params: ${handshake}`));
       return;
@@ -140,7 +140,7 @@ export function createConversation(
       client,
       capabilities,
       signal,
-      notify: (method, told) => tell({ jsonrpc: '2.0', method, params: told }),
+      notify: (method, params) => tell({ jsonrpc: '2.0', method, params: params }),
       send: (method, asked, timeoutMs) => questions.send(method, asked, { timeoutMs, signal, tell }),
       keepCancellable(cancel) {
         late.set(id.key, cancel);

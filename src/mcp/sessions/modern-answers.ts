@@ -68,8 +68,8 @@ function createModernAnswers(offer: Offer, methods: Methods, about: ModernAbout)
         client: clientName(clientInfo),
         capabilities,
         signal,
-        notify(name, told) {
-          if (!signal.aborted) tell({ jsonrpc: '2.0', method: name, params: told });
+        notify(name, params) {
+          if (!signal.aborted) tell({ jsonrpc: '2.0', method: name, params: params });
         },
         send: sendsNoRequests,
       });

@@ -95,9 +95,9 @@ export function createListen(watches: Watches): Listen {
 }
 
 async function filterAsync(items: readonly string[], keep: (item: string) => Promise<boolean>): Promise<string[]> {
-  const kept: string[] = [];
-  for (const item of items) if (await keep(item)) kept.push(item);
-  return kept;
+  const accepted: string[] = [];
+  for (const item of items) if (await keep(item)) accepted.push(item);
+  return accepted;
 }
 
 interface Wanted {

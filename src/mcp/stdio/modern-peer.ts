@@ -60,7 +60,7 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     const dropped = listening.get(key);
     if (dropped === undefined) return false;
     listening.delete(key);
-    output.settle?.(dropped.line);
+    output.noAnswer?.(dropped.line);
     void dropped.opened.then((stream) => stream?.drop());
     return true;
   };
@@ -105,9 +105,9 @@ export function openModernPeer(options: ClientLinesOptions, modern: Modern): Pee
     } else {
       const isCancel = item.kind === 'notification' && item.method === 'notifications/cancelled';
       const cancelled = isCancel ? takeLine(item.params?.['requestId']) : undefined;
-      if (cancelled !== undefined) output.settle?.(cancelled);
+      if (cancelled !== undefined) output.noAnswer?.(cancelled);
       if (isCancel) for (const controller of running.get(item.params?.['requestId']) ?? []) controller.abort();
-      output.settle?.(line);
+      output.noAnswer?.(line);
       if (isCancel && drop(idKey(item.params?.['requestId']) ?? '')) return;
     }
     wire.onmessage?.(item.kind === 'response' ? message : withoutOthers(message));

@@ -24,7 +24,7 @@ export interface LineOutput {
   /** Writes a message as a line; `answers` is the line it answers. */
   write(message: object, answers?: number): void;
   /** The line gets no answer: it asked for none, or was cancelled. */
-  settle?(line: number): void;
+  noAnswer?(line: number): void;
   /** The line changed the session and must be replayed by a process that takes it over. */
   keep?(line: number): void;
   /** Resolves once the client has read enough. */

@@ -61,9 +61,11 @@ export function serveStdio({ input, output, ...options }: StdioOptions): StdioSe
  * The first message decides who answers: the SDK if the message names its revision, otherwise a conversation. A client
  * that has sent only `server/discover` may still fall back to a handshake.
  */
-export function serveLines(given: ClientLinesOptions): ClientLines {
-  const { limits, output } = given;
-  const options = output.hasRoom ? { ...given, caller: { ...given.caller, hasRoom: output.hasRoom } } : given;
+export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
+  const { limits, output } = baseOptions;
+  const options = output.hasRoom
+    ? { ...baseOptions, caller: { ...baseOptions.caller, hasRoom: output.hasRoom } }
+    : baseOptions;
   let peer: Peer | undefined;
   let probing = false;
   let probed: Promise<void> | undefined;
@@ -99,7 +101,7 @@ export function serveLines(given: ClientLinesOptions): ClientLines {
   return {
     receive(bytes, line) {
       if (bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) {
-        output.settle?.(line);
+        output.noAnswer?.(line);
         return;
       }
       const outcome = readMessageBytes(bytes, limits);
@@ -143,7 +145,7 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
     if (item.kind === 'notification' || item.kind === 'response') {
       void conversation.receive(item, noopSink);
       if (item.kind === 'notification' && item.method === 'notifications/initialized') output.keep?.(line);
-      output.settle?.(line);
+      output.noAnswer?.(line);
       return;
     }
     const lasts = item.kind === 'request' && lastingMethods.has(item.method);
@@ -155,7 +157,7 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
       },
       tell,
       dropped() {
-        output.settle?.(line);
+        output.noAnswer?.(line);
         idle.check();
       },
     });
@@ -167,13 +169,13 @@ function createSessionPeer(options: ClientLinesOptions): Peer {
       output.write(errorAnswer(null, rpcCodes.invalidRequest, problem), line);
       return;
     }
-    const settled = (): void => {
-      output.settle?.(line);
+    const done = (): void => {
+      output.noAnswer?.(line);
       idle.check();
     };
-    const gathered = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { tell }, settled);
+    const gathered = gatherAnswers(incoming, limits, (answers) => output.write(answers, line), { tell }, done);
     for (const item of incoming) void conversation.receive(refuseInitialize(item), gathered);
-    if (incoming.every(({ kind }) => kind === 'notification' || kind === 'response')) settled();
+    if (incoming.every(({ kind }) => kind === 'notification' || kind === 'response')) done();
   };
 
   return {

@@ -11,7 +11,7 @@ export interface JobHandle {
 }
 
 /** `begun` is called when the work leaves the queue. */
-export type Work<Result> = (call: Call, begun: () => void) => Promise<Result>;
+export type Work<Result> = (call: Call, started: () => void) => Promise<Result>;
 
 export type SlowOutcome<Result> = { handle: JobHandle } | { result: Result };
 
@@ -30,7 +30,7 @@ export async function runOrBecomeJob<Result>(
   let latest: Progress = { progress: 0 };
   let job: CallJob | undefined;
   let state: JobHandle['state'] = 'queued';
-  const begun = (): void => {
+  const started = (): void => {
     state = 'running';
     job?.begin();
   };
@@ -42,12 +42,12 @@ export async function runOrBecomeJob<Result>(
   return runOrContinue(
     call,
     slowMs,
-    ({ signal }) => work({ ...call, signal, report }, begun),
+    ({ signal }) => work({ ...call, signal, report }, started),
     async (running) => {
       job = jobs.start(call.caller.owner, latest, state);
       await job.known;
       const forget = call.keepCancellable(running.cancel);
-      void settle(running, job, call).finally(forget);
+      void finishJob(running, job, call).finally(forget);
       const message =
         'This call takes longer and continues as a job. Pass this jobId to the job_get tool to get the result.';
       return { jobId: job.id, state, message };
@@ -55,7 +55,7 @@ export async function runOrBecomeJob<Result>(
   );
 }
 
-async function settle({ result, signal }: Running<unknown>, job: CallJob, { log }: Call): Promise<void> {
+async function finishJob({ result, signal }: Running<unknown>, job: CallJob, { log }: Call): Promise<void> {
   try {
     job.finish(await result);
   } catch (thrown) {

@@ -92,7 +92,7 @@ export async function runOrBecomeTask(
       await become(cancel);
       if (task !== undefined) {
         const started = new StartedTask(task.view());
-        void settle(result, task, tool.name, tasks);
+        void finishTask(result, task, tool.name, tasks);
         return started;
       }
       if (!required) return undefined;
@@ -106,7 +106,7 @@ export async function runOrBecomeTask(
   return 'handle' in outcome ? outcome.handle : outcome.result;
 }
 
-async function settle(running: Promise<object>, task: Task, tool: string, { render }: TaskFactory): Promise<void> {
+async function finishTask(running: Promise<object>, task: Task, tool: string, { render }: TaskFactory): Promise<void> {
   // A result that can't be rendered counts as a failure: no caller is left to receive an exception.
   const outcome = await running
     .then((result) => render(tool, { result }))

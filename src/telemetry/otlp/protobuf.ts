@@ -59,14 +59,14 @@ export function toProtobuf(request: object): Buffer {
 function messageOf(type: string, value: object): Buffer {
   const fields = messages[type] ?? {};
   return Buffer.concat(
-    Object.entries(value).flatMap(([name, given]) => {
+    Object.entries(value).flatMap(([name, content]) => {
       const field = fields[name];
       if (field === undefined) throw new Error(`OTLP's ${type} has no ${name}`);
       const [number, kind] = field;
-      if (Array.isArray(given) && !(kind in messages)) {
-        return [lengthDelimited(number, Buffer.concat(given.map((each) => scalar(kind, each).bytes)))];
+      if (Array.isArray(content) && !(kind in messages)) {
+        return [lengthDelimited(number, Buffer.concat(content.map((each) => scalar(kind, each).bytes)))];
       }
-      return [given].flat().map((each) => fieldOf(number, kind, each));
+      return [content].flat().map((each) => fieldOf(number, kind, each));
     }),
   );
 }

@@ -183,9 +183,9 @@ function fieldNames(options: Parameters<typeof list>[0]): Field<readonly string[
   return {
     ...names,
     read(raw) {
-      const given = names.read(raw);
-      const wrong = given.find((name) => parseIndexedField(name) === undefined);
-      if (wrong === undefined) return given;
+      const fields = names.read(raw);
+      const wrong = fields.find((name) => parseIndexedField(name) === undefined);
+      if (wrong === undefined) return fields;
       throw new ConfigFault(
         `must be *, field names, or field names followed by a colon and a type (${fieldTypes.join(', ')})`,
       );

@@ -49,7 +49,7 @@ export interface ContextDeps {
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
   /** Deferred start-up work; runs in the background soon after the start. */
-  settle?: () => Promise<void>;
+  indexFields?: () => Promise<void>;
   /** Releases the given dependencies. */
   close?: () => Promise<void>;
 }
@@ -61,13 +61,14 @@ export async function openContextToolset(
   config: ContextConfig,
   { servers, ...deps }: ContextDeps & { servers: ModelServers },
 ): Promise<Toolset> {
-  const settle = (): Promise<void> => indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
+  const indexFields = (): Promise<void> =>
+    indexConfiguredFields(config, { entries: deps.storage.entries, log: deps.log });
   const mayWait = isUsualIndex(config);
-  if (!mayWait) await settle();
+  if (!mayWait) await indexFields();
   return createContextToolset(config, {
     ...deps,
     summaryProvider: summaryProviderOf(config, servers),
-    ...(mayWait ? { settle } : {}),
+    ...(mayWait ? { indexFields } : {}),
   });
 }
 
@@ -124,7 +125,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const search = isHybrid ? 'hybrid_search_context' : words ? 'fts_search_context' : 'search_context';
   // Work left by an earlier process waits until this one has started.
   const backlog = setTimeout(() => {
-    deps.settle?.().catch((error: unknown) => log.incident('the metadata index is left as it is', error));
+    deps.indexFields?.().catch((error: unknown) => log.incident('the metadata index is left as it is', error));
     wakeBacklogs({ meaning, summaries });
   }, backlogDelayMs).unref();
   const over = (known: ContextParts, described: Storage | undefined): Toolset => ({

@@ -67,9 +67,9 @@ export function createDocumentContent(settings: FessSettings, deps: DocumentCont
   };
 
   const fetchText = async (document: FessDocument, phases: Phases, signal: AbortSignal) => {
-    const kept = contentFetch.viaFess ? await phases.during('fetching', () => fromFess(document, signal)) : undefined;
-    const found = kept ?? (await phases.during('fetching', () => fromAddress(document, signal)));
-    const source = kept === undefined ? ('url' as const) : ('fess' as const);
+    const cached = contentFetch.viaFess ? await phases.during('fetching', () => fromFess(document, signal)) : undefined;
+    const found = cached ?? (await phases.during('fetching', () => fromAddress(document, signal)));
+    const source = cached === undefined ? ('url' as const) : ('fess' as const);
     return { ...(await phases.during('converting', () => convert(found, signal))), source };
   };
 

@@ -90,8 +90,8 @@ async function readContent(
   call: Call,
 ): Promise<ResourceContents> {
   const { document, chunk, isTruncated } = await documents.readChunk(docId, cursor, call);
-  const { text, ...place } = chunk;
-  const facts = { doc_id: docId, url: document.url, ...place, ...(isTruncated ? { truncated: true } : {}) };
+  const { text, ...position } = chunk;
+  const facts = { doc_id: docId, url: document.url, ...position, ...(isTruncated ? { truncated: true } : {}) };
   return {
     contents: [{ uri, mimeType: 'text/plain', text, _meta: facts }],
     ...(chunk.nextCursor === undefined ? {} : { nextCursor: chunk.nextCursor }),

@@ -29,17 +29,17 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
       'domain is missing: it must be an object with id, name and labelFilter (or domains, several of them)',
     );
   }
-  const taken = new Map<string, string>();
+  const paths = new Map<string, string>();
   return all.map(({ path, settings }) => {
     const slug = slugOf(visible(settings.id));
     if (slug.length > slugCharsMax) {
       throw fault(file, `${path}.id must be at most ${slugCharsMax} characters, because tool names contain it`);
     }
-    const other = taken.get(slug);
+    const other = paths.get(slug);
     if (other !== undefined) {
       throw fault(file, `${path}.id and ${other}.id both give the tool name fess_${slug}_search: choose another id`);
     }
-    taken.set(slug, path);
+    paths.set(slug, path);
     return describe(settings, slug);
   });
 }

@@ -113,8 +113,8 @@ function unknownKeys(value: unknown, schema: unknown, path: string): string[] {
   if (!isObject(value) || !(inner instanceof z.ZodObject)) return [];
   const shape: Record<string, unknown> = inner.shape;
   return Object.entries(value).flatMap(([key, child]) => {
-    const place = path === '' ? key : `${path}.${key}`;
-    return Object.hasOwn(shape, key) ? unknownKeys(child, shape[key], place) : [place];
+    const keyPath = path === '' ? key : `${path}.${key}`;
+    return Object.hasOwn(shape, key) ? unknownKeys(child, shape[key], keyPath) : [keyPath];
   });
 }
 

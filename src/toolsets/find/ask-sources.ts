@@ -50,11 +50,11 @@ export async function askSources(sources: readonly SearchSource[], question: Que
 }
 
 function isAsked({ name, filters = [], canBeQuick }: SearchSource, question: Question): boolean {
-  const given = Object.entries(question.filters ?? {}).flatMap(([filter, value]) =>
+  const used = Object.entries(question.filters ?? {}).flatMap(([filter, value]) =>
     value === undefined ? [] : [filter],
   );
   if (question.isQuick && !canBeQuick) return false;
-  return question.wanted.has(name) && given.every((filter) => filters.some((known) => known === filter));
+  return question.wanted.has(name) && used.every((filter) => filters.some((known) => known === filter));
 }
 
 function worstOf(states: readonly NonNullable<SourceAnswer['reranking']>[]): SourceAnswer['reranking'] {

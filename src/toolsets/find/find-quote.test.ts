@@ -8,8 +8,8 @@ const passages = (...texts: string[]) => texts.map((text) => ({ text }));
 
 /** The part of the text that was found. */
 async function found(quote: string, ...texts: string[]): Promise<string | undefined> {
-  const place = await findQuote(quote, passages(...texts), signal);
-  return place && texts[place.passage]?.slice(...place.range);
+  const found = await findQuote(quote, passages(...texts), signal);
+  return found && texts[found.passage]?.slice(...found.range);
 }
 
 test('case, white space, punctuation, quotation marks and Markdown may differ', async () => {
@@ -88,8 +88,8 @@ test('omission marks stand for any words in between', async () => {
 });
 
 test('a quotation may continue in the next passage', async () => {
-  const place = await findQuote('ends here and goes on', passages('none', 'It ends here', 'and goes on.'), signal);
-  assert.deepEqual(place, { passage: 1, range: [3, 12] });
+  const found = await findQuote('ends here and goes on', passages('none', 'It ends here', 'and goes on.'), signal);
+  assert.deepEqual(found, { passage: 1, range: [3, 12] });
 });
 
 test('other calls are answered while the place of a quotation is counted out in a long text', async () => {

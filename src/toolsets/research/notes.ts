@@ -95,13 +95,13 @@ export function sourceUrlList() {
 }
 
 /** A version 4 UUID in upper or lower case; notes have no other ids. */
-export function noteId(given: string): string | undefined {
-  const canonical = given.trim().toLowerCase();
+export function noteId(text: string): string | undefined {
+  const canonical = text.trim().toLowerCase();
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(canonical) ? canonical : undefined;
 }
 
-export async function findNote(notes: NoteStore, given: string, signal: AbortSignal): Promise<Note | undefined> {
-  const id = noteId(given);
+export async function findNote(notes: NoteStore, text: string, signal: AbortSignal): Promise<Note | undefined> {
+  const id = noteId(text);
   return id === undefined ? undefined : await notes.get(id, { signal });
 }
 

@@ -21,9 +21,9 @@ export function idempotencyOf(
   return { key, bodyHash };
 }
 
-export function existingId(given: string): string {
-  const id = noteId(given);
-  if (id === undefined) throw noteNotFound(given);
+export function existingId(text: string): string {
+  const id = noteId(text);
+  if (id === undefined) throw noteNotFound(text);
   return id;
 }
 

@@ -83,12 +83,12 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
       batch = units > batchUnits ? Math.max(1, batch >> 1) : Math.min(batchMax, 2 * batch);
       for (const { id, text } of texts) {
         signal.throwIfAborted();
-        const place = id === from?.id ? from : startOf(id);
-        if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) return outcome(place);
+        const position = id === from?.id ? from : startOf(id);
+        if (performance.now() > deadline || timedOutIds.length >= timeoutsMax) return outcome(position);
         after = id;
         scanned += 1;
         const begunMs = performance.now();
-        const lines = await grepOn(thread, { text, from: place, matchesMax, bytesMax });
+        const lines = await grepOn(thread, { text, from: position, matchesMax, bytesMax });
         if (lines === undefined) {
           // A text that timed out doesn't count against the deadline: its own timeout takes longer on a busy machine.
           deadline += performance.now() - begunMs;

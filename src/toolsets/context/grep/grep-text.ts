@@ -49,11 +49,11 @@ export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, patt
   let bytes = 0;
   for (let index = from.line - 1; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
-    let place = 0;
+    let count = 0;
     for (const { start, end } of search(line)) {
-      place += 1;
-      if (index === from.line - 1 && place <= from.skip) continue;
-      const next = { line: index + 1, skip: place - 1 };
+      count += 1;
+      if (index === from.line - 1 && count <= from.skip) continue;
+      const next = { line: index + 1, skip: count - 1 };
       if (matches.length >= matchesMax) return { matches, next };
       const match = showMatch(lines, index, { start, end }, pattern.contextLines);
       bytes += wireBytes(match, 2);

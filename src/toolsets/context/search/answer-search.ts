@@ -83,7 +83,7 @@ export async function answerSearch(
   const outcome = await search({ text, filter, limit, offset, applied, explain, signal });
   const { highlight, total, weak = 0 } = outcome;
   const hits = new Map(outcome.hits.map((hit) => [hit.id, hit]));
-  await summaries?.settle();
+  await summaries?.waitForLocal();
   const { results, found, omitted, report } = await fitAnswer(
     entries,
     [...hits.keys()],

@@ -40,9 +40,9 @@ export function createEntrySource(
         signal,
       );
       return {
-        hits: found.map((entry, place) => {
+        hits: found.map((entry, index) => {
           const { relevance, evidence, replaces, replacedBy } = top.get(entry.id) ?? {};
-          const { passage, excerpt } = shownParts[place] ?? {};
+          const { passage, excerpt } = shownParts[index] ?? {};
           const shown = passage && excerpt && shownOf(passage, excerpt);
           return {
             ...citationOf(entry, shown?.range),
@@ -69,13 +69,13 @@ export function createEntrySource(
   async function excerptsOf(texts: readonly Read[], query: string, signal: AbortSignal) {
     const cut = (some: readonly string[]) => parts.texts.excerpts(some, query, signal);
     const read = await cut(texts.map(({ part }) => part.text));
-    const without = texts.flatMap((_, place) => (read[place]?.words.length === 0 ? [place] : []));
-    const wholes = await cut(without.map((place) => texts[place]?.whole ?? ''));
-    return texts.map(({ part, whole }, place) => {
-      const other = wholes[without.indexOf(place)];
+    const without = texts.flatMap((_, index) => (read[index]?.words.length === 0 ? [index] : []));
+    const wholes = await cut(without.map((index) => texts[index]?.whole ?? ''));
+    return texts.map(({ part, whole }, index) => {
+      const other = wholes[without.indexOf(index)];
       return other && other.words.length > 0
         ? { passage: { text: whole, start: 0 }, excerpt: other }
-        : { passage: part, excerpt: read[place] };
+        : { passage: part, excerpt: read[index] };
     });
   }
 }

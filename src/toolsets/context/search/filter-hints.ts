@@ -14,8 +14,8 @@ export async function filterHints(entries: EntryStore, filter: EntryFilter, sign
   const counts: string[] = [];
   const none: string[] = [];
   for (const [name, part] of partsOf(filter).slice(0, lookedAtMax)) {
-    const passing = await count({ ...part, asOf });
-    if (passing > 0) counts.push(`${name} ${passing}`);
+    const matches = await count({ ...part, asOf });
+    if (matches > 0) counts.push(`${name} ${matches}`);
     else none.push(await whyNone(name, part));
   }
   if (none.length > 0) return `No entry matches the filters. ${none.join(' ')}`;
@@ -50,9 +50,9 @@ export async function filterHints(entries: EntryStore, filter: EntryFilter, sign
     const key = condition.path.join('.');
     const said = 'value' in condition ? `${key} ${condition.operator} ${formatValue(condition.value)}` : key;
     for (const other of alternatives(condition)) {
-      const passing = await count({ metadata: [other], asOf });
-      if (passing > 0 && 'value' in other) {
-        return `metadata ${said} matches no entry, but ${other.operator} ${formatValue(other.value)} matches ${passing}: ${reason(condition, other)}.`;
+      const matches = await count({ metadata: [other], asOf });
+      if (matches > 0 && 'value' in other) {
+        return `metadata ${said} matches no entry, but ${other.operator} ${formatValue(other.value)} matches ${matches}: ${reason(condition, other)}.`;
       }
     }
     const path = condition.path;

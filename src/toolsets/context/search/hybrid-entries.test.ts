@@ -39,8 +39,8 @@ const texts: Record<(typeof markers)[number], string> = {
 const provider: EmbeddingProvider = {
   name: 'local:carrel-embedding-1',
   dimensions: 2,
-  embed: async (given) =>
-    given.map((text) => {
+  embed: async (batch) =>
+    batch.map((text) => {
       if (text.includes(unembeddable)) throw new CarrelError('unavailable', 'too long for the server');
       const marker = (Object.keys(cosines) as Marker[]).find((name) => text.includes(name)) ?? 'query';
       return new Float32Array([cosines[marker], Math.sqrt(1 - cosines[marker] ** 2)]);
@@ -125,8 +125,8 @@ test('the same texts rank in the same order in memory and knowledge base, with c
       inContext.map(({ marker }) => marker),
       inKnowledgeBase.map(({ marker }) => marker),
     );
-    inContext.forEach(({ score }, place) => {
-      assert.ok(Math.abs(score - (inKnowledgeBase[place]?.score ?? 0)) < 1e-6, `the score of number ${place + 1}`);
+    inContext.forEach(({ score }, index) => {
+      assert.ok(Math.abs(score - (inKnowledgeBase[index]?.score ?? 0)) < 1e-6, `the score of number ${index + 1}`);
     });
   }));
 

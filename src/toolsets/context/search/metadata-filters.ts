@@ -14,12 +14,12 @@ export function parseMetadataFilters(
 ): ParsedFilters {
   const conditions: MetadataCondition[] = [];
   const faults: string[] = [];
-  const take = (given: unknown, parse: () => MetadataCondition): void => {
+  const take = (filter: unknown, parse: () => MetadataCondition): void => {
     try {
       conditions.push(parse());
     } catch (error) {
       if (!(error instanceof FilterFault)) throw error;
-      faults.push(`Invalid metadata filter ${formatValue(given)}: ${error.message}`);
+      faults.push(`Invalid metadata filter ${formatValue(filter)}: ${error.message}`);
     }
   };
   const count = Object.keys(simple ?? {}).length + (advanced?.length ?? 0);
@@ -121,7 +121,7 @@ function check(limit: Bound, size: number, called?: string): void {
 }
 
 /** The caller's value, shortened for an error. */
-function formatValue(given: unknown): string {
-  const text = JSON.stringify(given) ?? 'null';
+function formatValue(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'null';
   return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;
 }

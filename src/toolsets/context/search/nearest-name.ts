@@ -6,8 +6,8 @@ const shareMax = 0.34;
 const comparedMax = 80;
 
 /** The closest name, ignoring case, if any is close enough. */
-export function nearestName(given: string, known: readonly string[]): string | undefined {
-  const word = given.toLowerCase().slice(0, comparedMax);
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const word = name.toLowerCase().slice(0, comparedMax);
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {
     const candidate = name.toLowerCase().slice(0, comparedMax);

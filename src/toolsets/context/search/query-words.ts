@@ -65,10 +65,16 @@ export async function searchMostWords(
   // Entries need more than half of the words. For a sentence, fewer will do if no entry has that many: answers repeat
   // few of its words.
   const least = words.length >= sentenceMin ? Math.min(most, half) : half;
-  const kept = held
+  const matching = held
     .filter(({ count }) => count >= least)
     .sort((a, b) => b.count - a.count || b.score - a.score || a.id - b.id);
-  return { query, hits: kept.slice(offset, offset + limit), total: kept.length, scoreMax, corrected: any.corrected };
+  return {
+    query,
+    hits: matching.slice(offset, offset + limit),
+    total: matching.length,
+    scoreMax,
+    corrected: any.corrected,
+  };
 }
 
 export function listed(words: readonly string[]): string {

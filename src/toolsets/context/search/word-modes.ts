@@ -76,12 +76,12 @@ function everyWord(text: string): WordQuery {
 
 /** Words that must all match; `word*` is a prefix. Question and stop words are dropped unless there are no others. */
 export function queryWords(text: string): QueryWord[] {
-  const room = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
+  const quota = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
   const { phrases, rest } = quotedIn(text);
   const quoted = phrases.map((query) => ({ word: wordsIn(query).join(' '), query }));
   const words = rest
     .split(/\s+/)
-    .map((word) => ({ word, query: starred(word, room) ?? exactWord(word) }))
+    .map((word) => ({ word, query: starred(word, quota) ?? exactWord(word) }))
     .filter(({ query }) => query.kind !== 'nothing');
   const telling = words.filter(
     ({ word, query }) => query.kind === 'prefix' || plainQuery(word, { alone: false }).kind !== 'nothing',
@@ -94,12 +94,12 @@ function wordsIn(query: WordQuery): string[] {
 }
 
 /** The prefix query for a word with a star. Undefined once the query has too many prefixes. */
-function starred(word: string, room: { prefixes: number; short: number }): WordQuery | undefined {
-  if (!/[\p{L}\p{N}]\*+$/u.test(word) || room.prefixes === 0) return undefined;
+function starred(word: string, quota: { prefixes: number; short: number }): WordQuery | undefined {
+  if (!/[\p{L}\p{N}]\*+$/u.test(word) || quota.prefixes === 0) return undefined;
   const query = prefixWord(word);
   const isShort = query.kind === 'prefix' && isShortPrefix(query.prefix);
-  if (isShort && room.short === 0) return undefined;
-  room.prefixes -= 1;
-  if (isShort) room.short -= 1;
+  if (isShort && quota.short === 0) return undefined;
+  quota.prefixes -= 1;
+  if (isShort) quota.short -= 1;
   return query;
 }

@@ -19,15 +19,15 @@ export interface Collecting<Shown> {
   readonly textChars?: number | undefined;
   readonly order: 'given' | 'newest';
   /** Max bytes of entries in the answer. */
-  readonly room: number;
+  readonly bytesMax: number;
   /** Renders an entry; `left` is the space left in the answer. */
   show(entry: Entry, left: number): Shown | Promise<Shown>;
   /** A shorter form of the first entry, if the answer can't hold all of it. */
-  shorten(shown: Shown, entry: Entry, room: number): Shown;
+  shorten(shown: Shown, entry: Entry, bytesMax: number): Shown;
 }
 
 /** The first, loaded part of a page, and the ids of the rest. */
-export interface Begun {
+export interface LoadedPage {
   readonly entries: readonly Entry[];
   readonly rest: readonly number[];
 }
@@ -35,23 +35,23 @@ export interface Begun {
 /** Loads and renders entries in batches while the answer has space. */
 export async function collectEntries<Shown>(
   entries: EntryStore,
-  given: readonly number[] | Begun,
-  { images, asOf, textChars, order, room, show, shorten }: Collecting<Shown>,
+  source: readonly number[] | LoadedPage,
+  { images, asOf, textChars, order, bytesMax, show, shorten }: Collecting<Shown>,
   { signal }: Pick<Call, 'signal'>,
 ): Promise<Collected<Shown>> {
   const shown: Shown[] = [];
   let used = 0;
-  let batch: Begun = 'rest' in given ? given : { entries: [], rest: given };
+  let batch: LoadedPage = 'rest' in source ? source : { entries: [], rest: source };
   for (;;) {
     for (const [index, entry] of batch.entries.entries()) {
-      let next: Shown = await show(entry, room - used);
-      let bytes = wireBytes(next, 2, room);
-      if (shown.length === 0 && bytes > room) {
-        next = shorten(next, entry, room);
-        bytes = wireBytes(next, 2, room);
+      let next: Shown = await show(entry, bytesMax - used);
+      let bytes = wireBytes(next, 2, bytesMax);
+      if (shown.length === 0 && bytes > bytesMax) {
+        next = shorten(next, entry, bytesMax);
+        bytes = wireBytes(next, 2, bytesMax);
       }
       used += bytes;
-      if (used > room) {
+      if (used > bytesMax) {
         const left = batch.entries.slice(index).map(({ id }) => id);
         return { shown, omitted: [...left, ...batch.rest] };
       }

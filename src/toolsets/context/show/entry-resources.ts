@@ -76,9 +76,9 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     },
     async stamp(uri, { signal }) {
       if (uri === undefined) return JSON.stringify((await newest(signal)).map(({ id, updatedAt }) => [id, updatedAt]));
-      const [, given = ''] = /^([1-9]\d{0,14})$/.exec(uri.slice(entryUriPrefix.length)) ?? [];
-      const request = { ids: [Number(given)], images: false, textChars: 1, bytesMax: batchBytes } as const;
-      const [entry] = given === '' ? [] : (await entries.load({ ...request, order: 'given' }, { signal })).entries;
+      const [, idText = ''] = /^([1-9]\d{0,14})$/.exec(uri.slice(entryUriPrefix.length)) ?? [];
+      const request = { ids: [Number(idText)], images: false, textChars: 1, bytesMax: batchBytes } as const;
+      const [entry] = idText === '' ? [] : (await entries.load({ ...request, order: 'given' }, { signal })).entries;
       if (entry === undefined) throw notFound(uri);
       return entry.updatedAt;
     },
@@ -86,11 +86,11 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     complete: async (_template, variable, typed, { signal }) =>
       variable === 'id' ? (await newest(signal)).map(({ id }) => String(id)).filter((id) => id.startsWith(typed)) : [],
     async read({ uri, cursor }, call) {
-      const [, given, position] =
+      const [, idText, index] =
         /^([1-9]\d{0,14})(?:\/images\/(\d{1,4}))?$/.exec(uri.slice(entryUriPrefix.length)) ?? [];
-      if (given === undefined) throw notFound(uri);
-      const id = Number(given);
-      if (position !== undefined) return readImage({ id, position: Number(position) }, cursor, call);
+      if (idText === undefined) throw notFound(uri);
+      const id = Number(idText);
+      if (index !== undefined) return readImage({ id, position: Number(index) }, cursor, call);
       const [entry] = await entries.get({ ids: [id], images: false }, call);
       if (entry === undefined) throw notFound(uri);
       const { threadId, source, tags, metadata, createdAt, updatedAt } = entry;
@@ -103,12 +103,12 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
         created_at: createdAt,
         updated_at: updatedAt,
       };
-      const place = cursor === undefined ? beginning : texts.read(cursor);
-      const marks = [given, entry.textHash];
-      checkSameText(place, marks);
-      const start = place.at;
-      const room = Math.max(answerRoom(call) - wireBytes(facts, 1), roomMin);
-      const end = start + fittingUnits(entry.text, 1, room, start);
+      const position = cursor === undefined ? beginning : texts.read(cursor);
+      const marks = [idText, entry.textHash];
+      checkSameText(position, marks);
+      const start = position.at;
+      const bytesMax = Math.max(answerRoom(call) - wireBytes(facts, 1), roomMin);
+      const end = start + fittingUnits(entry.text, 1, bytesMax, start);
       const next = end < entry.text.length ? { nextCursor: texts.issue(end, marks) } : {};
       const text = entry.text.slice(start, end);
       return {
@@ -127,12 +127,12 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     const uri = imageUri(wanted.id, wanted.position);
     const image = await entries.image(wanted, call);
     if (image === undefined) throw notFound(uri);
-    const place = cursor === undefined ? beginning : images.read(cursor);
-    const start = place.at;
+    const position = cursor === undefined ? beginning : images.read(cursor);
+    const start = position.at;
     const end = Math.min(image.data.length, start + 3 * Math.floor(answerRoom(call) / 4));
     const isPart = start > 0 || end < image.data.length;
     const marks = isPart ? [String(wanted.id), hash('sha256', image.data)] : [];
-    checkSameText(place, marks);
+    checkSameText(position, marks);
     const blob = Buffer.from(image.data.subarray(start, end)).toString('base64');
     const next = end < image.data.length ? { nextCursor: images.issue(end, marks) } : {};
     const facts = { size: image.data.length, metadata: image.metadata ?? null };

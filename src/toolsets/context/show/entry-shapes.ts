@@ -53,6 +53,6 @@ export function truncate(text: string, charsMax: number): { text: string; trunca
   if (characters.length <= charsMax && 2 * charsMax + 2 >= text.length) return { text, truncated: false };
   const start = characters.slice(0, charsMax);
   const space = start.lastIndexOf(' ');
-  const kept = space > charsMax * 0.7 ? start.slice(0, space) : start;
-  return { text: `${kept.join('')}...`, truncated: true };
+  const beginning = space > charsMax * 0.7 ? start.slice(0, space) : start;
+  return { text: `${beginning.join('')}...`, truncated: true };
 }

@@ -35,7 +35,7 @@ export interface Fitted<Shown> {
   readonly report: LeftOut & { budget?: EntryBudget };
 }
 
-export interface FitRequest<Shown> extends Omit<Collecting<Shown>, 'room' | 'shorten' | 'asOf'> {
+export interface FitRequest<Shown> extends Omit<Collecting<Shown>, 'bytesMax' | 'shorten' | 'asOf'> {
   readonly asOf?: string | undefined;
   /** The caller's arguments, repeated in follow-up calls. */
   readonly input: { readonly budget_tokens?: number | undefined; readonly as_of?: string | undefined };
@@ -44,7 +44,7 @@ export interface FitRequest<Shown> extends Omit<Collecting<Shown>, 'room' | 'sho
 /** The entries of an answer: as many as fit its bytes, then the caller's token budget. */
 export async function fitAnswer<Shown extends ShownEntry>(
   entries: Parameters<typeof collectEntries>[0],
-  given: Parameters<typeof collectEntries>[1],
+  source: Parameters<typeof collectEntries>[1],
   request: FitRequest<Shown>,
   call: Call,
 ): Promise<Fitted<Shown>> {
@@ -54,25 +54,25 @@ export async function fitAnswer<Shown extends ShownEntry>(
   const pictures: number[] = [];
   const collected: Collected<Shown> = await collectEntries(
     entries,
-    given,
+    source,
     {
       ...request,
-      room: answerRoom(call),
+      bytesMax: answerRoom(call),
       async show(entry, left) {
         const shown = await request.show(entry, left);
         if (images && entry.contentType === 'multimodal' && entry.images === undefined) pictures.push(entry.id);
         return shown;
       },
-      shorten(shown, entry, room) {
+      shorten(shown, entry, bytesMax) {
         if (shown.images !== undefined) pictures.push(shown.id);
-        return shortenEntry(shown, entry, room, past, cut);
+        return shortenEntry(shown, entry, bytesMax, past, cut);
       },
     },
     call,
   );
   const { entries: results, report } = fitBudget(collected.shown, input.budget_tokens, input);
-  const kept = new Set(results.map(({ id }) => id));
-  const unseen = pictures.filter((id) => kept.has(id));
+  const shownIds = new Set(results.map(({ id }) => id));
+  const unseen = pictures.filter((id) => shownIds.has(id));
   const { omitted } = collected;
   const found = collected.shown.map(({ id }) => id);
   if (omitted.length === 0 && cut.length === 0 && unseen.length === 0) return { results, omitted, found, report };
@@ -104,18 +104,18 @@ const noteBytes = 1_024;
 function shortenEntry<Shown extends ShownEntry>(
   shown: Shown,
   entry: Entry,
-  room: number,
+  bytesMax: number,
   past: string,
   cut: BudgetReport<number>['cut'],
 ): Shown {
   const { images: _images, highlighted: _highlighted, ...small } = shown;
   // Without images or the highlighted copy, most entries fit.
   const whole = small as Shown;
-  if (wireBytes(whole, 2, room) <= room) return whole;
+  if (wireBytes(whole, 2, bytesMax) <= bytesMax) return whole;
   const bare = { ...whole, text_content: '' };
   // Metadata has at most a megabyte, but may need many times that once escaped.
-  const base = wireBytes(bare, 2, room) > room ? { ...bare, metadata: null } : bare;
-  const units = fittingUnits(entry.text, 2, room - noteBytes - wireBytes(base, 2));
+  const base = wireBytes(bare, 2, bytesMax) > bytesMax ? { ...bare, metadata: null } : bare;
+  const units = fittingUnits(entry.text, 2, bytesMax - noteBytes - wireBytes(base, 2));
   const text = entry.text.slice(0, units);
   const chars = countCharacters(text);
   cut.push({

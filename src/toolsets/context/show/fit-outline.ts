@@ -6,7 +6,7 @@ export interface OutlineBounds {
   /** Max heading levels. */
   readonly depth: number;
   /** Max bytes of the answer. */
-  readonly room: number;
+  readonly bytesMax: number;
 }
 
 export interface FittedOutline {
@@ -17,25 +17,25 @@ export interface FittedOutline {
 }
 
 /** The outline with as many levels as fit. If even the top level is too long, only its beginning. */
-export function fitOutline(text: string, { depth, room }: OutlineBounds): FittedOutline {
+export function fitOutline(text: string, { depth, bytesMax }: OutlineBounds): FittedOutline {
   const root = outlineOf(text, depth);
   const count = { node_count: countNodes(root) };
   const last = endOf(root);
   const beyond = last < root.char_end ? { truncated: true as const, hint: readOn(last) } : {};
-  if (wireBytes(root, 2, room) <= room) return { ...count, root, ...beyond };
-  for (let kept = Math.min(depth, depthOf(root)) - 1; kept > 0; kept -= 1) {
-    const flat = prune(root, kept);
-    if (wireBytes(flat, 2, room) > room) continue;
-    const hint = `The outline is too long for an answer: only ${kept} levels of headings are shown. Use grep_context to find the others.`;
+  if (wireBytes(root, 2, bytesMax) <= bytesMax) return { ...count, root, ...beyond };
+  for (let levels = Math.min(depth, depthOf(root)) - 1; levels > 0; levels -= 1) {
+    const flat = prune(root, levels);
+    if (wireBytes(flat, 2, bytesMax) > bytesMax) continue;
+    const hint = `The outline is too long for an answer: only ${levels} levels of headings are shown. Use grep_context to find the others.`;
     return { ...count, root: flat, truncated: true, hint };
   }
   const flat = prune(root, 1);
-  const children = fitItems(flat.children, room);
+  const children = fitItems(flat.children, bytesMax);
   return { ...count, root: { ...flat, children }, truncated: true, hint: readOn(children.at(-1)?.char_end ?? 0) };
 }
 
-function readOn(place: number): string {
-  return `The outline is too long for an answer: it ends at ${place}; continue with read_context_range(start_char=${place}).`;
+function readOn(offset: number): string {
+  return `The outline is too long for an answer: it ends at ${offset}; continue with read_context_range(start_char=${offset}).`;
 }
 
 /** The end of the last section, or of the text. */

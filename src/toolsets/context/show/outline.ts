@@ -46,10 +46,10 @@ export function outlineOf(text: string, depthMax: number): OutlineNode {
     // Deeper headings before the first top-level one get a node beside it.
     if (firsts[0] !== undefined && firsts[0] > 0) firsts.unshift(0);
     const used = new Map<string, number>();
-    return firsts.flatMap((index, place) => {
+    return firsts.flatMap((index, at) => {
       const heading = list[index];
       if (heading === undefined) return [];
-      const next = firsts[place + 1] ?? list.length;
+      const next = firsts[at + 1] ?? list.length;
       const stop = list[next]?.start ?? end;
       const slug = slugOf(heading.title);
       const count = (used.get(slug) ?? 0) + 1;

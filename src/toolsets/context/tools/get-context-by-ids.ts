@@ -37,11 +37,11 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       })
       .meta({ 'x-fastmcp-wrap-result': true }),
     async run(input, call) {
-      const { context_ids: given, include_images: images } = input;
+      const { context_ids: requested, include_images: images } = input;
       const { signal } = call;
-      const ids = [...new Set(given)];
+      const ids = [...new Set(requested)];
       const { asOf } = asOfFilter(input);
-      await summaries?.settle();
+      await summaries?.waitForLocal();
       const show = (entry: Entry) => showFull(entry);
       const fitted = await fitAnswer(entries, ids, { images, asOf, order: 'newest', input, show }, call);
       const { results: result, omitted, report } = fitted;

@@ -22,7 +22,7 @@ export function createNavigateContextTool({ entries, texts }: Pick<ContextParts,
     ),
     async run({ context_id: id, max_depth: depth, ...then }, call) {
       const { text } = await oneEntry(entries, id, call.signal, asOfFilter(then).asOf);
-      const outline = await texts.outline(text, { depth, room: answerRoom(call) }, call.signal);
+      const outline = await texts.outline(text, { depth, bytesMax: answerRoom(call) }, call.signal);
       return {
         context_id: id,
         total_chars: outline.root.char_end,

@@ -10,7 +10,7 @@ import { asOfFilter, asOfInput } from '../search/search-input.ts';
 import type { Section } from '../search/text-thread.ts';
 import { oneEntry } from '../show/entry-shapes.ts';
 
-const place = z.int().min(0).optional();
+const offset = z.int().min(0).optional();
 
 export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts, 'entries' | 'texts'>): Tool {
   return defineTool({
@@ -21,8 +21,8 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
     effect: 'read',
     input: z.object({
       context_id: z.int().min(1),
-      start_char: place,
-      end_char: place,
+      start_char: offset,
+      end_char: offset,
       start_line: z.int().min(1).optional(),
       end_line: z.int().min(1).optional(),
       node_id: z.string().optional(),

@@ -32,7 +32,7 @@ export function createSearchContextTool({
       const explain = input.explain_query;
       if (faults.length > 0)
         return { ...filterFaults(faults), ...clamped, ...(explain ? { stats: stats(0, undefined) } : {}) };
-      await summaries?.settle();
+      await summaries?.waitForLocal();
       const page = await entries.list(
         // One more than shown, to detect further entries.
         {

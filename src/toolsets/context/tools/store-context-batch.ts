@@ -18,7 +18,7 @@ export function createStoreContextBatchTool(parts: WriteParts): Tool {
     async run(input) {
       const replaceable = await replacedEntries(entries, input.entries);
       const rows = await runBatch<NewEntry, StoreOutcome>({
-        given: input.entries,
+        items: input.entries,
         atomic: input.atomic,
         parse: (item) => parseNewEntry(item, writes, replaceable),
         refusal: ({ index, fault }) => `entries, nothing was stored. First error at index ${index}: ${fault}`,

@@ -19,7 +19,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
     async run(input) {
       const replaceable = await replacedEntries(entries, input.updates);
       const rows = await runBatch<EntryUpdate, UpdateOutcome>({
-        given: input.updates,
+        items: input.updates,
         atomic: input.atomic,
         parse: (item) => parseUpdate(item, writes, replaceable),
         refusal: ({ index, fault }) =>
@@ -56,7 +56,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
 }
 
 /** 0 if the item has no id. */
-function idOf(given: BatchItem | undefined): number {
-  const id = given?.['context_id'];
+function idOf(item: BatchItem | undefined): number {
+  const id = item?.['context_id'];
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;
 }

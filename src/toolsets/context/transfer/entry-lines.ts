@@ -74,10 +74,10 @@ export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
 }
 
 /** A time as ISO 8601 with milliseconds, from seconds since 1970 or text, in UTC unless it has a zone. */
-export function timeOf(given: unknown): string {
-  const text = typeof given === 'string' ? given.trim() : '';
+export function timeOf(value: unknown): string {
+  const text = typeof value === 'string' ? value.trim() : '';
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`;
-  const date = typeof given === 'number' ? new Date(given * 1000) : new Date(zoned);
+  const date = typeof value === 'number' ? new Date(value * 1000) : new Date(zoned);
   if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 || date.getUTCFullYear() < 0) {
     throw unreadable('it has no readable time');
   }

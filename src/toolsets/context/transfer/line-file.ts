@@ -11,9 +11,9 @@ import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
 /** The entries of a JSONL file: our export, or the reference memory server's. */
 export async function* entriesOfLines(path: string, now: string): AsyncGenerator<FoundEntry> {
   let [number, isKnown] = [0, false];
-  for await (const given of linesOf(path)) {
+  for await (const raw of linesOf(path)) {
     number += 1;
-    const line = given.replace(byteOrderMark, '');
+    const line = raw.replace(byteOrderMark, '');
     if (line.trim() === '') continue;
     const found = entryInLine(line, number, now);
     // If the first line is not an entry, the file has another format.

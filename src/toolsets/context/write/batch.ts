@@ -22,7 +22,7 @@ export const batchOutput = z.object({
 export type BatchItem = Readonly<Record<string, unknown>>;
 
 export interface Batch<Item, Outcome> {
-  readonly given: readonly BatchItem[];
+  readonly items: readonly BatchItem[];
   readonly atomic: boolean;
   parse(item: BatchItem): Item;
   /** The end of a rejected batch's error message; it follows the number of invalid items. */
@@ -37,7 +37,7 @@ export type BatchRow<Item, Outcome> =
 
 /** Performs all items or, if not atomic, the valid ones. Returns a row for each, in order. */
 export async function runBatch<Item, Outcome>(batch: Batch<Item, Outcome>): Promise<BatchRow<Item, Outcome>[]> {
-  const parsed = batch.given.map((item) => attempt(() => batch.parse(item)));
+  const parsed = batch.items.map((item) => attempt(() => batch.parse(item)));
   const faults = parsed.flatMap((item, index) => ('fault' in item ? [{ index, fault: item.fault }] : []));
   const [first] = faults;
   if (batch.atomic && first !== undefined) {

@@ -37,8 +37,8 @@ async function start(t: TestContext, path?: string) {
     close: () => storage.close(),
     store: async (...texts: string[]) => (await entries.store({ entries: texts.map(entry) })).map(({ id }) => id),
     summary: async (id = 0) => (await entries.get({ ids: [id], images: false }))[0]?.summary,
-    run: (given: SummaryProvider) =>
-      createEntrySummaries({ charsMin: 500 }, { entries, provider: given, local, log: silentLogger }),
+    run: (provider: SummaryProvider) =>
+      createEntrySummaries({ charsMin: 500 }, { entries, provider: provider, local, log: silentLogger }),
   };
 }
 
@@ -48,7 +48,7 @@ test('summaries follow the write, and a read waits for local ones', async (t) =>
   const [id = 0, other] = await store(long, `${long} more`);
   assert.equal(await summary(id), undefined);
   summaries.wake();
-  await summaries.settle();
+  await summaries.waitForLocal();
   assert.equal(await summary(id), 'The pipeline was rewritten last week.');
   assert.ok(await summary(other));
   assert.deepEqual(await entries.unsummarised({ limit: 10 }), []);
@@ -107,17 +107,17 @@ test('a text that the provider cannot use is summarised by its own sentences', a
 test('a summary of a text that has changed meanwhile is dropped', async (t) => {
   const { store, summary, run, entries } = await start(t);
   const [id = 0] = await store(long);
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();
   const summaries = run(
     provider(async (text) => {
-      begun.resolve();
+      started.resolve();
       await gate.promise;
       return `of ${text.slice(0, 3)}`;
     }),
   );
   summaries.wake();
-  await begun.promise;
+  await started.promise;
   await entries.update({ updates: [{ id, text: `New. ${long}`, summaryWanted: true }], allOrNothing: true });
   gate.resolve();
   while ((await entries.unsummarised({ limit: 1 })).length > 0) await new Promise(setImmediate);

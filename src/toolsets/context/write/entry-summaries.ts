@@ -16,7 +16,7 @@ export interface EntrySummaries {
   /** Call when there is something to summarize. */
   wake(): void;
   /** Waits briefly for local summaries, so that new entries appear with theirs. */
-  settle(): Promise<void>;
+  waitForLocal(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,17 +45,17 @@ export function createEntrySummaries(
   const backlog = createBacklog({
     async doSome(signal) {
       const waiting = await entries.unsummarised({ limit: batchSize });
-      let taken = 0;
+      let claimed = 0;
       for (let at = 0; at < waiting.length; at += provider.concurrencyMax) {
         const some = await claim(waiting.slice(at, at + provider.concurrencyMax));
-        taken += some.length;
+        claimed += some.length;
         // Successes are kept even if others fail.
         const outcomes = await Promise.allSettled(some.map((each) => summariseClaimed(each, signal)));
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
         signal.throwIfAborted();
       }
-      if (taken === 0 && waiting.length > 0) lookAgain();
-      return taken > 0;
+      if (claimed === 0 && waiting.length > 0) lookAgain();
+      return claimed > 0;
     },
     onFailure: (error) => log.warn('entries waiting to be summarized', { reason: reasonOf(error) }),
   });
@@ -66,7 +66,7 @@ export function createEntrySummaries(
       return backlog.available;
     },
     wake: () => backlog.wake(),
-    settle: async () => {
+    waitForLocal: async () => {
       if (provider.isLocal) await backlog.whenIdle(settleMs);
     },
     async close() {

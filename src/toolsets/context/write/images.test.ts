@@ -20,13 +20,14 @@ test('base64 in lines is one text', () => {
 
 test('metadata is an object or text, kept unchanged', () => {
   const data = base64(1);
-  const kept = (metadata: unknown) => parseImages([{ data, metadata }], limits)[0]?.metadata;
+  const metadataOf = (metadata: unknown) => parseImages([{ data, metadata }], limits)[0]?.metadata;
   for (const metadata of ['{"alt": "x"}', 'a caption', '', { alt: 'x' }, {}])
-    assert.deepEqual(kept(metadata), metadata);
-  assert.equal(kept(null), undefined);
-  for (const metadata of [5, true, ['x']]) assert.throws(() => kept(metadata), /neither an object nor text/);
-  for (const metadata of ['\ud800', { a: ['\udc00'] }]) assert.throws(() => kept(metadata), /half of a surrogate pair/);
-  assert.deepEqual(kept({ a: '\\ud800 😀' }), { a: '\\ud800 😀' });
+    assert.deepEqual(metadataOf(metadata), metadata);
+  assert.equal(metadataOf(null), undefined);
+  for (const metadata of [5, true, ['x']]) assert.throws(() => metadataOf(metadata), /neither an object nor text/);
+  for (const metadata of ['\ud800', { a: ['\udc00'] }])
+    assert.throws(() => metadataOf(metadata), /half of a surrogate pair/);
+  assert.deepEqual(metadataOf({ a: '\\ud800 😀' }), { a: '\\ud800 😀' });
 });
 
 test('for raster images the bytes decide the type; other types are labels', () => {

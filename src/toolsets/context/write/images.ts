@@ -71,8 +71,8 @@ const anyType = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1
  * Any type is accepted as a label, because nothing is ever rendered. For a raster image or no type, the file's
  * signature decides. Other types are kept: such a file may start with a bitmap's letters by chance.
  */
-function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
-  const claimed = given ?? 'image/png';
+function mimeTypeOf(declared: unknown, data: Uint8Array, index: number): string {
+  const claimed = declared ?? 'image/png';
   if (typeof claimed !== 'string' || !anyType.test(claimed)) {
     throw fault(`Image ${index}: mime_type must be like image/png or application/pdf`);
   }
@@ -81,13 +81,13 @@ function mimeTypeOf(given: unknown, data: Uint8Array, index: number): string {
 }
 
 /** An object or text (used by early versions of the interface), kept unchanged. */
-function metadataOf(given: unknown, index: number): Metadata | string | undefined {
-  if (given === undefined || given === null) return undefined;
-  if (typeof given !== 'string' && !isObject(given)) {
+function metadataOf(metadata: unknown, index: number): Metadata | string | undefined {
+  if (metadata === undefined || metadata === null) return undefined;
+  if (typeof metadata !== 'string' && !isObject(metadata)) {
     throw fault(`Image ${index} has metadata that is neither an object nor text`);
   }
-  checkJson(`images[${index}].metadata`, given);
-  return typeof given === 'string' ? given : { ...given };
+  checkJson(`images[${index}].metadata`, metadata);
+  return typeof metadata === 'string' ? metadata : { ...metadata };
 }
 
 function startsWith(bytes: Uint8Array, ...wanted: number[]): boolean {

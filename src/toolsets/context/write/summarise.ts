@@ -10,7 +10,7 @@ export interface SummaryLimits {
 
 /** Only the beginning is read: later sentences are rarely the main point. */
 const unitsRead = 40_000;
-const sentencesKept = 5;
+const sentencesMax = 5;
 const onceWeight = 0.05;
 /** Shorter sentences say too little, longer ones too much. */
 const sentenceUnitsMin = 20;
@@ -42,20 +42,20 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
   for (const { words } of sentences) for (const word of words) weights.set(word, (weights.get(word) ?? 0) + 1);
   // Words that occur once say little about the topic.
   for (const [word, count] of weights) if (count === 1) weights.set(word, onceWeight);
-  const taken: Sentence[] = [];
+  const chosen: Sentence[] = [];
   // A repeated sentence scores higher, but is shown once.
   const left = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
   let tokens = 0;
-  while (taken.length < sentencesKept && left.size > 0) {
+  while (chosen.length < sentencesMax && left.size > 0) {
     const best = [...left].reduce((first, next) => (isBetter(next, first, weights) ? next : first));
     left.delete(best);
     tokens += estimateTokens(best.text);
     if (tokens > tokensMax) break;
-    taken.push(best);
+    chosen.push(best);
     for (const word of best.words) weights.set(word, (weights.get(word) ?? 0) / 2);
   }
-  if (taken.length === 0) return undefined;
-  return taken
+  if (chosen.length === 0) return undefined;
+  return chosen
     .sort((first, second) => first.start - second.start)
     .map((sentence) => sentence.text)
     .join(' ');

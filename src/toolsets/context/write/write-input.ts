@@ -25,18 +25,25 @@ export const replacesInput = {
   replaces: z.int().min(1).optional().describe('Id of the entry that this one replaces.'),
 };
 
-type Given = Readonly<Record<string, unknown>>;
+type WriteArguments = Readonly<Record<string, unknown>>;
 
 /** The existing ids among those to be replaced. */
-export async function replacedEntries(entries: EntryStore, given: readonly Given[]): Promise<ReadonlySet<number>> {
-  const ids = given.flatMap(({ replaces }) => (isId(replaces) ? [replaces] : []));
+export async function replacedEntries(
+  entries: EntryStore,
+  items: readonly WriteArguments[],
+): Promise<ReadonlySet<number>> {
+  const ids = items.flatMap(({ replaces }) => (isId(replaces) ? [replaces] : []));
   const found = ids.length === 0 ? [] : await entries.get({ ids, images: false, textChars: 1 });
   return new Set(found.map(({ id }) => id));
 }
 
 /** Validates one entry, from a single call or a batch. Throws the first error. */
-export function parseNewEntry(given: Given, settings: WriteSettings, replaceable: ReadonlySet<number>): NewEntry {
-  const { thread_id: thread, source, text, metadata, tags, images } = given;
+export function parseNewEntry(
+  item: WriteArguments,
+  settings: WriteSettings,
+  replaceable: ReadonlySet<number>,
+): NewEntry {
+  const { thread_id: thread, source, text, metadata, tags, images } = item;
   if (typeof thread !== 'string' || thread === '') throw fault('Missing required field: thread_id');
   if (source !== 'user' && source !== 'agent') throw fault('Missing or invalid source (must be "user" or "agent")');
   if (typeof text !== 'string' || text === '') throw fault('Missing required field: text');
@@ -45,7 +52,7 @@ export function parseNewEntry(given: Given, settings: WriteSettings, replaceable
   checkBound(bounds.thread, thread.trim().length);
   checkText('thread_id', thread);
   const body = boundedText(text.trim());
-  const replaced = parseReplaced(given, replaceable);
+  const replaced = parseReplaced(item, replaceable);
   const own = present(metadata) ? parseMetadata('metadata', metadata) : undefined;
   return {
     threadId: thread.trim(),
@@ -59,8 +66,12 @@ export function parseNewEntry(given: Given, settings: WriteSettings, replaceable
   };
 }
 
-export function parseUpdate(given: Given, settings: WriteSettings, replaceable: ReadonlySet<number>): EntryUpdate {
-  const { context_id: id, text, metadata, metadata_patch: patch, tags, images } = given;
+export function parseUpdate(
+  item: WriteArguments,
+  settings: WriteSettings,
+  replaceable: ReadonlySet<number>,
+): EntryUpdate {
+  const { context_id: id, text, metadata, metadata_patch: patch, tags, images } = item;
   if (id === undefined || id === null) throw fault('Missing required field: context_id');
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0)
     throw fault('context_id must be a positive integer');
@@ -71,7 +82,7 @@ export function parseUpdate(given: Given, settings: WriteSettings, replaceable: 
       'Cannot use both metadata and metadata_patch parameters together. Use metadata for full replacement or metadata_patch for partial updates.',
     );
   }
-  const replaced = parseReplaced(given, replaceable);
+  const replaced = parseReplaced(item, replaceable);
   if (replaced === id) throw fault('replaces: an entry cannot replace itself');
   if (![text, metadata, patch, tags, images, replaced].some(present))
     throw fault('At least one field must be provided for update');
@@ -111,9 +122,9 @@ function boundedText(text: string): string {
   return text;
 }
 
-function parseMetadata(name: string, given: unknown): Metadata {
-  if (!isObject(given)) throw fault(`${name} must be an object`);
-  const metadata = { ...given };
+function parseMetadata(name: string, value: unknown): Metadata {
+  if (!isObject(value)) throw fault(`${name} must be an object`);
+  const metadata = { ...value };
   checkJson(name, metadata, bounds.metadata);
   checkBound(bounds.metadataJson, JSON.stringify(metadata).length, name);
   return metadata;
@@ -123,28 +134,28 @@ function replacing(metadata: Metadata, replaced: number | undefined): Metadata {
   return replaced === undefined ? metadata : withReplaced(metadata, replaced);
 }
 
-function isId(given: unknown): given is number {
-  return typeof given === 'number' && Number.isSafeInteger(given) && given > 0;
+function isId(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
 }
 
-function parseReplaced({ replaces }: Given, replaceable: ReadonlySet<number>): number | undefined {
+function parseReplaced({ replaces }: WriteArguments, replaceable: ReadonlySet<number>): number | undefined {
   if (!present(replaces)) return undefined;
   if (!isId(replaces)) throw fault('replaces must be a positive integer');
   if (!replaceable.has(replaces)) throw fault(`replaces: context entry with ID ${replaces} not found`);
   return replaces;
 }
 
-function parseTags(given: unknown): string[] {
-  if (!Array.isArray(given) || !given.every((tag) => typeof tag === 'string')) {
+function parseTags(value: unknown): string[] {
+  if (!Array.isArray(value) || !value.every((tag) => typeof tag === 'string')) {
     throw fault('tags must be a list of strings');
   }
-  for (const tag of given) checkText('a tag', tag);
-  return normaliseTags(given);
+  for (const tag of value) checkText('a tag', tag);
+  return normaliseTags(value);
 }
 
-function parseList(given: unknown, name: string): Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(given) || !given.every(isObject)) throw fault(`${name} must be a list of objects`);
-  return given;
+function parseList(value: unknown, name: string): Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(value) || !value.every(isObject)) throw fault(`${name} must be a list of objects`);
+  return value;
 }
 
 function present(value: unknown): boolean {

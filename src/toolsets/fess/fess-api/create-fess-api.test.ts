@@ -187,18 +187,18 @@ for (const version of ['15.4', '15.8'] as const) {
     test('a server that repeats searches with OR returns only results in the label', async (t) => {
       const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 5 });
       t.after(() => open.close());
-      const told: string[] = [];
-      const other = createFessApi({ ...client, baseUrl: open.url }, { onLoose: () => told.push('loose') });
+      const reported: string[] = [];
+      const other = createFessApi({ ...client, baseUrl: open.url }, { onLoose: () => reported.push('loose') });
       t.after(() => other.close());
       assert.equal(await other.detect(), version === '15.4' ? 'v1' : 'v2');
       assert.equal((await other.search({ label, query: 'test' })).total, 40);
       assert.equal((await other.search({ label, query: 'test' })).total, 40);
-      assert.deepEqual(told, []);
+      assert.deepEqual(reported, []);
       const found = await other.search({ label, query: 'hr zzzz' });
       assert.deepEqual([found.total, found.hits], [0, []]);
       assert.equal((await other.document(docOf(label).docId, label)).docId, docOf(label).docId);
       await assertFails(other.document(docOf('hr').docId, label), { code: 'resource_not_found' });
-      assert.deepEqual(told, ['loose']);
+      assert.deepEqual(reported, ['loose']);
     });
 
     test('a document of the label is found where the server searches again with OR', async (t) => {

@@ -115,14 +115,14 @@ describe('failures on the way to Fess', () => {
   });
 
   test('reuses connections, and replaces one that the server dropped', async () => {
-    const steady = createFessApi({ ...config, baseUrl: fess.url });
-    await steady.search({ label, query: 'test' });
+    const api = createFessApi({ ...config, baseUrl: fess.url });
+    await api.search({ label, query: 'test' });
     const open = fess.openSockets();
-    await steady.search({ label, query: 'test' });
+    await api.search({ label, query: 'test' });
     assert.equal(fess.openSockets(), open);
     fess.setFault({ kind: 'reset', times: 1 });
-    assert.equal((await steady.search({ label, query: 'test' })).total, 40);
-    steady.close();
+    assert.equal((await api.search({ label, query: 'test' })).total, 40);
+    api.close();
   });
 });
 

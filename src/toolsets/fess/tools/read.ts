@@ -31,10 +31,10 @@ export function createReadTool(documents: DocumentReader): Tool {
     }),
     async run({ docId, cursor }, call) {
       const { document, chunk, isTruncated } = await documents.readChunk(docId, cursor, call);
-      const { text, ...place } = chunk;
+      const { text, ...position } = chunk;
       const { title, url } = document;
       const origin: Origin = 'upstream';
-      return { doc_id: docId, title, url, text, origin, ...place, ...(isTruncated ? { truncated: true } : {}) };
+      return { doc_id: docId, title, url, text, origin, ...position, ...(isTruncated ? { truncated: true } : {}) };
     },
   });
 }

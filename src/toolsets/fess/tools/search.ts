@@ -108,7 +108,7 @@ const searchOutput = z.object({
 function oneOrMore(description: string) {
   return z
     .union([z.string(), z.array(z.string())])
-    .transform((given) => (typeof given === 'string' ? [given] : given))
+    .transform((value) => (typeof value === 'string' ? [value] : value))
     .optional()
     .describe(description);
 }
@@ -117,10 +117,10 @@ function oneOrMore(description: string) {
 function summary(hit: FessHit, includeFields: readonly string[] | undefined): { doc_id: string } {
   const { docId, title, url, digest, score, content, fields } = hit;
   const available: Record<string, unknown> = { title, url, digest, score, content, ...fields };
-  const kept = (includeFields ?? summaryFields).filter(
+  const names = (includeFields ?? summaryFields).filter(
     (name) => Object.hasOwn(available, name) && available[name] !== undefined,
   );
-  return { doc_id: docId, ...Object.fromEntries(kept.map((name) => [name, available[name]])) };
+  return { doc_id: docId, ...Object.fromEntries(names.map((name) => [name, available[name]])) };
 }
 
 /** Default fields: those that help to choose a result. Most others repeat these. */

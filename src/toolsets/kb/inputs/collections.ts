@@ -15,13 +15,13 @@ export function splitTags(tags: readonly string[]): { collection: string | null;
   };
 }
 
-export interface GivenTags {
+export interface TagArguments {
   collection?: string | undefined;
   tags?: readonly string[] | undefined;
 }
 
 /** Reads `collection` and `tags`; a `collection:` tag means the same as the argument. */
-export function readTags({ collection, tags = [] }: GivenTags): { collection: string | undefined; tags: string[] } {
+export function readTags({ collection, tags = [] }: TagArguments): { collection: string | undefined; tags: string[] } {
   const named = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
   const [first, ...others] = new Set(named);
   if (others.length > 0) {
@@ -37,15 +37,15 @@ export function readTags({ collection, tags = [] }: GivenTags): { collection: st
 }
 
 /** Tags to store, collection first. `allowed`: the collections of a restricted caller. */
-export function tagsToStore(given: GivenTags, allowed?: readonly string[]): string[] {
-  const { collection = allowed?.[0] ?? defaultCollection, tags } = readTags(given);
+export function tagsToStore(tagArguments: TagArguments, allowed?: readonly string[]): string[] {
+  const { collection = allowed?.[0] ?? defaultCollection, tags } = readTags(tagArguments);
   if (allowed?.includes(collection) === false) throw outsideCollections(allowed);
   return [collectionTag(collection), ...tags];
 }
 
 /** Tags to filter by; without a collection, all collections match. */
-export function tagsToMatch(given: GivenTags): string[] | undefined {
-  const { collection, tags } = readTags(given);
+export function tagsToMatch(tagArguments: TagArguments): string[] | undefined {
+  const { collection, tags } = readTags(tagArguments);
   const all = [...tags, ...(collection === undefined ? [] : [collectionTag(collection)])];
   return all.length === 0 ? undefined : all;
 }

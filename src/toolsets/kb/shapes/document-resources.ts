@@ -64,13 +64,13 @@ export function createDocumentResources(
     },
     async read({ uri, cursor }, { signal }) {
       const id = idOf(uri);
-      const place = cursor === undefined ? beginning : readCursors.read(cursor);
-      const first = place.at;
+      const position = cursor === undefined ? beginning : readCursors.read(cursor);
+      const first = position.at;
       const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
       const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
       // Normalizes the engine's hash, whatever its format.
       const marks = [String(id), hash('sha256', document.content_hash ?? '')];
-      checkSameText(place, marks);
+      checkSameText(position, marks);
       const shown = readable(chunks);
       const { uri: own, ...meta } = showDocument(document);
       const isMore = shown.length < chunks.length || left !== undefined;

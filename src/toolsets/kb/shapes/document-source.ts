@@ -28,12 +28,12 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
       const words = plainQuery(query);
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {
-        const { document_id: id, chunk_id: chunkId, chunk_metadata: place } = hit;
+        const { document_id: id, chunk_id: chunkId, chunk_metadata: metadata } = hit;
         // If the engine doesn't report the document, hits are identified by chunk.
         const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
         if (hits.has(uri)) continue;
         const { collection, tags: ownTags } = splitTags(hit.tags);
-        const inside = [place.page === undefined ? undefined : `page ${place.page}`, place.section_header];
+        const inside = [metadata.page === undefined ? undefined : `page ${metadata.page}`, metadata.section_header];
         const where = [collection === null ? undefined : `in ${collection}`, ...inside];
         const snippet = makeSnippet(hit.text, words);
         hits.set(uri, {
@@ -54,7 +54,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
             query,
             text: `${hit.title}\n${hit.text}`,
             passage: hit.text,
-            place: where.filter((part) => part !== undefined).join(', ') || undefined,
+            location: where.filter((part) => part !== undefined).join(', ') || undefined,
             relevance: hit.relevance,
           }),
           ...scoresOf(hit),

@@ -4,8 +4,8 @@ import { estimateTokens } from '../../../answers/token-estimate.ts';
 import type { EngineChunk } from '../../../engine/engine.ts';
 import { outlineOf } from './outline.ts';
 
-function chunksAt(...places: EngineChunk['chunk_metadata'][]): EngineChunk[] {
-  return places.map((place, index) => ({ id: index, chunk_index: index, text: 'x', chunk_metadata: place }));
+function chunksAt(...list: EngineChunk['chunk_metadata'][]): EngineChunk[] {
+  return list.map((metadata, index) => ({ id: index, chunk_index: index, text: 'x', chunk_metadata: metadata }));
 }
 
 test('an entry for each new page and each new heading', () => {

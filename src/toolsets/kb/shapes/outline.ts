@@ -38,10 +38,10 @@ function isAffordable(entries: readonly OutlineEntry[], budget: number): boolean
 function entriesOf(chunks: readonly PlacedChunk[], depth: number, everyPage: boolean): OutlineEntry[] {
   const entries: OutlineEntry[] = [];
   let before: { page?: number | undefined; heading?: string | undefined } = {};
-  for (const { chunk_index, chunk_metadata: place } of chunks) {
+  for (const { chunk_index, chunk_metadata: metadata } of chunks) {
     // Another engine may send anything here.
-    const page = typeof place.page === 'number' ? place.page : undefined;
-    const path = typeof place.section_header === 'string' ? place.section_header : undefined;
+    const page = typeof metadata.page === 'number' ? metadata.page : undefined;
+    const path = typeof metadata.section_header === 'string' ? metadata.section_header : undefined;
     const heading = path?.split(' > ', depth).join(' > ').slice(0, headingCharsMax);
     const isNew = heading !== undefined && heading !== before.heading;
     if (isNew || (everyPage && page !== undefined && page !== before.page)) {

@@ -64,8 +64,8 @@ export async function checkCollection(
   const names = known.collections.tags.map(({ tag }) => collectionOf(tag));
   if (names.includes(collection)) return;
   if (names.length < total) {
-    const within = { tags: [collectionTag(collection)], limit: 1 };
-    const found = await engine.documents(within, options).catch(() => undefined);
+    const query = { tags: [collectionTag(collection)], limit: 1 };
+    const found = await engine.documents(query, options).catch(() => undefined);
     options.signal?.throwIfAborted();
     if (found?.total !== 0) return;
   }

@@ -34,8 +34,8 @@ export function showHit(hit: EngineHit) {
 /** Page, section or lines; notes have no useful lines. */
 function placeField({ doc_type: type, chunk_metadata: metadata }: EngineHit) {
   const { line_start: _start, line_end: _end, ...rest } = metadata;
-  const place = type === 'note' ? rest : metadata;
-  return Object.keys(place).length === 0 ? {} : { chunk_metadata: place };
+  const shown = type === 'note' ? rest : metadata;
+  return Object.keys(shown).length === 0 ? {} : { chunk_metadata: shown };
 }
 
 /** Fields for `explain` and for a later `verify`. */
@@ -132,8 +132,8 @@ function hintToMove(wanted: readonly string[], existing: EngineDocument | undefi
   if (existing === undefined) return '';
   const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];
   if (from === to || to === null) return '';
-  const place = from === null ? 'in no collection' : `in the collection ${from}`;
-  return ` It is ${place}; kb_set_collection moves it to ${to}.`;
+  const location = from === null ? 'in no collection' : `in the collection ${from}`;
+  return ` It is ${location}; kb_set_collection moves it to ${to}.`;
 }
 
 /** For `duplicate`, document_id or job_id names the existing content. */

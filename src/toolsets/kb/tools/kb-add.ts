@@ -41,11 +41,11 @@ export function createKbAddTool(
     }),
     output: outcomeOutput,
     lasting: createLastingIngestion(engine),
-    async run({ text, path, url, mode, title, ...given }, call) {
+    async run({ text, path, url, mode, title, ...tagArguments }, call) {
       if ([text, path, url].filter((each) => each !== undefined).length !== 1) {
         throw new CarrelError('invalid_arguments', 'Give exactly one of text, path and url.');
       }
-      const filing = { title, tags: tagsToStore(given, allowed) };
+      const filing = { title, tags: tagsToStore(tagArguments, allowed) };
       if (url !== undefined) {
         return addAddress(sources, { url, ...filing, ...(mode === undefined ? {} : { [mode]: true }) });
       }

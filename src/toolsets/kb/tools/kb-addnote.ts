@@ -20,8 +20,8 @@ export function createKbAddnoteTool(
     input: z.object({ text: noteInput, ...filingInput }),
     output: outcomeOutput,
     lasting: createLastingIngestion(engine),
-    async run({ text, title, source_path, ...given }, { signal }) {
-      const tags = tagsToStore(given, allowed);
+    async run({ text, title, source_path, ...tagArguments }, { signal }) {
+      const tags = tagsToStore(tagArguments, allowed);
       const outcome = await engine.submit({ note: text, title, tags, source_path }, { signal });
       return describeOutcome(engine, outcome, tags, { signal });
     },

@@ -14,8 +14,8 @@ export function createKbBulkSetTagsTool(engine: Pick<Engine, 'bulkSetTags' | 'bu
     idempotent: true,
     input: z.object({ ...selectionInput, set_tags: tagListInput, set_collection: collectionInput.optional() }),
     output: bulkOutput,
-    async run({ set_tags: given, set_collection: named, ...selection }, { signal }) {
-      const { collection, tags } = readTags({ collection: named, tags: given });
+    async run({ set_tags: newTags, set_collection: named, ...selection }, { signal }) {
+      const { collection, tags } = readTags({ collection: named, tags: newTags });
       const chosen = readSelection(selection);
       if (collection !== undefined) {
         return showBulk(await engine.bulkSetTags(chosen, [collectionTag(collection), ...tags], { signal }));

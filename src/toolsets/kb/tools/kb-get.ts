@@ -18,7 +18,7 @@ const budgetDefault = 8_000;
 /** Share of the budget for the outline. */
 const outlineShare = 0.25;
 /** Enough tokens for the start of any chunk, so that every call makes progress. */
-const roomMin = 200;
+const tokensMin = 200;
 const documentsMax = 100;
 
 export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>): Tool {
@@ -41,7 +41,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       if ((id === undefined) === (sourcePath === undefined)) {
         throw new CarrelError('invalid_arguments', 'Give either document_id or source_path.');
       }
-      if (id !== undefined) return getOne(engine, id, { ...page, room: answerRoom(call) }, { signal });
+      if (id !== undefined) return getOne(engine, id, { ...page, bytesMax: answerRoom(call) }, { signal });
       const request = { source_path: sourcePath, limit: documentsMax };
       const { documents, total } = await engine.documents(request, { signal });
       const shown = withinBudget(documents.map(showDocument), page.budget_tokens);
@@ -64,20 +64,20 @@ interface Page {
   max_chunks: number;
   budget_tokens: number;
   /** Max bytes for outline and chunks. */
-  room: number;
+  bytesMax: number;
 }
 
 async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, options: EngineCall) {
-  const part = await engine.document(id, { ...options, first_chunk: page.first_chunk, bytesMax: page.room });
+  const part = await engine.document(id, { ...options, first_chunk: page.first_chunk, bytesMax: page.bytesMax });
   const { chunks, chunks_left: beyond = 0, ...document } = part;
   const head = showDocument({ ...document, chunk_count: document.chunk_count ?? chunks.length });
-  const room = page.budget_tokens - estimateTokens(JSON.stringify(head));
-  const isWhole = beyond === 0 && fitBudget(chunks, room, shapeFor(id)).items.length === chunks.length;
+  const tokensLeft = page.budget_tokens - estimateTokens(JSON.stringify(head));
+  const isWhole = beyond === 0 && fitBudget(chunks, tokensLeft, shapeFor(id)).items.length === chunks.length;
   const isLong = page.first_chunk === 0 && !isWhole;
   const outline = isLong ? outlineOf(await placesIn(engine, part, options), page.budget_tokens * outlineShare) : [];
-  const left = Math.max(roomMin, room - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))));
+  const left = Math.max(tokensMin, tokensLeft - (outline.length === 0 ? 0 : estimateTokens(JSON.stringify(outline))));
 
-  const wanted = fitItems(chunks.slice(0, page.max_chunks), page.room - wireBytes(outline, 2));
+  const wanted = fitItems(chunks.slice(0, page.max_chunks), page.bytesMax - wireBytes(outline, 2));
   const { items, report } = fitBudget(wanted, left, shapeFor(id));
   const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
   // Prefer whole chunks; only one that is too long by itself is cut.
@@ -108,11 +108,11 @@ async function placesIn(
   part: EngineDocumentWithChunks,
   options: EngineCall,
 ): Promise<PlacedChunk[]> {
-  const places: PlacedChunk[] = [...part.chunks];
+  const located: PlacedChunk[] = [...part.chunks];
   for await (const { chunks } of partsAfter(engine, part, options)) {
-    places.push(...chunks.map(({ chunk_index, chunk_metadata }) => ({ chunk_index, chunk_metadata })));
+    located.push(...chunks.map(({ chunk_index, chunk_metadata }) => ({ chunk_index, chunk_metadata })));
   }
-  return places;
+  return located;
 }
 
 function shapeFor(documentId: number): Budgeted<EngineChunk, number | string> {

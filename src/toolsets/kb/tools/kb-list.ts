@@ -18,7 +18,7 @@ const namesMax = 200;
 /** Tags contain no commas. */
 const tagInput = z
   .string()
-  .transform((given) => given.split(',').filter((tag) => tag.trim() !== ''))
+  .transform((list) => list.split(',').filter((tag) => tag.trim() !== ''))
   .pipe(tagListInput);
 
 const listInput = z.object({

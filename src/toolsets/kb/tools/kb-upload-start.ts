@@ -54,8 +54,8 @@ export function createKbUploadStartTool(
         }
         return start(config, uploads, { filename, total_size, ...filing }, call);
       }
-      const { title, doc_type, source_path, ...given } = filing;
-      const tags = tagsToStore(given, config.collections);
+      const { title, doc_type, source_path, ...tagArguments } = filing;
+      const tags = tagsToStore(tagArguments, config.collections);
       const file = { path, filename, title, tags, doc_type, source_path };
       return describeOutcome(engine, await submitPath(engine, config.paths, file, call), tags, call);
     },
@@ -69,10 +69,10 @@ type Starting = z.output<z.ZodObject<typeof more>> & { filename: string; total_s
 async function start(
   config: UploadStartConfig,
   uploads: Pick<Uploads, 'start'>,
-  { filename, total_size, title, doc_type, source_path, ...given }: Starting,
+  { filename, total_size, title, doc_type, source_path, ...tagArguments }: Starting,
   { caller }: Call,
 ) {
-  const tags = tagsToStore(given, config.collections);
+  const tags = tagsToStore(tagArguments, config.collections);
   const docType = readDocType(doc_type);
   const upload = { filename, totalSize: total_size, tags, title, docType, sourcePath: source_path };
   const { id, secret } = await uploads.start(upload, caller.id);

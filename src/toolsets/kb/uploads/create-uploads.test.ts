@@ -26,7 +26,7 @@ interface Fixture {
   uploads: Uploads;
   folder: string;
   /** The files submitted to the engine. */
-  taken: { submission: Submission; bytes: Buffer }[];
+  submitted: { submission: Submission; bytes: Buffer }[];
   /** Moves the monotonic clock on. */
   pass(ms: number): void;
   /** Makes the next submission fail. */
@@ -39,7 +39,7 @@ function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (stagi
   const folder = makeFolder(t);
   let now = 1_000;
   let refusal: Error | undefined;
-  const taken: Fixture['taken'] = [];
+  const submitted: Fixture['submitted'] = [];
   const engine: Pick<Engine, 'submit'> = {
     async submit(submission): Promise<SubmitOutcome> {
       assert.ok('content' in submission);
@@ -52,8 +52,8 @@ function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (stagi
         }
         parts.push(part);
       }
-      taken.push({ submission, bytes: Buffer.concat(parts) });
-      return { accepted: true, job_id: taken.length, status: 'queued', filename: submission.filename };
+      submitted.push({ submission, bytes: Buffer.concat(parts) });
+      return { accepted: true, job_id: submitted.length, status: 'queued', filename: submission.filename };
     },
   };
   const make = (more: Partial<UploadsConfig> = {}): Uploads => {
@@ -68,7 +68,7 @@ function open(t: TestContext, config: Partial<UploadsConfig> = {}, wrap = (stagi
   return {
     uploads: make(),
     folder,
-    taken,
+    submitted,
     pass: (ms) => {
       now += ms;
     },
@@ -96,7 +96,7 @@ async function fails(work: Promise<unknown>, code: ErrorCode): Promise<CarrelErr
 }
 
 test('chunks in any order and at the same time become one file, handed over once (003 Finish an upload)', async (t) => {
-  const { uploads, taken, folder } = open(t);
+  const { uploads, submitted, folder } = open(t);
   const { id } = await uploads.start(file(26), 'me');
   const bytes = Buffer.from('abcdefghijklmnopqrstuvwxyz');
   const order = [5, 0, 12, 1, 11, 2, 10, 3, 9, 4, 8, 6, 7];
@@ -109,21 +109,21 @@ test('chunks in any order and at the same time become one file, handed over once
     [{ accepted: true, job_id: 1, status: 'queued', filename: 'a.txt' }, ['collection:documents']],
   );
   assert.deepEqual(await uploads.finish(id, call()), first);
-  assert.equal(taken.length, 1);
-  assert.equal(taken[0]?.bytes.toString(), bytes.toString());
+  assert.equal(submitted.length, 1);
+  assert.equal(submitted[0]?.bytes.toString(), bytes.toString());
   assert.deepEqual(readdirSync(join(folder, id)), ['manifest.json']);
 });
 
 test('finishing twice at the same time hands over once', async (t) => {
-  const { uploads, taken } = open(t);
+  const { uploads, submitted } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
   const [one, other] = await Promise.all([uploads.finish(id, call()), uploads.finish(id, call())]);
-  assert.deepEqual([one.outcome, taken.length], [other.outcome, 1]);
+  assert.deepEqual([one.outcome, submitted.length], [other.outcome, 1]);
 });
 
 test('the same chunk again is harmless, other bytes under its index are not (contract §6)', async (t) => {
-  const { uploads, taken } = open(t);
+  const { uploads, submitted } = open(t);
   const { id } = await uploads.start(file(6), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
   const again = await uploads.addChunk(id, 0, Buffer.from('abc'), call());
@@ -132,7 +132,7 @@ test('the same chunk again is harmless, other bytes under its index are not (con
   await fails(uploads.addChunk(id, 0, Buffer.from('ab'), call()), 'upload_conflict');
   await uploads.addChunk(id, 1, Buffer.from('def'), call());
   await uploads.finish(id, call());
-  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+  assert.equal(submitted[0]?.bytes.toString(), 'abcdef');
 });
 
 test('finish names missing chunks, and succeeds once they arrive', async (t) => {
@@ -171,13 +171,13 @@ test('never more bytes than were announced, nor than one upload may have', async
 });
 
 test('a hand-over that fails keeps everything, so that finish can be repeated', async (t) => {
-  const { uploads, taken, refuse } = open(t);
+  const { uploads, submitted, refuse } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
   refuse(new CarrelError('engine_unreachable', 'gone'));
   await fails(uploads.finish(id, call()), 'engine_unreachable');
   await uploads.finish(id, call());
-  assert.equal(taken[0]?.bytes.toString(), 'abc');
+  assert.equal(submitted[0]?.bytes.toString(), 'abc');
 });
 
 test('an upload belongs to who started it; others learn nothing', async (t) => {
@@ -226,7 +226,7 @@ test('calls at the same time cannot share the last room', async (t) => {
 });
 
 test('a restart loses nothing where uploads are kept', async (t) => {
-  const { uploads, again, taken } = open(t);
+  const { uploads, again, submitted } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   await uploads.addChunk(id, 1, Buffer.from('def'), call());
   const later = again();
@@ -236,9 +236,9 @@ test('a restart loses nothing where uploads are kept', async (t) => {
   assert.deepEqual((await fails(later.finish(id, call()), 'upload_incomplete')).data['missing_chunks'], [0]);
   await later.addChunk(id, 0, Buffer.from('abc'), call());
   const { outcome } = await later.finish(id, call());
-  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+  assert.equal(submitted[0]?.bytes.toString(), 'abcdef');
   assert.deepEqual((await again().finish(id, call())).outcome, outcome);
-  assert.equal(taken.length, 1);
+  assert.equal(submitted.length, 1);
 });
 
 test('uploads of an earlier process count against quotas until finished or idle', async (t) => {
@@ -298,7 +298,7 @@ test('ignores a damaged manifest', async (t) => {
 
 test('reports a full disk, and keeps what was stored', async (t) => {
   let isFull = false;
-  const { uploads, taken } = open(t, {}, (staging) => ({
+  const { uploads, submitted } = open(t, {}, (staging) => ({
     ...staging,
     writeChunk: (id, index, content) =>
       isFull ? staging.writeChunk(id, index, fullDisk()) : staging.writeChunk(id, index, content),
@@ -310,11 +310,11 @@ test('reports a full disk, and keeps what was stored', async (t) => {
   isFull = false;
   assert.deepEqual((await uploads.addChunk(id, 1, Buffer.from('def'), call())).receivedBytes, 6);
   await uploads.finish(id, call());
-  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+  assert.equal(submitted[0]?.bytes.toString(), 'abcdef');
 });
 
 test('the address for bytes takes exactly total_size, once, from who has the secret', async (t) => {
-  const { uploads, taken, pass } = open(t);
+  const { uploads, submitted, pass } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   const { signal } = call();
   const put = (text: string, token = secret, length: number | undefined = undefined) =>
@@ -329,7 +329,7 @@ test('the address for bytes takes exactly total_size, once, from who has the sec
   await fails(put('abcdef'), 'upload_conflict');
   await uploads.finish(id, call());
   await fails(put('abcdef'), 'upload_conflict');
-  assert.equal(taken[0]?.bytes.toString(), 'abcdef');
+  assert.equal(submitted[0]?.bytes.toString(), 'abcdef');
   pass(10 * minute);
   await fails(put('abcdef'), 'upload_not_found');
 });
@@ -338,15 +338,15 @@ test('while bytes arrive at the address nothing else may change the upload, and 
   const { uploads, pass } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   const gate = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const slow = async function* () {
     yield Buffer.from('abc');
-    begun.resolve();
+    started.resolve();
     await gate.promise;
     yield Buffer.from('def');
   };
   const receiving = uploads.receive(id, secret, { content: slow(), length: 6 }, call().signal);
-  await begun.promise;
+  await started.promise;
   pass(20 * minute);
   await fails(uploads.addChunk(id, 0, Buffer.from('abc'), call()), 'upload_conflict');
   await fails(uploads.finish(id, call()), 'upload_conflict');

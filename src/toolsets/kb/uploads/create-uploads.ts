@@ -35,7 +35,7 @@ export interface Receipt {
 /** Chunked uploads to the engine. Acknowledged chunks are kept until submission or expiry. */
 export interface Uploads {
   /** `secret` is the last part of the upload_url. */
-  start(given: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
+  start(request: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
   addChunk(id: string, index: number, bytes: Uint8Array, call: Call): Promise<Receipt>;
   /** Receives the whole file in one request from the secret's holder. Works once. */
   receive(id: string, secret: string, body: Body, signal: AbortSignal): Promise<Receipt>;
@@ -176,8 +176,8 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   ).unref();
 
   return {
-    async start(given, callerId) {
-      const { totalSize } = given;
+    async start(request, callerId) {
+      const { totalSize } = request;
       if (totalSize > config.bytesMax) {
         throw new CarrelError('upload_too_large', `total_size must be at most ${config.bytesMax} bytes.`, {
           data: { total_size: totalSize, bytes_max: config.bytesMax },
@@ -192,7 +192,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       );
       checkQuotas(config, open, { totalSize, callerId });
       const secret = randomBytes(32).toString('base64url');
-      const manifest = { ...given, id: randomUUID(), caller: callerId, secretHash: hashOf(secret).toString('hex') };
+      const manifest = { ...request, id: randomUUID(), caller: callerId, secretHash: hashOf(secret).toString('hex') };
       const upload = createUpload(manifest, new Map(), clock());
       uploads.set(manifest.id, upload);
       try {

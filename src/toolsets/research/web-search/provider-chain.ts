@@ -93,13 +93,13 @@ interface Link {
   backOff: BackOff;
 }
 
-const places = { ready: 0, resting: 1, closed: 2 };
+const ranks = { ready: 0, resting: 1, closed: 2 };
 
 /** The preferred provider first, then the others. Resting and closed ones come last. */
 function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean): Link[] {
   const isFirst = ({ provider }: Link): boolean => provider.name === first;
   const line = [...links.filter(isFirst), ...(fallback ? links.filter((link) => !isFirst(link)) : [])];
-  return line.toSorted((a, b) => places[a.backOff.readiness()] - places[b.backOff.readiness()]);
+  return line.toSorted((a, b) => ranks[a.backOff.readiness()] - ranks[b.backOff.readiness()]);
 }
 
 async function ask(

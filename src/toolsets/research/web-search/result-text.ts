@@ -36,16 +36,16 @@ export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: n
 }
 
 /** The URL as written if harmless, else normalized; undefined if not a web address. */
-export function webAddress(given: unknown): string | undefined {
-  if (typeof given !== 'string' || given.length > urlCharsMax) return undefined;
-  const url = URL.parse(given);
+export function webAddress(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length > urlCharsMax) return undefined;
+  const url = URL.parse(value);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return undefined;
-  return /^[!-~]+$/.test(given) ? given : url.href;
+  return /^[!-~]+$/.test(value) ? value : url.href;
 }
 
-export function resultText(given: unknown, form: TextForm, charsMax: number): string {
-  if (typeof given !== 'string') return '';
-  const text = form === 'html' ? markupText(given) : given.slice(0, plainCharsMax).replace(commonMarkup, ' ');
+export function resultText(value: unknown, form: TextForm, charsMax: number): string {
+  if (typeof value !== 'string') return '';
+  const text = form === 'html' ? markupText(value) : value.slice(0, plainCharsMax).replace(commonMarkup, ' ');
   return shorten(oneLine(cleanText(text)).toWellFormed(), charsMax);
 }
 

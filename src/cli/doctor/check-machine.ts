@@ -68,15 +68,15 @@ function existingAbove(path: string): string {
 
 export function checkPort(config: Config): Promise<Check> {
   const { host, port } = config.of(httpSlice);
-  const place = `${host}:${port}`;
+  const address = `${host}:${port}`;
   return new Promise((resolve) => {
     const probe = createServer();
     probe.once('error', async (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE' && (await isCarrel(host, port))) {
-        resolve({ name: 'port', ok: true, found: `${place} is used by a running Carrel` });
+        resolve({ name: 'port', ok: true, found: `${address} is used by a running Carrel` });
         return;
       }
-      const found = error.code === 'EADDRINUSE' ? `${place} is in use` : `cannot listen on ${place}`;
+      const found = error.code === 'EADDRINUSE' ? `${address} is in use` : `cannot listen on ${address}`;
       resolve({
         name: 'port',
         ok: false,
@@ -84,7 +84,7 @@ export function checkPort(config: Config): Promise<Check> {
         remedy: 'choose another with --port, or stop the program that uses it',
       });
     });
-    probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${place} is free` })));
+    probe.listen(port, host, () => probe.close(() => resolve({ name: 'port', ok: true, found: `${address} is free` })));
   });
 }
 

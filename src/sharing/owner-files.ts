@@ -7,7 +7,7 @@ import { isObject } from '../base/json.ts';
 import { makeFolder } from '../base/make-folder.ts';
 
 /** Where to find the owner. */
-export interface OwnerPlace {
+export interface OwnerFiles {
   readonly folder: string;
   /** File with the owner's identity, address and secret. */
   readonly announcement: string;
@@ -38,7 +38,7 @@ export function ownerFolder(dataDir: string, env: Readonly<Record<string, string
   return runtimeDir ? join(runtimeDir, 'carrel') : join(tmpdir(), `carrel-${process.getuid?.()}`);
 }
 
-export function ownerPlace(folder: string, processKey: string): OwnerPlace {
+export function ownerFiles(folder: string, processKey: string): OwnerFiles {
   const name = processKey.slice(0, keyChars);
   return { folder, announcement: join(folder, `${name}.json`) };
 }
@@ -81,12 +81,12 @@ export function announcedOwners(folder: string): { file: string; announcement: A
 
 /** Creates the folder, a socket path and a secret for this process. */
 export function prepareAnnouncement(
-  place: OwnerPlace,
+  files: OwnerFiles,
   about: Pick<Announcement, 'role' | 'version' | 'commandKey'>,
 ): Announcement {
-  makeFolder(place.folder);
-  if (isPrivateFolder(place.folder) !== true) throw new Error(`${place.folder} is not private`);
-  const socket = place.announcement.replace(/\.json$/, `-${process.pid}.sock`);
+  makeFolder(files.folder);
+  if (isPrivateFolder(files.folder) !== true) throw new Error(`${files.folder} is not private`);
+  const socket = files.announcement.replace(/\.json$/, `-${process.pid}.sock`);
   if (Buffer.byteLength(socket) > socketPathBytesMax) throw new Error(`${socket} is too long`);
   // Left by a killed process with the same pid.
   rmSync(socket, { force: true });
@@ -100,25 +100,25 @@ export function prepareAnnouncement(
 }
 
 /** Returns false if another live owner was faster. */
-export async function announce(place: OwnerPlace, announcement: Announcement): Promise<boolean> {
-  const draft = `${place.announcement}.${process.pid}`;
+export async function announce(files: OwnerFiles, announcement: Announcement): Promise<boolean> {
+  const draft = `${files.announcement}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(announcement), { mode: 0o600 });
   try {
-    linkSync(draft, place.announcement);
+    linkSync(draft, files.announcement);
     return true;
   } catch {
-    const other = readAnnouncement(place.announcement);
+    const other = readAnnouncement(files.announcement);
     if (other !== undefined && (await isListening(other.socket))) return false;
     // If two processes replace a dead owner at once, both serve; the replaced one until its clients leave.
-    renameSync(draft, place.announcement);
+    renameSync(draft, files.announcement);
     return true;
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-export function withdraw(place: OwnerPlace, { socket }: Announcement): void {
-  if (readAnnouncement(place.announcement)?.socket === socket) rmSync(place.announcement, { force: true });
+export function withdraw(files: OwnerFiles, { socket }: Announcement): void {
+  if (readAnnouncement(files.announcement)?.socket === socket) rmSync(files.announcement, { force: true });
   rmSync(socket, { force: true });
 }
 

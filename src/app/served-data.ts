@@ -1,15 +1,15 @@
 import type { Config } from '../config/load.ts';
-import type { ServedPlace } from '../sharing/frames.ts';
+import type { ServedData } from '../sharing/frames.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { kbSlice } from '../toolsets/kb/kb-slice.ts';
-import { storagePlace } from './configured-storage.ts';
+import { storageLocation } from './configured-storage.ts';
 
 /** Describes, for people, where the answers of `carrel serve` come from. */
-export function servedPlace(config: Config): ServedPlace {
+export function servedData(config: Config): ServedData {
   const { engineUrl } = config.of(kbSlice);
-  const place = storagePlace(config.of(storageSlice), config.dataDir);
+  const location = storageLocation(config.of(storageSlice), config.dataDir);
   return {
-    database: place.backend === 'sqlite' ? place.path : `PostgreSQL, ${withoutCredentials(place.url)}`,
+    database: location.backend === 'sqlite' ? location.path : `PostgreSQL, ${withoutCredentials(location.url)}`,
     engine: engineUrl && withoutCredentials(engineUrl),
   };
 }
