@@ -39,7 +39,7 @@ test('releases opened parts when another part or the user fails to open', async 
   }
 });
 
-test('closing gives everything back', async () => {
+test('closing releases everything', async () => {
   const shared = partsWithoutDatabase();
   const { extractor, close } = await withParts(shared, async (parts, giveBack) => ({
     extractor: await parts.extractor(),

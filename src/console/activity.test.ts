@@ -15,7 +15,7 @@ const call = (at: number, more: object = {}) => ({
   ...more,
 });
 
-test('calls are counted by intervals and by tool; intervals without calls are there too', () => {
+test('counts calls by interval and by tool, and includes empty intervals', () => {
   const activity = createActivity();
   const start = 1_000 * 10 * minute;
   activity.record(call(start));
@@ -34,7 +34,7 @@ test('calls are counted by intervals and by tool; intervals without calls are th
   assert.deepEqual(activity.byTool()[0], { tool: 'find', calls: 2, failures: 1, msMean: 20, tokens: 10 });
 });
 
-test('the queue is as long as it was at its longest, the storage as it was last, and unknown where nobody looked', () => {
+test('an interval has the longest queue and the last storage size, or neither if nothing was sampled', () => {
   const activity = createActivity();
   const start = 1_000 * 10 * minute;
   for (const [at, queue, storageBytes] of [
@@ -47,7 +47,7 @@ test('the queue is as long as it was at its longest, the storage as it was last,
   assert.deepEqual([before?.queue, now?.queue, now?.storageBytes], [undefined, 9, 30]);
 });
 
-test('it stays small however many calls there are, and keeps the newest', () => {
+test('keeps a bounded number of calls, the newest', () => {
   const activity = createActivity();
   for (let index = 0; index < 50_000; index += 1) activity.record(call(index * minute, { tokens: index }));
   assert.equal(activity.latest().length, 500);

@@ -5,7 +5,7 @@ import { createClients } from './clients.ts';
 const editor = { name: 'editor', version: '2', transport: 'http', caller: '127.0.0.1' } as const;
 const ok = (at: number) => ({ tool: 'find', failed: false, at });
 
-test('a client is listed once, however often it connects, with what it called and whether it is there', () => {
+test('lists a client once, with its calls and whether it is connected', () => {
   const clients = createClients();
   const leave = [clients.connected(editor, 10), clients.connected(editor, 20)];
   clients.called(editor, ok(30));
@@ -25,7 +25,7 @@ test('a client is listed once, however often it connects, with what it called an
   );
 });
 
-test('it stays small, and forgets those that are connected last', () => {
+test('is bounded, and forgets connected clients last', () => {
   const clients = createClients();
   clients.connected(editor, 0);
   for (let index = 1; index <= 1_000; index += 1) clients.called({ ...editor, name: `script ${index}` }, ok(index));

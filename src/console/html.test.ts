@@ -11,6 +11,6 @@ test('values are text, in markup and in attributes; markup made by html stays ma
   );
 });
 
-test('characters that turn the direction of what follows, or hide it, are shown as boxes', () => {
+test('shows bidirectional and invisible characters as boxes', () => {
   assert.equal(html`${'invoice\u202efdp.exe\u0000\n'}`.markup, 'invoice□fdp.exe□\n');
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createPace } from './pace.ts';
 
-test('the pace of the last minute tells how long the rest takes; without a second look it is not known', () => {
+test('estimates the remaining time from the last minute; a single sample gives no estimate', () => {
   const pace = createPace();
   assert.deepEqual(pace.of({ at: 0, waiting: 100, finished: 0, unembedded: 0 }), {});
   assert.deepEqual(pace.of({ at: 30_000, waiting: 80, finished: 20, unembedded: 50 }), {
@@ -13,7 +13,7 @@ test('the pace of the last minute tells how long the rest takes; without a secon
   assert.deepEqual(pace.of({ at: 85_000, waiting: 80, finished: 20, unembedded: 50 }), {});
 });
 
-test('passages have a pace while no file adds to them', () => {
+test('estimates the pace of passages while no file adds any', () => {
   const pace = createPace();
   pace.of({ at: 0, waiting: 1, finished: 0, unembedded: 0 });
   pace.of({ at: 1_000, waiting: 0, finished: 1, unembedded: 400 });

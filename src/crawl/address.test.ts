@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { countingPattern, isMedia, normalise } from './address.ts';
 import { createScope } from './scope.ts';
 
-test('one page has one address, without fragments, tracking and session ids', () => {
+test('normalises an address: no fragment, tracking or session id', () => {
   const same: [string, string | undefined][] = [
     ['https://Example.org:443/a?b=1&utm_source=x&fbclid=2#part', 'https://example.org/a?b=1'],
     ['https://example.org/a;jsessionid=12AB/b?PHPSESSID=9', 'https://example.org/a/b'],
@@ -17,7 +17,7 @@ test('one page has one address, without fragments, tracking and session ids', ()
   assert.ok(isMedia('https://example.org/logo.PNG?v=2') && !isMedia('https://example.org/report.pdf'));
 });
 
-test('addresses that count have one pattern, articles with a number have none', () => {
+test('recognises the pattern of numbered pages, but not of articles with a number', () => {
   const months = ['https://example.org/cal?month=2031-07', 'https://example.org/cal?month=2031-08'].map(
     countingPattern,
   );
@@ -27,7 +27,7 @@ test('addresses that count have one pattern, articles with a number have none', 
   assert.notEqual(countingPattern(`https://example.org/s/${'0a'.repeat(16)}/`), undefined);
 });
 
-test('a source has what is below its folder, or what its patterns include', () => {
+test('a source covers its folder, or what its patterns include', () => {
   const settings = { follows: true, depth: 3, pages: 10, exclude: [], refreshHours: null };
   const below = createScope('https://example.org/guide/intro.html', { ...settings, include: [] });
   assert.ok(below('https://example.org/guide/deep/page.html'));

@@ -45,7 +45,7 @@ test('robots.txt is matched by our name, and fetched once for all processes', as
   assert.deepEqual(asked, ['/robots.txt']);
 });
 
-test('a second passes between two requests, also of two processes, unless the host is our own', async (t) => {
+test('waits a second between requests to a host, across processes, unless the host is our own', async (t) => {
   const { origin, hostsOf } = await open(t);
   const times: number[] = [];
   const send = async (): Promise<number> => times.push(performance.now());
@@ -61,7 +61,7 @@ test('a second passes between two requests, also of two processes, unless the ho
   assert.equal((await own.hostsOf('first')(own.origin, never)).pauseMs, 0);
 });
 
-test('without robots.txt, or to a private address, nothing is fetched', async (t) => {
+test('fetches nothing without robots.txt or from a private address', async (t) => {
   const broken = await open(t, { status: 500, own: ['127.0.0.1'] });
   const host = await broken.hostsOf('first')(broken.origin, never);
   await assert.rejects(host.robots(never), /answers requests for robots.txt with status 500/);

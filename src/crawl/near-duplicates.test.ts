@@ -5,7 +5,7 @@ import { decodeSketch, encodeSketch, isNear, sketchOf } from './near-duplicates.
 const words = (count: number, from = 0): string =>
   Array.from({ length: count }, (_, index) => `word${(from + index) * 7919}`).join(' ');
 
-test('pages that differ in boilerplate only are near, others are not', () => {
+test('pages that differ only in boilerplate are near duplicates; others are not', () => {
   const text = words(400);
   const sketch = sketchOf(text);
   assert.deepEqual(decodeSketch(encodeSketch(sketch)), sketch);

@@ -31,7 +31,7 @@ describe('a line whose owner ended before it answered', () => {
     }
   });
 
-  it('is answered if it wants progress, which would begin again', () => {
+  it('is answered if it asked for progress, which would start over', () => {
     assert.equal(decide(call('find', { _meta: { progressToken: 7 } })).repeat, false);
   });
 
@@ -40,7 +40,7 @@ describe('a line whose owner ended before it answered', () => {
     assert.deepEqual(decide({ jsonrpc: '2.0', method: 'notifications/initialized' }, true), { repeat: false });
   });
 
-  it('has its ids answered as they were sent, and a batch as a batch', () => {
+  it('is answered with its original ids, and a batch as a batch', () => {
     const big = '{"jsonrpc":"2.0","id":123456789012345678901,"method":"tools/call","params":{"name":"save_note"}}';
     assert.match(JSON.stringify(decide(big).answer), /"id":123456789012345678901,/);
     const { answer } = decide([request('ping', {}, 'a'), { ...call('save_note'), id: 'b' }]);

@@ -41,7 +41,7 @@ test('tools are listed in the order of toolsets, with annotations that follow fr
   );
 });
 
-test('a tool without arguments lists none, instead of leaving open whether it has some', () => {
+test('a tool without arguments lists an empty set of them', () => {
   const [listing] = createCatalogue([toolset('x', { a: 'read' })], everything).listings;
   assert.deepEqual(listing?.inputSchema, { type: 'object', properties: {}, additionalProperties: false });
 });

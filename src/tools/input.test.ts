@@ -78,14 +78,14 @@ test('faults name the field, the problem and the bound (contract §2)', () => {
   }
 });
 
-test('names that mean something to JavaScript are only names', () => {
+test('property names special to JavaScript are plain names', () => {
   assert.throws(() => parse(JSON.parse('{"text":"x","__proto__":{"polluted":1},"constructor":1}')), {
     code: 'invalid_arguments',
   });
   assert.equal('polluted' in {}, false);
 });
 
-test('an unknown argument is repeated short and harmless', () => {
+test('an unknown argument is quoted short and escaped', () => {
   const message = (() => {
     try {
       parse({ text: 'x', [`\u001b[31m${'a'.repeat(1000)}`]: 1 });

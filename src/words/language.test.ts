@@ -19,7 +19,7 @@ test('FTS_LANGUAGE may name the 29 languages of PostgreSQL (contract §5)', () =
   assert.equal(new Set(languages).size, 29);
 });
 
-test('a form that two words have counts as that of the more frequent one', () => {
+test('a form shared by two words belongs to the more frequent one', () => {
   assert.ok(finds('where does she live', 'She lives in Oslo.'));
   assert.ok(finds('when can I leave', 'The last boat leaves at nine.'));
 });

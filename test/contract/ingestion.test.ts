@@ -56,7 +56,7 @@ onEachBackend('the ingestion queue', (backend) => {
     };
   }
 
-  test('a quick one is small, and was never tried', async () => {
+  test('a quick job is small and was never tried', async () => {
     const [tried, large, small] = [await submit(), await submit(1000), await submit()];
     const quick = () => queue.claim({ owner: 'b', leaseMs, quickBytesMax: 100 });
     assert.equal((await claim('a'))?.id, tried);

@@ -20,7 +20,7 @@ const provider: EmbeddingProvider = {
 };
 
 onEachBackend('the reads of a search', (backend) => {
-  test('kb_search makes three: find, complete, hits', async ({ signal }) => {
+  test('kb_search makes three reads: find, complete, hits', async ({ signal }) => {
     const storage = await backend.open();
     for (const number of [1, 2, 3, 4]) await storeDocument(storage, number);
     const meaning = createMeaning({ vectors: storage.vectors.kb, provider, log: silentLogger });
@@ -50,7 +50,7 @@ onEachBackend('the reads of a search', (backend) => {
     await meaning.close();
   });
 
-  test('hybrid_search_context makes at most nine', async ({ signal }) => {
+  test('hybrid_search_context makes at most nine reads', async ({ signal }) => {
     const storage = await backend.open();
     const defaults = Object.entries(contextSlice.fields).map(([name, field]) => [name, field.default]);
     const toolset = createContextToolset(Object.fromEntries(defaults), {

@@ -62,7 +62,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     }
   });
 
-  test('asked for by name, older texts are claimed too; a claimant gets its own again', async () => {
+  test('older texts can be claimed by id; a claimant gets its own again', async () => {
     const [third = 0, last = 0] = [texts[2], texts[9]];
     assert.deepEqual(await claimed('a', { owners: [last, third, 999_999] }), [third, last]);
     assert.deepEqual(await claimed('a', { owners: [last, third] }), [third, last]);

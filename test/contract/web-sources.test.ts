@@ -53,7 +53,7 @@ onEachBackend('web sources', (backend) => {
     assert.equal(await storage.web.pause({ id: 99, paused: true }), false);
   });
 
-  it('save pages and links for the holder of the run only, and no more than fit', async () => {
+  it('save pages and links for the holder of the run only, up to the limit', async () => {
     const storage = await backend.open();
     const { source, job, run } = await claimed(storage);
     const page = {

@@ -37,7 +37,7 @@ describe('counts of words on PostgreSQL', { skip: serverObstacle() ?? false }, (
     await server.stop();
   });
 
-  test('are exact before the table was analysed, which the first search has done', async () => {
+  test('are exact before the first search analyses the table', async () => {
     const analysed = Promise.withResolvers<void>();
     const analyse = async (table: string) => {
       await alone(`ANALYZE ${table}`);

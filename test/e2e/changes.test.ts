@@ -42,7 +42,7 @@ describe('clients are notified of the changes they subscribed to, and no others'
     return openStream(server.url, headers, message);
   };
 
-  it('with a handshake: resources/subscribe, and the list for those who have read it', async () => {
+  it('with a handshake: resources/subscribe, and list changes for clients that have listed', async () => {
     const [writer, reader, other] = [await connect(server.url), await connect(server.url), await connect(server.url)];
     const { note } = (await writer.call('save_note', { title: 'A note', content: 'One' })) as { note: Fields };
     const entry = await writer.call('store_context', { thread_id: 't', source: 'agent', text: 'A thought' });
@@ -124,7 +124,7 @@ describe('clients are notified of the changes they subscribed to, and no others'
     }
   });
 
-  it('on stdio too, until it is cancelled; the process ends with its client', async () => {
+  it('on stdio: until it is cancelled, and the process exits with its client', async () => {
     const program = startProgram(carrelProgram, ['serve', ...toolsets], env);
     const output = watchText(program.process.stdout);
     const send = (message: object): void => void program.process.stdin.write(`${JSON.stringify(message)}\n`);

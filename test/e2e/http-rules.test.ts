@@ -128,7 +128,7 @@ describe('HTTP rules (contract §2)', () => {
   }
 
   for (const type of ['application/json', 'application/json; charset=utf-8', 'APPLICATION/JSON;charset=UTF-8']) {
-    it(`T027: the content type ${type} is taken`, async () => {
+    it(`T027: accepts the content type ${type}`, async () => {
       assert.equal((await initializeWith({ 'content-type': type })).status, 200);
     });
   }
@@ -225,7 +225,7 @@ describe('HTTP rules (contract §2)', () => {
     ],
   ];
   for (const [name, bytes, statuses] of malformed) {
-    it(`T045: ${name} is turned away`, async () => {
+    it(`T045: rejects ${name}`, async () => {
       assert(statuses.includes(statusOf(await sendRaw(program.url, bytes))));
       assert.equal((await exchange(String(new URL('/health', program.url)), { method: 'GET' })).status, 200);
     });

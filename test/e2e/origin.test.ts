@@ -69,7 +69,7 @@ describe('the origin of text', () => {
     assert.equal(range['origin'], 'web');
   });
 
-  test('documents are of a file, a note of its writer, a note of a page of the web', async () => {
+  test('documents have the origin file, a note its writer, and a note about a page the web', async () => {
     const jobs = [
       await call('kb_addnote', { text: 'The harbour as its keeper knows it.', title: 'own' }),
       await call('kb_addnote', { text: 'The harbour as a page has it.', title: 'page', source_path: page }),

@@ -49,7 +49,7 @@ const initialize = (capabilities: Fields) => ({
   params: { protocolVersion: '2025-11-25', capabilities, clientInfo: { name: 'test', version: '1' } },
 });
 
-describe('before much is deleted, the user is asked through the client', { timeout: 300_000 }, () => {
+describe('the user is asked through the client before a large deletion', { timeout: 300_000 }, () => {
   const cleanUps: (() => unknown)[] = [];
   let engine: FakeEngine;
   let server: Carrel;

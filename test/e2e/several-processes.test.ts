@@ -111,7 +111,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     }
   });
 
-  it('an upload is begun, filled and finished by any of them, and handed over once', async () => {
+  it('any process starts, fills and finishes an upload, which is submitted once', async () => {
     const started = await call(balanced, 'kb_upload_start', { filename: 'birds.txt', total_size: 12 });
     const { upload_id } = started;
     const chunk = (url: string, chunk_index: number, text: string) =>
@@ -142,7 +142,7 @@ describe('several processes on one PostgreSQL, behind a plain load balancer (con
     assert.equal(stored?.['document_id'], id);
   });
 
-  it('any process reports, ends and cancels a task, with the work of its owner', async () => {
+  it('any process reports, ends and cancels a task of another', async () => {
     fess.setFault({ kind: 'hold' });
     const search = async (url: string): Promise<string> => {
       const asked = fess.nextRequest('/documents');

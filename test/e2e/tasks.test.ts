@@ -210,7 +210,9 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
     await client.close();
   });
 
-  it('so does the official Python client', { skip: 'obstacle' in python ? python.obstacle : false }, async () => {
+  it('the official Python client completes a task too', {
+    skip: 'obstacle' in python ? python.obstacle : false,
+  }, async () => {
     assert.ok('python' in python);
     const child = spawn(python.python, [script, program.url, ownToken], { env: cleanEnv(folder) });
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -23,7 +23,7 @@ async function opened(): Promise<{ folder: string; path: string; storage: Storag
   return { folder, path, storage };
 }
 
-describe('a database that goes away while it is open', () => {
+describe('a database that disappears while it is open', () => {
   const faults: Record<string, (place: { folder: string; path: string }) => void> = {
     moved: ({ path }) => renameSync(path, `${path}.old`),
     deleted: ({ path }) => rmSync(path),

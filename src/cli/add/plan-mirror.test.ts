@@ -52,7 +52,7 @@ test('a file renamed over another takes its place', () => {
   });
 });
 
-test('a copy of a file that was edited then has the document, and the edited file gets another', () => {
+test('if a file is copied and then edited, the copy keeps the document and the edited file gets a new one', () => {
   assert.deepEqual(plan({ '/a': '2', '/copy': '1' }, [document(1, '/a', '1')]), {
     moves: [[1, '/copy']],
     removals: [],
@@ -66,7 +66,7 @@ test('of two identical files one owns the document, and the other takes over whe
   assert.deepEqual(plan({ '/b': '1' }, [document(1, '/a', '1')]), { moves: [[1, '/b']], removals: [], additions: [] });
 });
 
-test('the other files with the same content are named', () => {
+test('names the other files with the same content', () => {
   const { twins } = planMirror(
     new Map([
       ['/a', '1'],

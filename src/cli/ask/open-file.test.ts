@@ -41,7 +41,7 @@ test('each system has its own opener, which gets the path as one argument', () =
   assert.deepEqual(openerOf('win32', path), ['explorer.exe', path]);
 });
 
-test('a hit is placed by its page, or else by its lines', () => {
+test('shows the page of a hit, or else its lines', () => {
   assert.equal(pageOrLines({ page: 3, line_start: 1 }), '3');
   assert.equal(pageOrLines({ line_start: 4, line_end: 9 }), 'l.4-9');
   assert.equal(pageOrLines({ line_start: 4, line_end: 4 }), 'l.4');

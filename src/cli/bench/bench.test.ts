@@ -7,7 +7,7 @@ import { makeFolder } from '../../../test/support/child-program.ts';
 import { writeCorpus } from './corpus.ts';
 import { type BenchReport, describeReport, percentile } from './report.ts';
 
-test('the same documents and questions every time, no two of them alike', (t) => {
+test('generates the same documents and questions every time, all different', (t) => {
   const folder = makeFolder(t);
   const [one, other] = [join(folder, 'one'), join(folder, 'other')];
   assert.deepEqual(writeCorpus(one, 50), writeCorpus(other, 50));

@@ -11,7 +11,7 @@ const entry = { command: '/usr/bin/node', args: ['/opt/carrel/bin/carrel.js', 's
 const set = (text: string, wanted: Record<string, unknown> = entry) => jsonFormat.set(text, entryPath, wanted);
 const remove = (text: string) => jsonFormat.remove(text, entryPath);
 
-test('comments, order, layout and trailing commas of everything else stay', async () => {
+test('keeps comments, order, layout and trailing commas of everything else', async () => {
   const text = `// my settings
 {
   "theme": "dark", // not light
@@ -60,7 +60,7 @@ test('keeps tabs, CRLF and a trailing comma', async () => {
   assert.equal(await remove(with_), text);
 });
 
-test('an empty file, one with comments only, an empty object and a single line', async () => {
+test('edits an empty file, one with only comments, an empty object and a single line', async () => {
   const whole = '{\n  "mcpServers": {\n    "carrel": {\n      "command": "x"\n    }\n  }\n}\n';
   assert.equal(await set('', { command: 'x' }), whole);
   assert.equal(await set(' \n', { command: 'x' }), whole);

@@ -32,7 +32,7 @@ args = [
 DEBUG = "1"
 `;
 
-test('our table goes to the end, everything else stays, and taken out it is as it was', async () => {
+test('appends our table, keeps everything else, and removal restores the file', async () => {
   const written = await set(codex);
   assert.equal(written, `${codex}\n${table}`);
   assert.equal(await set(written), written);

@@ -8,20 +8,20 @@ test('replaces terminal control characters: escapes, bells, backspaces, 8-bit co
   assert.equal(printableText('\u001b[2Jx'), '\ufffd[2Jx');
 });
 
-test('marks that turn text around or hide it are replaced; joiners that scripts need stay', () => {
+test('replaces bidirectional and invisible characters; keeps joiners that scripts need', () => {
   assert.equal(printableLine('file\u202egnp.exe'), 'file\ufffdgnp.exe');
   assert.equal(printableLine('a\u2066b\u2069c\u200bd'), 'a\ufffdb\ufffdc\ufffdd');
   assert.equal(printableLine('\u{e0041}tag'), '\ufffdtag');
   assert.equal(printableLine('👩‍👩‍👧 नमस्ते שלום'), '👩‍👩‍👧 नमस्ते שלום');
 });
 
-test('a carriage return can write over nothing, and half a character is whole', () => {
+test('replaces carriage returns and lone surrogates', () => {
   assert.equal(printableText('safe\rfake\r\nnext\tcolumn'), 'safe\nfake\nnext\tcolumn');
   assert.equal(printableLine('a\n b \t c'), 'a b c');
   assert.equal(printableLine('x\ud800y'), 'x\ufffdy');
 });
 
-test('JSON on a terminal is the same value without a character that it obeys', () => {
+test('JSON on a terminal keeps its value and has no control characters', () => {
   const value = { a: ['\u001b[31m', 'x\u202ey\u009b', '\u{e0041}', 'line\nline'] };
   assert.doesNotMatch(printableJson(value).replaceAll('\n', ''), /[\p{Cc}\u202e\u{e0041}]/u);
   assert.deepEqual(JSON.parse(printableJson(value)), value);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { marked } from './links.ts';
 
-test('words of a query are marked in any form, whole, and without those that every question has', () => {
+test('marks whole words of a query in any form, except question words', () => {
   const marks = (text: string, query: string) =>
     Array.from(marked(text, query).markup.matchAll(/<mark>(.*?)<\/mark>/g), ([, word]) => word);
   const text = 'Incident of the 3rd: the checkouts slowed down, so checkout was stopped.';

@@ -58,7 +58,7 @@ test('marks the blocks of a passage and words in plain text', () => {
   assert.match(markup, /<p><i>first<\/i><\/p><p class="passage"><i>second <\/i><em><i>word<\/i><\/em><\/p>/);
 });
 
-test('of a long paragraph only the passage is marked', () => {
+test('marks only the passage in a long paragraph', () => {
   const text = `${'Nothing happened. '.repeat(9)}The gulls sleep. The end.`;
   const start = text.indexOf('The gulls');
   const { markup } = renderMarkdown(text, { passage: [start, start + 16] });

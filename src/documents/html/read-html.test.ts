@@ -15,7 +15,7 @@ function text(html: string, extent: PageExtent = 'all'): string {
   return readHtml(html, { mode: 'text', url, charsMax: 100_000, extent }).text;
 }
 
-test('a saved page loses what is marked as being around it, and nothing else (003 ingestion)', () => {
+test('removes only marked boilerplate from a saved page (003 ingestion)', () => {
   const html = `<body><nav>Home Prices</nav><div class="text"><h1>Pumps</h1><p>${filler}</p><p>${filler}</p><p>${filler}</p></div>
     <div class="x">Spare parts: Hall 7, Mrs Ekblad</div><ul><li><a href="/a">Manual of the P7</a></li></ul>
     <div class="sidebar">Advertisement</div><footer>Imprint</footer></body>`;

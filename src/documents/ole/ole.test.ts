@@ -189,7 +189,7 @@ test('MSG: a message as an email, with its files; a nested one as text', async (
   assert.deepEqual([kind, title, members?.length], ['email', 'Ferries', 2]);
 });
 
-test('the packed RTF of a message: the example of its specification', () => {
+test('unpacks the example of compressed RTF from its specification', () => {
   const packed = Buffer.from(
     '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0',
     'hex',

@@ -167,7 +167,7 @@ test('nothing listens: engine_unreachable', async () => {
   await fails(engine.submit({ note: 'x' }), 'engine_unreachable');
 });
 
-test('an engine that breaks off, redirects, is none or is not ready has its own message each', async (t) => {
+test('a truncated answer, a redirect, a wrong address and an engine that is not ready have their own messages', async (t) => {
   const { fake, engine } = await connect(t);
   fake.interrupt((response) => {
     response.writeHead(200, { 'content-length': '1000' }).write('{"version"');

@@ -107,7 +107,7 @@ test('invalid JSON is a parse error', () => {
   }
 });
 
-test('_meta may be null, and is otherwise an object with a token that can be repeated: nothing stays without an answer', () => {
+test('_meta may be null or an object with a valid token; every request is answered', () => {
   const withMeta = (meta: string) => one(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":${meta},"a":1}}`);
   const left = withMeta('null');
   assert.ok(left?.kind === 'request');

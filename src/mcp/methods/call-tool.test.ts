@@ -143,13 +143,13 @@ test('a slow call is answered with a handle, continues, and its job holds the re
   assert.deepEqual(seen, [1, 2]);
 });
 
-test('a caller that would rather wait gets the result itself', async () => {
+test('with wait, the caller gets the result itself', async () => {
   const work: Tool['run'] = () => new Promise((resolve) => setTimeout(() => resolve({ answer: 1 }), 20));
   const { callTool } = funnel([tool('slow', work)], { slowCallMs: 1 });
   assert.deepEqual(await callTool('slow', { wait: true }, call()), { answer: 1 });
 });
 
-test('a job is cancelled by its request, also after the handle was given', async () => {
+test('a job is cancelled by its request id, also after the handle was returned', async () => {
   const aborted = Promise.withResolvers<void>();
   const work: Tool['run'] = (_input, { signal }) =>
     new Promise((_resolve, reject) => {

@@ -42,7 +42,7 @@ test('completes a prompt’s arguments without resources', async () => {
   assert.deepEqual(answer?.['completion'], completion);
 });
 
-test('so they are where every request describes itself', async () => {
+test('completes them for self-describing requests too', async () => {
   const [answer] = await ask([modernRequest('completion/complete', completing).message]);
   assert.deepEqual(answer?.['completion'], completion);
 });

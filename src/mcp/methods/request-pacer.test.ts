@@ -11,7 +11,7 @@ function open() {
     name: 'note',
     title: 'Note',
     description: 'Records that it started.',
-    arguments: [{ name: 'place', description: 'Which one it is.', required: true }],
+    arguments: [{ name: 'index', description: 'Which one it is.', required: true }],
     render: ({ index }) => {
       started.push({ index: Number(index), turn });
       return 'Noted.';
@@ -55,13 +55,13 @@ async function openWith(protocolVersion: string) {
 }
 
 /** No burst of requests may stall the serving thread. */
-test('requests in one chunk begin in their order, at most eight in a turn of the event loop, before the end', async () => {
+test('starts requests of one chunk in order, at most eight per event-loop turn', async () => {
   const client = await openWith('2025-11-25');
   client.write(indexes.map(request));
   assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
 });
 
-test('so do requests of a batch', async () => {
+test('starts requests of a batch the same way', async () => {
   const client = await openWith('2025-03-26');
   client.write([indexes.map(request)]);
   const answers = await client.line();
@@ -69,7 +69,7 @@ test('so do requests of a batch', async () => {
   assert.deepEqual(await client.end(), { indexes, maxPerTurn: 8 });
 });
 
-test('so do self-describing requests', async () => {
+test('starts self-describing requests the same way', async () => {
   const client = open();
   client.write([modernRequest('prompts/get', params(0)).message]);
   await client.line();

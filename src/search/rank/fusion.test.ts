@@ -105,7 +105,7 @@ test('a passage without vectors ranks where its words suggest', () => {
   assert.equal(fuse([candidate(4, 0.6, undefined)], settings)[0]?.explanation.assumedNearness, undefined);
 });
 
-test('a single leg keeps its own order', () => {
+test('a single search keeps its own order', () => {
   const words = fuse([candidate(1, 0.2, undefined), candidate(2, 0.6, undefined)], settings);
   assert.deepEqual(
     words.map(({ id, score }) => [id, score]),
@@ -123,7 +123,7 @@ test('a single leg keeps its own order', () => {
   assert.equal(meaning[0]?.explanation.words, undefined);
 });
 
-test('RRF is 1 / (k + rank), summed over the legs, and is in every answer', () => {
+test('RRF is 1 / (k + rank), summed over both searches, and is in every answer', () => {
   const candidates = [
     candidate(1, 0.5, 0.7, [1, 3]),
     candidate(2, 0.4, 0.9, [2, 1]),
@@ -139,7 +139,7 @@ test('RRF is 1 / (k + rank), summed over the legs, and is in every answer', () =
   for (const { id, score } of fused) assert.equal(weighted.get(id), score);
 });
 
-test('the explanation has leg, rank, terms and part', () => {
+test('the explanation has search, rank, terms and part', () => {
   const terms = [
     { term: 'fox', share: 0.4 },
     { term: 'red', share: 0.1 },

@@ -82,7 +82,7 @@ test('corrects misspelt words, for search by meaning too', async () => {
   assert.deepEqual([asked, matches.length], [[text, 'parental leave, parental'], 1]);
 });
 
-test('each leg scores what the other found', async () => {
+test('each search scores what the other found', async () => {
   const rows: Record<number, [number, number]> = { 1: [0.6, 0.4], 2: [0.1, 0.9], 3: [0.5, 0.85] };
   const whole = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(corpus(rows)));
   const parts = await searchHybrid({ text: 'q', limit: 10 }, settings, joined(corpus(rows, [0.4, 0.8])));
@@ -146,7 +146,7 @@ test('scores unscored word matches like those of meaning', async () => {
   assert.deepEqual([second?.explanation.words?.share, second?.explanation.words?.rank], [0.5, 2]);
 });
 
-test('a leg may be missing, and a question shifts the weight to meaning', async () => {
+test('either search may be missing, and a question shifts the weight to meaning', async () => {
   const deps = corpus({ 1: [0.6, 0.8], 2: [0.1, 0.9] });
   const order = async (given: Parameters<typeof createLegCorpus>[0], text = 'q') =>
     (await searchHybrid({ text, limit: 10 }, settings, joined(given))).matches.map(({ id }) => id);

@@ -208,7 +208,7 @@ test('hits deleted meanwhile stay, without text or logit', async () => {
 });
 
 /** The vectors of a message with many windows are scaled down, so that it does not hide short ones (passage-vectors.ts). */
-test('a long message is as near as its nearest window, and without the model only as much text is read as needed', async () => {
+test('a long message is as near as its nearest window; without the model, only the needed text is read', async () => {
   const { deps } = corpus([], undefined);
   const read: (number | undefined)[] = [];
   const judged = async (isMessage: boolean, hit: Omit<RankedHit, 'id' | 'score'>) => {

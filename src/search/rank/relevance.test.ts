@@ -7,7 +7,7 @@ type Known = keyof Evidence;
 
 const { calibration = [] } = readRerankerFacts(bundledRerankerFolder());
 
-test('every search has a fit for the evidence it may have, and more evidence means more relevance', () => {
+test('every kind of search has a calibration, and more evidence means more relevance', () => {
   const strong: Required<Evidence> = { logit: 4, lead: 4, words: 1, cosine: 0.92, length: 300 };
   const faint: Required<Evidence> = { logit: -5, lead: -4, words: 0, cosine: 0.7, length: 300 };
   const judged: Known[] = ['logit', 'lead'];

@@ -23,7 +23,7 @@ test('accepts an echo with the label as a separate clause', () => {
   for (const text of fine) assert.equal(echo(text), true, text);
 });
 
-test('an echo that lets an operator, a quote, a parenthesis or a backslash reach the label is not', () => {
+test('rejects an echo in which an operator, quote, parenthesis or backslash reaches the label', () => {
   const undone = [
     'test',
     '',
@@ -44,7 +44,7 @@ test('an echo that lets an operator, a quote, a parenthesis or a backslash reach
   for (const text of undone) assert.equal(echo(text), false, text);
 });
 
-test('without an echo the labels of the hits decide, where they are shown', () => {
+test('without an echo, checks the labels of the hits if they are shown', () => {
   assert.equal(echo(undefined), true);
   const hits = (...hitLabels: (string[] | undefined)[]) => isWithinLabel({ ...none, hitLabels }, 'finance');
   assert.equal(hits(['finance', 'hr'], undefined), true);
@@ -52,14 +52,14 @@ test('without an echo the labels of the hits decide, where they are shown', () =
   assert.equal(hits([]), false);
 });
 
-test('fewer results with the label than results means that the label was optional (reference §4.3)', () => {
+test('detects an optional label if not all results have it (reference §4.3)', () => {
   const counted = (labelled: number, total: number) => isWithinLabel({ ...none, labelled, total }, 'finance');
   assert.equal(counted(3, 3), true);
   assert.equal(counted(2, 3), false);
   assert.equal(counted(12_345, 10_000), true);
 });
 
-test('any result without the label means it too, also where the total has ended at 10,000', () => {
+test('detects an optional label by one result, even if the total stops at 10,000', () => {
   const counted = (outside: number, labelled = 10_500) =>
     isWithinLabel({ ...none, labelled, outside, total: 10_000 }, 'finance');
   assert.equal(counted(0), true);

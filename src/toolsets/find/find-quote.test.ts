@@ -20,7 +20,7 @@ test('case, white space, punctuation, quotation marks and Markdown may differ', 
   );
 });
 
-test('symbols and emoji without a word are found one after the other; punctuation alone is nothing to look for', async () => {
+test('finds symbols and emoji without words in sequence; ignores punctuation alone', async () => {
   assert.equal(await found('👍🏽 → ✓', 'Before.', 'Done: 👍🏽 → ✓!'), '👍🏽 → ✓');
   assert.equal(await found('✅ 🎉', 'All ✅,\n🎉 now'), '✅,\n🎉');
   assert.equal(await found('✅ … =\u0338', 'All ✅ done', 'and ≠.'), '✅ done');
@@ -36,7 +36,7 @@ test("an emoji's variation selector is not a word", async () => {
   assert.equal(await found('with ❤ and', 'With ❤️ and care'), 'With ❤️ and');
 });
 
-test('another word, another number or another sign is another text', async () => {
+test('a different word, number or sign does not match', async () => {
   const text = 'The rent is 1.50 and not -3 percent.';
   assert.equal(await found('the rent is 1.50', text), 'The rent is 1.50');
   assert.equal(await found('the rent is 1.5', text), undefined);
@@ -92,7 +92,7 @@ test('a quotation may continue in the next passage', async () => {
   assert.deepEqual(found, { passage: 1, range: [3, 12] });
 });
 
-test('other calls are answered while the place of a quotation is counted out in a long text', async () => {
+test('other calls are answered while a quotation is located in a long text', async () => {
   const turnsFor = async (quote: string) => {
     let turns = 0;
     let next = setImmediate(function count() {

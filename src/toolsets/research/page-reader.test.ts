@@ -82,7 +82,7 @@ test('004 error codes: a site that does not answer is fetch_timeout', async (t) 
   await assert.rejects(read('/silent'), { code: 'fetch_timeout' });
 });
 
-test('going on reads the text that was read before, for a while', async (t) => {
+test('the next part comes from the cached text for a while', async (t) => {
   const { site, read, pass } = await start(t);
   assert.match((await read('/changing')).text, /first version/);
   site.change('second version');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nearestName } from './nearest-name.ts';
 
-test('the name spelt most alike is found, in any case, and none where all are far', () => {
+test('finds the closest name in any case, or none if all are far', () => {
   const known = ['project-alpha', 'project-beta', 'Home'];
   assert.equal(nearestName('projct-alpha', known), 'project-alpha');
   assert.equal(nearestName('home', known), 'Home');

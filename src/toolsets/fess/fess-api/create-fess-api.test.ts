@@ -107,7 +107,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.equal((await api.search({ label, query: 'zzzz' })).isOutageRuledOut, false);
     });
 
-    test('a health that can’t be asked leaves the failure that led to it', async () => {
+    test('a failed health check leaves the original failure', async () => {
       fess.setFault({ kind: 'error', status: 500, path: searchPath }, { kind: 'reset', path: '/health' });
       await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'server_failed', httpStatus: 500 } });
       fess.setFault({ kind: 'reset', path: '/health' });
@@ -115,7 +115,7 @@ for (const version of ['15.4', '15.8'] as const) {
       await assertFails(api.search({ label, query: 'zzzz' }), { code: 'fess_unreachable', data: { endpoint } });
     });
 
-    test('a 400 of a server whose engine is down is an outage, of another a refusal', async () => {
+    test('a 400 is an outage if the engine is down, otherwise a refusal', async () => {
       fess.setFault({ kind: 'error', status: 400, path: searchPath });
       await assertFails(api.search({ label, query: 'test' }), { data: { fault: 'refused_request', httpStatus: 400 } });
       fess.setHealth('down');
@@ -201,7 +201,7 @@ for (const version of ['15.4', '15.8'] as const) {
       assert.deepEqual(reported, ['loose']);
     });
 
-    test('a document of the label is found where the server searches again with OR', async (t) => {
+    test('finds a document of the label if the server searches again with OR', async (t) => {
       const open = await startFakeFess({ version, ...corpus, orSearchMinHitCount: 5 });
       t.after(() => open.close());
       const other = createFessApi({ ...client, baseUrl: open.url });
@@ -270,7 +270,7 @@ test('withholds hits if one shows another label', async (t) => {
   }
 });
 
-test('finds a server again that is upgraded while we run (issue: v1 and v2)', async () => {
+test('finds a server that is upgraded at run time (issue: v1 and v2)', async () => {
   const fess = await startFakeFess({ version: '15.4', ...corpus });
   const seen: string[] = [];
   const api = createFessApi({ ...client, baseUrl: fess.url }, { onVersion: (version) => seen.push(version) });

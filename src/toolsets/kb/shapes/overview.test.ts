@@ -5,7 +5,7 @@ import { createRemoteEngine } from '../../../engine/remote/create-remote-engine.
 import { createKbListTool } from '../tools/kb-list.ts';
 import { checkCollection, overview, unknownCollection } from './overview.ts';
 
-test('collections apart from tags, those with the most documents first, and no more than were asked for', async (t) => {
+test('lists collections and tags separately, largest first, up to the limit', async (t) => {
   const fake = await startFakeEngine(t);
   const engine = createRemoteEngine({ engineUrl: fake.origin, timeoutMs: 5_000 });
   t.after(() => engine.close());
@@ -41,7 +41,7 @@ test('an error names at most ten collections, the nearest first', () => {
   assert.match(unknownCollection('x', []).message, /no collections yet/);
 });
 
-test('whether a collection exists is known among more than are compared', async (t) => {
+test('finds an existing collection among more than it compares by name', async (t) => {
   const fake = await startFakeEngine(t);
   const engine = createRemoteEngine({ engineUrl: fake.origin, timeoutMs: 5_000 });
   t.after(() => engine.close());
@@ -55,7 +55,7 @@ test('whether a collection exists is known among more than are compared', async 
   });
 });
 
-test('an engine that ignores the query is asked for everything, and the others are left out', async (t) => {
+test('filters locally if the engine ignores the query', async (t) => {
   const fake = await startFakeEngine(t);
   const engine = createRemoteEngine({ engineUrl: fake.origin, timeoutMs: 5_000 });
   t.after(() => engine.close());

@@ -95,7 +95,7 @@ async function fails(work: Promise<unknown>, code: ErrorCode): Promise<CarrelErr
   return error;
 }
 
-test('chunks in any order and at the same time become one file, handed over once (003 Finish an upload)', async (t) => {
+test('concurrent chunks in any order become one file, submitted once (003 Finish an upload)', async (t) => {
   const { uploads, submitted, folder } = open(t);
   const { id } = await uploads.start(file(26), 'me');
   const bytes = Buffer.from('abcdefghijklmnopqrstuvwxyz');
@@ -114,7 +114,7 @@ test('chunks in any order and at the same time become one file, handed over once
   assert.deepEqual(readdirSync(join(folder, id)), ['manifest.json']);
 });
 
-test('finishing twice at the same time hands over once', async (t) => {
+test('two concurrent calls to finish submit the file once', async (t) => {
   const { uploads, submitted } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
@@ -122,7 +122,7 @@ test('finishing twice at the same time hands over once', async (t) => {
   assert.deepEqual([one.outcome, submitted.length], [other.outcome, 1]);
 });
 
-test('the same chunk again is harmless, other bytes under its index are not (contract §6)', async (t) => {
+test('accepts a repeated chunk and rejects other bytes under its index (contract §6)', async (t) => {
   const { uploads, submitted } = open(t);
   const { id } = await uploads.start(file(6), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
@@ -152,7 +152,7 @@ test('finish names missing chunks, and succeeds once they arrive', async (t) => 
   await uploads.finish(id, call());
 });
 
-test('a gap in the indexes of a complete file is reported with the way out', async (t) => {
+test('reports a gap in the indexes of a complete file, and how to recover', async (t) => {
   const { uploads } = open(t);
   const { id } = await uploads.start(file(4), 'me');
   await uploads.addChunk(id, 1, Buffer.from('ab'), call());
@@ -161,7 +161,7 @@ test('a gap in the indexes of a complete file is reported with the way out', asy
   assert.match(refused.message, /missing: 0\. 4 of 4 bytes.*start again/);
 });
 
-test('never more bytes than were announced, nor than one upload may have', async (t) => {
+test('rejects more bytes than announced or than the limit', async (t) => {
   const { uploads } = open(t);
   await fails(uploads.start(file(1001), 'me'), 'upload_too_large');
   const { id } = await uploads.start(file(4), 'me');
@@ -170,7 +170,7 @@ test('never more bytes than were announced, nor than one upload may have', async
   await uploads.addChunk(id, 1, Buffer.from('d'), call());
 });
 
-test('a hand-over that fails keeps everything, so that finish can be repeated', async (t) => {
+test('keeps the upload if submitting fails, so that finish can be repeated', async (t) => {
   const { uploads, submitted, refuse } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   await uploads.addChunk(id, 0, Buffer.from('abc'), call());
@@ -180,7 +180,7 @@ test('a hand-over that fails keeps everything, so that finish can be repeated', 
   assert.equal(submitted[0]?.bytes.toString(), 'abc');
 });
 
-test('an upload belongs to who started it; others learn nothing', async (t) => {
+test('an upload is visible only to the caller who started it', async (t) => {
   const { uploads } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   const other = await fails(uploads.addChunk(id, 0, Buffer.from('abc'), call('other')), 'upload_not_found');
@@ -190,7 +190,7 @@ test('an upload belongs to who started it; others learn nothing', async (t) => {
   for (const path of ['../x', '..', '/etc/passwd', '']) await fails(uploads.finish(path, call()), 'upload_not_found');
 });
 
-test('idle for ten minutes by the monotonic clock: gone, with its bytes (003 Abandoned upload cleanup)', async (t) => {
+test('removes an upload and its bytes after ten idle minutes by the monotonic clock (003 Abandoned upload cleanup)', async (t) => {
   const { uploads, pass, folder } = open(t);
   const { id } = await uploads.start(file(4), 'me');
   pass(9 * minute);
@@ -219,13 +219,13 @@ test('quotas count uploads and bytes per client and in total, and are released a
   await fails(start(800, 'fourth'), 'upload_quota');
 });
 
-test('calls at the same time cannot share the last room', async (t) => {
+test('concurrent starts cannot both use the last free slot', async (t) => {
   const { uploads } = open(t);
   const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => uploads.start(file(1), 'me')));
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 3);
 });
 
-test('a restart loses nothing where uploads are kept', async (t) => {
+test('uploads survive a restart if configured', async (t) => {
   const { uploads, again, submitted } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   await uploads.addChunk(id, 1, Buffer.from('def'), call());
@@ -259,7 +259,7 @@ test('uploads of an earlier process count against quotas until finished or idle'
   await again({ survivesRestart: false }).start(file(6), 'me');
 });
 
-test('a restart loses everything where they are not (003 MCP server restart during upload)', async (t) => {
+test('uploads do not survive a restart by default with a remote engine (003 MCP server restart during upload)', async (t) => {
   const { uploads, again } = open(t, { survivesRestart: false });
   const { id } = await uploads.start(file(3), 'me');
   await fails(again().addChunk(id, 0, Buffer.from('abc'), call()), 'upload_not_found');
@@ -279,7 +279,7 @@ test('uploads of an earlier process expire when idle', async (t) => {
   while (readdirSync(folder).length > 0) await new Promise((resolve) => setTimeout(resolve, 50));
 });
 
-test('half a chunk of a process that was killed does not count', async (t) => {
+test('ignores a partial chunk of a killed process', async (t) => {
   const { uploads, again, folder } = open(t);
   const { id } = await uploads.start(file(3), 'me');
   writeFileSync(join(folder, id, '0.chunk.1234.part'), 'a');
@@ -296,7 +296,7 @@ test('ignores a damaged manifest', async (t) => {
   }
 });
 
-test('reports a full disk, and keeps what was stored', async (t) => {
+test('reports a full disk and keeps stored chunks', async (t) => {
   let isFull = false;
   const { uploads, submitted } = open(t, {}, (staging) => ({
     ...staging,
@@ -313,7 +313,7 @@ test('reports a full disk, and keeps what was stored', async (t) => {
   assert.equal(submitted[0]?.bytes.toString(), 'abcdef');
 });
 
-test('the address for bytes takes exactly total_size, once, from who has the secret', async (t) => {
+test('the upload URL accepts exactly total_size bytes, once, with the secret', async (t) => {
   const { uploads, submitted, pass } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   const { signal } = call();
@@ -334,7 +334,7 @@ test('the address for bytes takes exactly total_size, once, from who has the sec
   await fails(put('abcdef'), 'upload_not_found');
 });
 
-test('while bytes arrive at the address nothing else may change the upload, and it does not expire', async (t) => {
+test('during a transfer to the URL nothing else may change the upload, and it does not expire', async (t) => {
   const { uploads, pass } = open(t);
   const { id, secret } = await uploads.start(file(6), 'me');
   const gate = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ test('challenge pages are recognised and do not pass for an empty answer', () =>
   }
 });
 
-test('any other page is neither', () => {
+test('any other page is neither results nor a challenge', () => {
   for (const html of ['', 'Bad gateway', '<html><body><h1>It works!</h1></body></html>']) {
     const page = readResultsPage(html, address);
     assert.deepEqual(page, { results: [], isChallenge: false, saysNothingFound: false });

@@ -65,7 +65,7 @@ test('an empty answer is final: no other provider is asked', async () => {
   assert.deepEqual(asked, ['duckduckgo']);
 });
 
-test('a call may name who is asked first', async () => {
+test('a call may name the provider to try first', async () => {
   const { search, asked } = chainOf({ duckduckgo: [[hit]], serper: [failed] });
   assert.equal((await search('serper')).provider, 'duckduckgo');
   assert.deepEqual(asked, ['serper', 'duckduckgo']);
@@ -103,7 +103,7 @@ test('retries a failed provider at once if there is no other', async () => {
   assert.equal((await search()).provider, 'duckduckgo');
 });
 
-test('a provider that names a time is left alone until then', async () => {
+test('does not ask a provider before the time it named', async () => {
   const { search, asked, pass } = chainOf({ duckduckgo: [blocked(20), [hit]] });
   await assert.rejects(search(), { code: 'search_failed' });
   pass(19_000);
