@@ -38,6 +38,7 @@ for (const folder of globSync('src/**/assets')) cpSync(folder, join('dist', 'ass
 await build({
   entryPoints: [
     { in: 'src/console/client/console.ts', out: 'console' },
+    { in: 'src/console/client/pdf.ts', out: 'pdf' },
     { in: 'src/console/styles/console.css', out: 'console' },
   ],
   outdir: 'dist/assets',
@@ -53,6 +54,8 @@ writeFileSync('dist/main.js', escaped(readFileSync('dist/main.js', 'utf8')));
 
 // The WebAssembly replacement for onnxruntime-node. Only this file is copied: its package has 139 MB of others.
 cpSync('node_modules/onnxruntime-web/dist/ort-wasm-simd-threaded.wasm', 'dist/ort-wasm-simd-threaded.wasm');
+
+cpSync('node_modules/pdfjs-dist/build/pdf.worker.min.mjs', 'dist/assets/pdf-worker.js');
 
 // Files that pdf.js loads on demand: tables of Asian encodings, decoders of scanned pages.
 for (const path of ['cmaps', 'wasm/jbig2.wasm', 'wasm/openjpeg.wasm']) {

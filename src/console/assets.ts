@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
-import { gzip, gzipSync } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import { commonHeaders } from '../http/respond.ts';
 import { iconSprite } from './parts/icons.ts';
 
@@ -11,16 +12,29 @@ const types: ReadonlyMap<string, string> = new Map([
   ['console.js', 'text/javascript; charset=utf-8'],
   ['icon.svg', 'image/svg+xml'],
   ['icons.svg', 'image/svg+xml'],
+  ['pdf.js', 'text/javascript; charset=utf-8'],
+  ['pdf-worker.js', 'text/javascript; charset=utf-8'],
 ]);
+
+/** On every answer of the console. Only its own script runs, and only the worker of pdf.js is started from a path. */
+export const securityHeaders = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types pdf-worker",
+  'x-frame-options': 'DENY',
+  // With `no-referrer`, browsers would send our own forms with `Origin: null`.
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
 
 interface Asset {
   bytes: Buffer;
-  compressed: Buffer;
+  compressed?: Promise<Buffer>;
 }
 
 let known: { assets: ReadonlyMap<string, Asset>; version: string } | undefined;
 
-/** Reads and compresses the assets once, for the first page. The bundled script is missing only before a build. */
+/** Reads the assets once, for the first page. The bundled scripts are missing only before a build. */
 function loaded(): NonNullable<typeof known> {
   if (known) return known;
   const hash = createHash('sha256');
@@ -30,7 +44,7 @@ function loaded(): NonNullable<typeof known> {
     const made = name === 'icons.svg' ? iconSprite : '';
     const bytes = existsSync(file) ? readFileSync(file) : Buffer.from(made);
     hash.update(bytes);
-    assets.set(name, { bytes, compressed: gzipSync(bytes) });
+    assets.set(name, { bytes });
   }
   known = { assets, version: hash.digest('hex').slice(0, 12) };
   return known;
@@ -41,30 +55,37 @@ export function assetsVersion(): string {
   return loaded().version;
 }
 
+/** pdf.js compiles decoders of pictures. Its worker has a policy of its own, so pages need no exception. */
+const workerPolicy = "default-src 'none'; script-src 'wasm-unsafe-eval'";
+
 /** Returns false for an unknown asset. */
-export function sendAsset(
-  name: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-  headers: Record<string, string>,
-): boolean {
-  const type = types.get(name);
-  const asset = loaded().assets.get(name);
-  if (type === undefined || asset === undefined) return false;
+export async function sendAsset(name: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  const asset = loaded().assets.get(name) ?? (await pdfFile(name));
+  if (asset === undefined) return false;
   const isCompressed = acceptsGzip(request);
-  const bytes = isCompressed ? asset.compressed : asset.bytes;
+  if (isCompressed) asset.compressed ??= gzipAside(asset.bytes);
+  const bytes = isCompressed ? ((await asset.compressed) ?? asset.bytes) : asset.bytes;
+  if (response.destroyed) return true;
   response.writeHead(200, {
     ...commonHeaders,
-    ...headers,
+    ...securityHeaders,
+    ...(name === 'pdf-worker.js' ? { 'content-security-policy': workerPolicy } : {}),
     // The URL contains the version, so it never goes stale.
     ...(request.url?.includes('?') ? { 'cache-control': 'public, max-age=31536000, immutable' } : {}),
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
     vary: 'accept-encoding',
-    'content-type': type,
+    'content-type': types.get(name) ?? 'application/octet-stream',
     'content-length': bytes.length,
   });
   response.end(bytes);
   return true;
+}
+
+/** A table of an Asian encoding, or a decoder of scanned pages, which pdf.js requests by name. */
+async function pdfFile(name: string): Promise<Asset | undefined> {
+  if (!/^pdfjs\/(?:cmaps\/[\w-]+\.bcmap|wasm\/\w+\.wasm)$/.test(name)) return undefined;
+  const bytes = await readFile(new URL(name, import.meta.url)).catch(() => undefined);
+  return bytes && { bytes };
 }
 
 const gzipAside = promisify(gzip);
@@ -77,7 +98,7 @@ export async function sendHtml(
   markup: string,
   request: IncomingMessage,
   response: ServerResponse,
-  headers: Record<string, string>,
+  headers: Record<string, string> = {},
 ): Promise<void> {
   const plain = Buffer.from(markup);
   const isCompressed = acceptsGzip(request) && plain.length >= compressedBytesMin;
@@ -85,6 +106,7 @@ export async function sendHtml(
   if (response.headersSent || response.destroyed) return;
   response.writeHead(status, {
     ...commonHeaders,
+    ...securityHeaders,
     ...headers,
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
     vary: 'accept-encoding',

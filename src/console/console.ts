@@ -4,16 +4,17 @@ import { isCarrelError } from '../base/errors.ts';
 import type { Logger } from '../base/log.ts';
 import { version } from '../base/package-info.ts';
 import { fullRights, type Principal, rightsKey } from '../base/rights.ts';
-import { readBody } from '../http/body.ts';
-import { parseForm } from '../http/form.ts';
-import { respondEmpty, respondJson, respondText } from '../http/respond.ts';
+import { respondEmpty } from '../http/respond.ts';
 import { sendFile } from '../http/send-file.ts';
-import { assetsVersion, sendAsset, sendHtml } from './assets.ts';
+import { assetsVersion, securityHeaders, sendAsset, sendHtml } from './assets.ts';
 import type { ConsoleTools, Visit } from './console-tools.ts';
-import { fieldValue, html } from './html.ts';
+import { answerScript, readForm } from './form-requests.ts';
+import { html } from './html.ts';
 import { createPace, type Pace } from './pace.ts';
 import { type Page, renderPage } from './page.ts';
-import { button, card, emptyState, field, linkButton, pageHeader, problem } from './parts/parts.ts';
+import { failed, notFound, signInPage } from './pages/plain-pages.ts';
+import { problem } from './parts/parts.ts';
+import { isLedHere, isOverTls, isOwnForm, isOwnPath, originOf, wantsPage } from './request-checks.ts';
 import {
   type About,
   actions,
@@ -65,16 +66,6 @@ export interface Console {
   handle(request: IncomingMessage, response: ServerResponse, entrance: Entrance): Promise<boolean>;
 }
 
-const securityHeaders = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-  'x-frame-options': 'DENY',
-  // With `no-referrer`, browsers would send our own forms with `Origin: null`.
-  'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-};
-
 /** Max bytes of a form with a text to edit: two million characters, each up to nine bytes when URL-encoded. */
 const textFormBytesMax = 20 * 1024 * 1024;
 const formBytesMax = 64 * 1024;
@@ -122,7 +113,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       respondEmpty(response, 303, { ...securityHeaders, location: `${known.base}${page.location}` });
     } else {
       const markup = renderPage(page, shellOf(current, known));
-      await sendHtml(page.status ?? 200, markup, request, response, { ...securityHeaders, ...headers });
+      await sendHtml(page.status ?? 200, markup, request, response, headers);
     }
   };
 
@@ -133,7 +124,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       if (url === null || !['GET', 'HEAD', 'POST'].includes(method)) return false;
       const { base, rest: path } = splitBase(url.pathname);
       if (path.startsWith('/console/') && method !== 'POST') {
-        return sendAsset(path.slice('/console/'.length), request, response, securityHeaders);
+        return sendAsset(path.slice('/console/'.length), request, response);
       }
       const room = rooms.findLast(
         (each) => path === each.path || (each.path !== '/' && path.startsWith(`${each.path}/`)),
@@ -152,7 +143,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
       const tools = deps.tools({ principal, address: entrance.address, origin, signal: gone.signal });
       const canSignOut = signedIn !== undefined;
       const known: Known = { tools, principal, base: canSignOut ? base : '', canSignOut };
-      const current = room?.path ?? '/';
+      const current = room?.path ?? '';
       if (access === undefined && path !== '/sign-in') {
         const next = method === 'GET' ? `${path}${url.search}` : '/';
         await send(request, response, { ...signInPage(undefined, next), status: 401 }, current, nobody, {
@@ -187,7 +178,7 @@ export function createConsole(config: ConsoleConfig, deps: ConsoleDeps): Console
         respondEmpty(response, 303, { ...securityHeaders, location: '/', 'set-cookie': cookie });
         return true;
       }
-      const rest = decodeURIComponentSafely(path.slice(current === '/' ? 1 : current.length + 1));
+      const rest = decodeURIComponentSafely(path.slice(current.length + 1));
       const visit: Visit = { tools, rest, query: url.searchParams, form };
       if (action) {
         await answerScript(action(visit), response);
@@ -286,105 +277,6 @@ const nobody: Known = {
   base: '',
   canSignOut: false,
 };
-
-/** `next`: the page to open after sign-in. */
-function signInPage(message: string | undefined, next: string): Page {
-  const attributes = { autofocus: true, autocomplete: 'current-password' };
-  return {
-    title: 'Sign in',
-    layout: 'bare',
-    body: card(
-      html`<p class="brand"><img src="/console/icon.svg?${assetsVersion()}" alt="">Carrel</p><h1>Sign in</h1>
-${message !== undefined && problem(message)}
-<form class="change sign-in" method="post" action="/sign-in"><input type="hidden" name="next" value="${fieldValue(next)}">${field({ label: 'Token', name: 'token', type: 'password', isRequired: true, attributes })}${button('Sign in', { kind: 'primary' })}</form>
-<p class="meta">The token that clients send to this server: <code>CARREL_AUTH_TOKEN</code>, or one made with <code>carrel token add</code>.</p>`,
-    ),
-  };
-}
-
-function failed(title: string, status: number, message: string): Page {
-  return { title, status, body: html`${pageHeader({ title })}${problem(message)}` };
-}
-
-function notFound(): Page {
-  return {
-    title: 'Not found',
-    status: 404,
-    body: html`<h1 class="visually-hidden">Not found</h1>${emptyState({
-      icon: 'search',
-      title: 'Not found',
-      text: 'There is no page at this address.',
-      actions: linkButton('/', 'Go to search', { icon: 'arrow-right' }),
-    })}`,
-  };
-}
-
-/** Paths for programs, where browsers get the plain error too. */
-const programPaths = /^\/(?:health|metrics|\.well-known\/.*)$/;
-
-/** Whether to answer with a "not found" page. Programs get a plain error instead. */
-function wantsPage({ method, headers }: IncomingMessage, path: string): boolean {
-  return method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '') && !programPaths.test(path);
-}
-
-/**
- * Rejects forms of other sites and requests that don't reveal their origin. `Sec-Fetch-Site` is preferred, because it is right
- * even behind a proxy that changes Host. Browsers that don't send it are checked by Origin.
- */
-function isOwnForm({ headers }: IncomingMessage): boolean {
-  const { origin, host } = headers;
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'same-origin';
-  return origin !== undefined && URL.parse(origin)?.host === host;
-}
-
-/** True if a link from another site or port led here. That site may have planted a cookie for a session of its own. */
-function isLedHere({ headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site'];
-  return site === 'same-site' || site === 'cross-site';
-}
-
-/** True for a path on this server, false for a URL of another one. */
-function isOwnPath(text: string): boolean {
-  return /^\/(?![/\\])[!-~]*$/.test(text);
-}
-
-/** Whether the browser used TLS. Read from the form's Origin, because a proxy may terminate TLS. */
-function isOverTls({ headers: { origin = '' } }: IncomingMessage): boolean {
-  return /^https:/i.test(origin);
-}
-
-/** The visitor's URL of this server. Based on headers that a proxy sets, so it is only shown to that visitor. */
-function originOf({ headers }: IncomingMessage): string {
-  const scheme = headers['x-forwarded-proto'] === 'https' ? 'https' : 'http';
-  return `${scheme}://${headers.host ?? ''}`;
-}
-
-async function readForm(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytesMax: number,
-): Promise<URLSearchParams | undefined> {
-  const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '');
-  const body = isForm ? await readBody(request, bytesMax) : undefined;
-  const form = body?.ok ? await parseForm(body.bytes) : undefined;
-  if (form?.ok) return form.fields;
-  const [status, problem] = body?.ok ? [413, form?.problem] : [body?.status, body?.problem];
-  respondText(response, status ?? 415, problem ?? 'Send a form.', {
-    ...securityHeaders,
-    connection: 'close',
-  });
-  return undefined;
-}
-
-async function answerScript(work: Promise<Record<string, unknown>>, response: ServerResponse): Promise<void> {
-  try {
-    respondJson(response, 200, await work, securityHeaders);
-  } catch (error) {
-    const message = isCarrelError(error) ? error.message : 'Internal error.';
-    respondJson(response, 400, { message }, securityHeaders);
-  }
-}
 
 function decodeURIComponentSafely(text: string): string {
   try {

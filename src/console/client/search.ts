@@ -1,5 +1,6 @@
 import { base } from './base.ts';
 import { load, type Running, replace } from './live.ts';
+import { showPdfPage } from './pdf-figures.ts';
 import { showTimes } from './times.ts';
 
 const typingPauseMs = 150;
@@ -95,7 +96,7 @@ function watchPreviews(): void {
     if (!preview) return;
     showTimes(preview);
     slot.replaceChildren(preview);
-    showPassage(slot);
+    if (!(await showPdfPage(slot))) showPassage(slot);
   };
   document.addEventListener('click', (event) => {
     const { target } = event;

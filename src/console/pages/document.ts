@@ -15,8 +15,10 @@ import {
   linkTo,
   listOf,
   noSuchChange,
+  number,
   offsetOf,
   pageHeader,
+  pdfPage,
   plural,
   popupButton,
   tagFields,
@@ -50,6 +52,7 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
   const title = read.text(document, 'title') || `Document ${id}`;
   const collection = read.text(document, 'collection');
   const type = read.text(document, 'doc_type');
+  const picture = pdfPage(document, chunks[0]);
   const [outline, versions] = await Promise.all([outlineOf(tools, document, first), versionsOf(tools, document)]);
   return {
     title,
@@ -63,13 +66,14 @@ export async function documentPage({ tools, rest, query }: Visit): Promise<Page>
           ? []
           : [{ href: `${path}?collection=${encodeURIComponent(collection)}`, label: collection }]),
       ],
-      meta: html`<span class="row">${icon(typeIcon(type))}${type} · ${plural(read.number(document, 'chunk_count') ?? 0, 'passage')} · added ${time(read.text(document, 'created_at'))} ${indexing(document)}${partlyRead(document)}</span>`,
+      meta: html`<span class="row">${icon(typeIcon(type))}<span>${type} · ${plural(read.number(document, 'chunk_count') ?? 0, 'passage')} · added ${time(read.text(document, 'created_at'))}</span>${indexing(document)}${partlyRead(document)}</span>`,
       actions: actions(document, tools, { isWhole: first === 0 && next === undefined, chunks }),
     })}
 <div class="with-aside">
 <div class="stack">
 ${first > 0 && html`<p><a rel="prev" href="${path}/${id}">From the beginning</a></p>`}
-<article class="card">${chunks.map((chunk) => passage(chunk, type))}</article>
+${picture && html`<details class="card area"><summary>Pages as pictures</summary>${picture}</details>`}
+<article class="card">${chunks.map((chunk, index) => passage(chunk, type, pageNumber(chunks[index - 1])))}</article>
 ${next !== undefined && html`<div>${linkButton(`${path}/${id}?offset=${next}`, 'Read on', { icon: 'arrow-right', attributes: { rel: 'next' } })}</div>`}
 </div>
 <aside class="stack" aria-label="About this document">
@@ -106,10 +110,16 @@ function toastOf(query: URLSearchParams): Html | undefined {
   return done?.what === 'saved' ? toast('Saved') : undefined;
 }
 
-function passage(chunk: Record<string, unknown>, type: string): Html {
-  const { page, line_start: firstLine } = read.object(chunk, 'chunk_metadata');
+function pageNumber(chunk: Record<string, unknown> = {}): number | undefined {
+  return read.number(read.object(chunk, 'chunk_metadata'), 'page');
+}
+
+/** Names its page where another one starts. */
+function passage(chunk: Record<string, unknown>, type: string, pageBefore: number | undefined): Html {
+  const { line_start: firstLine } = read.object(chunk, 'chunk_metadata');
+  const page = pageNumber(chunk);
   const text = documentText(type, read.text(chunk, 'text'), typeof firstLine === 'number' ? { firstLine } : {});
-  return html`<section id="chunk-${read.text(chunk, 'chunk_index')}">${typeof page === 'number' && html`<p class="meta">Page ${page}</p>`}${text}</section>`;
+  return html`<section id="chunk-${read.text(chunk, 'chunk_index')}" data-page="${page}">${page !== undefined && page !== pageBefore && html`<p class="page-number">Page ${number(page)}</p>`}${text}</section>`;
 }
 
 function actions(

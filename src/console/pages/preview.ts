@@ -10,6 +10,7 @@ import {
   marker,
   number,
   pageOf,
+  pdfPage,
   problem,
   renderMarkdown,
   tagList,
@@ -86,22 +87,25 @@ async function ofDocument({ tools, id, chunk = 0, range, mark }: Asked): Promise
   const type = read.text(document, 'doc_type');
   const chunks = read.list(document, 'chunks');
   const isMore = read.text(document, 'next') !== '';
-  const sections = chunks.map((each) => {
+  const sections = chunks.map((each, index) => {
     const isPassage = read.number(each, 'chunk_index') === chunk;
     const { page, line_start: firstLine } = read.object(each, 'chunk_metadata');
+    const { page: pageBefore } = read.object(chunks[index - 1] ?? {}, 'chunk_metadata');
     const text = documentText(type, read.text(each, 'text'), {
       ...(typeof firstLine === 'number' ? { firstLine } : {}),
       ...(isPassage ? { mark, passage: range ?? [0, textCharsMax] } : {}),
     });
-    return html`${typeof page === 'number' && html`<p class="page-number">Page ${number(page)}</p>`}<section${isPassage && html` id="passage"`}>${text}</section>`;
+    return html`${typeof page === 'number' && page !== pageBefore && html`<p class="page-number">Page ${number(page)}</p>`}<section${isPassage && html` id="passage"`}>${text}</section>`;
   });
+  const found = chunks.find((each) => read.number(each, 'chunk_index') === chunk);
+  const picture = pdfPage(document, found, read.text(found ?? {}, 'text').slice(...(range ?? [])));
   const rest = linkButton(`/documents/${Number(id)}`, 'Whole document', { kind: 'quiet', isSmall: true });
   return {
     title: read.text(document, 'title') || id,
     type,
     meta: html`${[read.text(document, 'collection'), type, read.text(document, 'source_path')].filter((part) => part !== '').join(' · ')} · ${time(read.text(document, 'created_at'))}`,
     tags: read.texts(document, 'tags'),
-    body: html`${first > 0 && html`<p class="cut">${rest}</p>`}${sections}${isMore && html`<p class="cut">${rest}</p>`}`,
+    body: html`${picture}${first > 0 && html`<p class="cut">${rest}</p>`}${sections}${isMore && html`<p class="cut">${rest}</p>`}`,
     ...(document['has_file'] === true && type !== 'note' ? { original: `/documents/${Number(id)}/original` } : {}),
   };
 }

@@ -13,8 +13,8 @@ export interface TextOptions {
 export function documentText(type: string, text: string, options: TextOptions = {}): Html {
   if (/^(?:code|json|jsonl|yaml|xml|toml|notebook)$/.test(type)) return codeLines(text, options);
   if (type === 'csv' || type === 'tsv') return csvTable(text, options);
-  const isMarkdown = ['markdown', 'note', ''].includes(type);
-  return html`<div class="prose${!isMarkdown && ' lines'}">${renderMarkdown(text, options)}</div>`;
+  const reflows = ['markdown', 'note', 'pdf', ''].includes(type);
+  return html`<div class="prose${!reflows && ' lines'}">${renderMarkdown(text, options)}</div>`;
 }
 
 function codeLines(text: string, { firstLine = 1, passage, mark = (run) => run }: TextOptions): Html {

@@ -9,7 +9,7 @@
  *   `plot`, `notice`, `problem`, `emptyState`, `skeleton`, `tabs`, `pager`, `copyable`, `toast(message, undo)`.
  * - Words and numbers: `number`, `plural`, `bytes`, `duration`, `time` (relative; exact on hover in the reader's zone).
  * - Texts: `<div class="prose">${renderMarkdown(text)}</div>` (safe), `documentText(type, text)` (code, CSV,
- *   Markdown), `plainText` (a snippet without marks), `marked(text, query)`.
+ *   Markdown), `pdfPage` (a picture of a page), `plainText` (a snippet without marks), `marked(text, query)`.
  * - Icons: `icon(name)`, `typeIcon(type)`, `sourceIcon(source)`; new ones go into icon-shapes.ts (Lucide).
  * - Layout classes: `row` (`row end`), `stack`, `grid` (cards side by side), `meta` (grey, small), `prose` (running text), `hits`
  *   and `hit`, `filters`. Colours, sizes and distances are the variables in styles/tokens.css; no inline styles.
@@ -24,4 +24,5 @@ export * from './format.ts';
 export * from './icons.ts';
 export * from './links.ts';
 export * from './markdown.ts';
+export * from './pdf-page.ts';
 export * from './plot.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectAgent } from '../../acceptance/kb/kb-fixture.ts';
+import { pdfOf, stream } from '../../security/parsers/bombs.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { startCarrel } from '../../support/child-program.ts';
 import { findChromium } from '../../support/install-chromium.ts';
@@ -15,6 +16,7 @@ const files = [
     mimeType: 'text/markdown',
     buffer: Buffer.from('# Report\n\nThe bees came back.'),
   },
+  { name: 'keeper.pdf', mimeType: 'application/pdf', buffer: keeperPdf() },
   { name: 'broken.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4 nothing') },
 ];
 
@@ -30,13 +32,13 @@ test('the pages with data', { skip }, async (t) => {
   await t.test('files: can be chosen or dropped anywhere, show their state, and explain failures', async () => {
     await page.goto('/jobs');
     await page.locator('input[type=file]').setInputFiles(files);
-    await page.locator('.uploads .done').nth(1).waitFor();
+    await page.locator('.uploads .done').nth(2).waitFor();
     await page.evaluate(`{
       const dropped = new DataTransfer();
       dropped.items.add(new File(['The wasps came, too.'], 'dropped.txt'));
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: dropped, bubbles: true }));
     }`);
-    for (const name of ['report', 'dropped.txt']) {
+    for (const name of ['report', 'keeper.pdf', 'dropped.txt']) {
       await rows.filter({ hasText: name }).locator('.badge.good', { hasText: 'Added' }).waitFor();
     }
     const broken = rows.filter({ hasText: 'broken.pdf' });
@@ -62,10 +64,10 @@ test('the pages with data', { skip }, async (t) => {
     await page.getByRole('button', { name: 'Tags' }).click();
     await page.getByLabel('Add').fill('checked, sea');
     await page.getByRole('button', { name: 'Change tags' }).click();
-    await toast('3 documents');
+    await toast('4 documents');
     await rows.filter({ hasText: 'Granite' }).getByRole('link', { name: 'checked' }).click();
     await page.waitForURL(/tag=checked/);
-    assert.equal(await rows.count(), 3);
+    assert.equal(await rows.count(), 4);
     await rows.filter({ hasText: 'dropped' }).getByRole('checkbox').check();
     await page.getByRole('button', { name: 'Move' }).first().click();
     await page.locator('#selected-move').getByLabel('Collection').fill('insects');
@@ -102,6 +104,25 @@ test('the pages with data', { skip }, async (t) => {
     assert.doesNotMatch(aside, /checked/);
     await page.getByRole('button', { name: 'Delete' }).click();
     await toast('deleted');
+  });
+
+  await t.test('a PDF: its page is drawn with the passage marked, beside the results and in the document', async () => {
+    await page.goto('/?q=retired+keeper');
+    await page.locator('.summary .figure').waitFor();
+    await page.locator('.result', { hasText: 'keeper' }).getByRole('link').first().click();
+    await page.locator('#preview-slot canvas').waitFor();
+    assert.equal(await page.locator('#preview-slot figcaption span').innerText(), 'Page 1 of 2');
+    assert.deepEqual(await colours(), { ink: true, marked: true });
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText('Page 2 of 2').waitFor();
+    await page.getByRole('link', { name: 'Open', exact: true }).click();
+    await page.getByText('Pages as pictures').click();
+    await page.locator('details canvas').waitFor();
+    assert.deepEqual(await colours(), { ink: true, marked: false });
+    assert.equal((await context.request.get('/console/pdfjs/wasm/jbig2.wasm')).status(), 200);
+    for (const path of ['pdfjs/cmaps/..%2f..%2fmain.js', 'pdfjs/wasm/../../main.js', 'pdfjs/wasm/none.wasm']) {
+      assert.equal((await context.request.get(`/console/${path}`)).status(), 404, path);
+    }
   });
 
   await t.test('memories: a conversation that is written, replaced, edited and deleted with the keyboard', async () => {
@@ -192,4 +213,19 @@ test('the pages with data', { skip }, async (t) => {
     assert.deepEqual(phone.problems, []);
   });
   assert.deepEqual(problems, []);
+
+  /** Which colours the drawn page has: black letters, and the yellow of a marked passage. */
+  async function colours(): Promise<unknown> {
+    return page.evaluate(`{
+      const canvas = document.querySelector('canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      const has = (test) => data.some((red, at) => at % 4 === 0 && test(red, data[at + 2]));
+      ({ ink: has((red) => red < 60), marked: has((red, blue) => red > 240 && blue < 140) });
+    }`);
+  }
 });
+
+function keeperPdf(): Buffer {
+  const text = 'BT /F1 18 Tf 72 700 Td (The keeper of the lighthouse retired in May.) Tj ET';
+  return pdfOf([stream(Buffer.from(text))], 2);
+}

@@ -1,0 +1,19 @@
+/** Draws the page of a PDF below `root`, if there is one. pdf.js is loaded only then. Returns false if nothing was drawn. */
+export async function showPdfPage(root: ParentNode): Promise<boolean> {
+  const figure = root.querySelector<HTMLElement>('[data-pdf]');
+  if (!figure) return false;
+  const { showPdf } = (await import(figure.dataset['script'] ?? '')) as typeof import('./pdf.ts');
+  return await showPdf(figure);
+}
+
+/** A document's page draws the picture when it is opened, at the passage that the URL names. */
+export function watchPdfPages(): void {
+  const details = document.querySelector<HTMLDetailsElement>('details:has([data-pdf])');
+  details?.addEventListener('toggle', () => {
+    const chosen = document.getElementById(location.hash.slice(1));
+    const { page } = chosen?.dataset ?? {};
+    const figure = details.querySelector<HTMLElement>('[data-pdf]:empty');
+    if (figure && page) Object.assign(figure.dataset, { page, passage: chosen?.lastElementChild?.textContent ?? '' });
+    if (figure) void showPdfPage(details);
+  });
+}

@@ -1,0 +1,140 @@
+// Draws a page of a PDF. A bundle of its own with pdf.js, which only pages with a PDF load.
+import { getDocument, type PDFDocumentProxy, PDFWorker } from 'pdfjs-dist';
+import { findPassage } from '../parts/pdf-passage.ts';
+import { base } from './base.ts';
+
+/** Max size of the file. */
+const fileBytesMax = 100_000_000;
+/** Max pixels of the page, and of a picture on it. */
+const pixelsMax = 16_000_000;
+/** A page that takes longer is given up. */
+const drawingMs = 20_000;
+
+/** The page's policy allows no script from a string. The worker's path is the one exception. */
+const policy = (window as { trustedTypes?: { createPolicy(name: string, rules: object): ScriptPolicy } }).trustedTypes;
+const scripts = policy?.createPolicy('pdf-worker', { createScriptURL: workerPath });
+
+interface ScriptPolicy {
+  createScriptURL(path: string): string;
+}
+
+function workerPath(path: string): string {
+  if (!/^\/console\/pdf-worker\.js\?\w+$/.test(path)) throw new Error('not the worker');
+  return path;
+}
+
+let running: Worker | undefined;
+
+/** Draws the page that the figure names, marks the passage, and adds buttons for the other pages. Returns false on failure. */
+export async function showPdf(figure: HTMLElement): Promise<boolean> {
+  const { pdf = '', page = '1', passage = '', worker = '' } = figure.dataset;
+  running?.terminate();
+  running = new Worker(scripts?.createScriptURL(worker) ?? worker, { type: 'module' });
+  const port = running;
+  const timer = setTimeout(() => giveUp(figure, port), drawingMs);
+  try {
+    const opened = await open(`${base}${pdf}`, port);
+    const view = pageView(figure, opened, passage);
+    const markedAt = await view.turn(Number(page));
+    figure.replaceChildren(...view.parts);
+    const scroller = figure.closest('.preview-body');
+    scroller?.scrollTo({ top: figure.offsetTop + markedAt * figure.clientHeight - scroller.clientHeight / 4 });
+    return true;
+  } catch {
+    giveUp(figure, port);
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function giveUp(figure: HTMLElement, port: Worker): void {
+  port.terminate();
+  figure.textContent = "This page can't be shown as a picture. Read its text instead.";
+}
+
+async function open(address: string, port: Worker): Promise<PDFDocumentProxy> {
+  const answer = await fetch(address);
+  if (!answer.ok || Number(answer.headers.get('content-length')) > fileBytesMax) throw new Error('not to be shown');
+  return await getDocument({
+    data: await answer.arrayBuffer(),
+    // Its declared type is `null`, by mistake.
+    worker: new PDFWorker({ port: port as unknown as null }),
+    cMapUrl: '/console/pdfjs/cmaps/',
+    wasmUrl: '/console/pdfjs/wasm/',
+    maxImageSize: pixelsMax,
+    enableXfa: false,
+    stopAtErrors: false,
+    verbosity: 0,
+  }).promise;
+}
+
+function pageView(figure: HTMLElement, opened: PDFDocumentProxy, passage: string) {
+  const bar = document.createElement('figcaption');
+  const title = document.createElement('span');
+  const canvas = document.createElement('canvas');
+  canvas.setAttribute('role', 'img');
+  let current = 1;
+  const turn = (number: number): Promise<number> => {
+    current = Math.min(Math.max(1, number), opened.numPages);
+    title.textContent = `Page ${current} of ${opened.numPages}`;
+    canvas.setAttribute('aria-label', `Page ${current} as a picture`);
+    before.disabled = current === 1;
+    after.disabled = current === opened.numPages;
+    return draw(opened, { current, canvas, passage, width: figure.clientWidth });
+  };
+  const before = pageButton('Previous page', '‹', () => turn(current - 1));
+  const after = pageButton('Next page', '›', () => turn(current + 1));
+  bar.append(title, before, after);
+  return { parts: [bar, canvas], turn };
+}
+
+function pageButton(label: string, sign: string, onClick: () => unknown): HTMLButtonElement {
+  const button = document.createElement('button');
+  Object.assign(button, { type: 'button', className: 'button quiet small', textContent: sign, title: label });
+  button.setAttribute('aria-label', label);
+  button.addEventListener('click', onClick);
+  return button;
+}
+
+interface Drawing {
+  current: number;
+  canvas: HTMLCanvasElement;
+  passage: string;
+  /** In CSS pixels. */
+  width: number;
+}
+
+/** Returns where the passage starts: 0 is the top of the page, 1 the bottom. */
+async function draw(opened: PDFDocumentProxy, { current, canvas, passage, width }: Drawing): Promise<number> {
+  const page = await opened.getPage(current);
+  const natural = page.getViewport({ scale: 1 });
+  const scale = Math.min(
+    (width * devicePixelRatio) / natural.width,
+    Math.sqrt(pixelsMax / (natural.width * natural.height)),
+  );
+  const viewport = page.getViewport({ scale });
+  canvas.width = Math.ceil(viewport.width);
+  canvas.height = Math.ceil(viewport.height);
+  await page.render({ canvas, viewport }).promise;
+  const { items } = await page.getTextContent();
+  const runs = items.filter((item) => 'str' in item);
+  const texts = runs.map(({ str }) => str);
+  const context = canvas.getContext('2d');
+  let markedAt = 1;
+  for (const { index, from, to } of findPassage(texts, passage)) {
+    const run = runs[index];
+    if (!run || !context) continue;
+    const [a, b, c, d, x, y] = run.transform as Matrix;
+    const [along, up] = [Math.hypot(a, b) || 1, Math.hypot(c, d) || 1];
+    context.setTransform(...(viewport.transform as Matrix));
+    context.transform(a / along, b / along, c / up, d / up, x, y);
+    context.globalCompositeOperation = 'multiply';
+    context.fillStyle = '#ffe27a';
+    context.fillRect(from * run.width, -0.25 * run.height, (to - from) * run.width, 1.25 * run.height);
+    markedAt = Math.min(markedAt, Number(viewport.convertToViewportPoint(x, y)[1]) / viewport.height);
+  }
+  return markedAt === 1 ? 0 : markedAt;
+}
+
+type Matrix = [number, number, number, number, number, number];

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findPassage } from './pdf-passage.ts';
+
+test('finds a passage across line breaks, hyphens and marks, and nothing else', () => {
+  const pieces = ['Chapter 2', 'The keeper of the light-', 'house retired in May. Then', '', 'the gulls came back.'];
+  const runs = findPassage(pieces, '**The keeper** of the lighthouse\nretired in May.');
+  assert.deepEqual(
+    runs.map(({ index, from, to }) => [index, from, Math.round(to * 21)]),
+    [
+      [1, 0, 21],
+      [2, 0, 17],
+    ],
+  );
+});
+
+test('marks no sentence that merely shares words with a passage that is on the page', () => {
+  const pieces = ['The keeper of the lighthouse sleeps.', 'The keeper of the lighthouse reads.'];
+  const runs = findPassage(pieces, 'The keeper of the lighthouse reads.');
+  assert.deepEqual(runs, [{ index: 1, from: 0, to: 1 }]);
+});
+
+test('marks nothing for an empty or an absent passage', () => {
+  assert.deepEqual(findPassage(['The gulls came back.'], ' … '), []);
+  assert.deepEqual(findPassage(['The gulls came back.'], 'The keeper of the lighthouse'), []);
+  assert.deepEqual(findPassage([], 'The keeper'), []);
+});

@@ -1,0 +1,40 @@
+/** A piece of text on a page, and the part of it that belongs to the passage: 0 to 1 of its width. */
+export interface MarkedRun {
+  index: number;
+  from: number;
+  to: number;
+}
+
+/** Letters in a row that must agree. Shorter ones occur everywhere. */
+const agreeing = 16;
+
+/**
+ * Finds a passage on a page. The stored text has other line breaks, hyphens and marks than the page, and may be in another
+ * order. So only letters and digits are compared, as a whole if possible, else in short overlapping pieces.
+ */
+export function findPassage(pieces: readonly string[], passage: string): MarkedRun[] {
+  const wanted = lettersOf(passage);
+  if (wanted === '') return [];
+  const letters = pieces.map(lettersOf);
+  const page = letters.join('');
+  const size = page.includes(wanted) ? wanted.length : Math.min(agreeing, wanted.length);
+  const known = new Set(Array.from({ length: wanted.length - size + 1 }, (_, at) => wanted.slice(at, at + size)));
+  const isMarked = new Uint8Array(page.length);
+  for (let at = 0; at + size <= page.length; at += 1) {
+    if (known.has(page.slice(at, at + size))) isMarked.fill(1, at, at + size);
+  }
+  let start = 0;
+  return letters.flatMap(({ length }, index) => {
+    const own = isMarked.subarray(start, start + length);
+    start += length;
+    const [first, last] = [own.indexOf(1), own.lastIndexOf(1)];
+    return first < 0 ? [] : [{ index, from: first / length, to: (last + 1) / length }];
+  });
+}
+
+function lettersOf(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+}
