@@ -178,7 +178,11 @@ function recordCall(call: ToolCall, activity: Activity, clients: Clients): void 
   const tokens = Math.ceil(charsOf(answer) / charsPerToken);
   activity.record({
     ...{ at, tool, ms, tokens, outcome, caller: callerName(caller), client: client?.name ?? '' },
-    ...{ query: queryOf(args), results: resultsOf(answer) },
+    ...{
+      query: queryOf(args),
+      results: resultsOf(answer),
+      identity: caller.authenticated ? caller.identity : undefined,
+    },
   });
   if (client) clients.called(identityOf(client, caller), { tool, failed: outcome !== 'ok', at });
 }

@@ -111,7 +111,7 @@ function signOut(): Html {
 function bottomBar({ menu, current, canSignOut }: Shell): Html {
   if (menu.length === 0) return html``;
   const direct = menu.filter(({ isOnBar }) => isOnBar);
-  const isElsewhere = direct.every(({ path }) => path !== current);
+  const isElsewhere = menu.some(({ path, isOnBar }) => path === current && !isOnBar);
   return html`<nav class="bottom-bar" aria-label="Main pages">${direct.map((entry) => link(entry, current))}
 <button popovertarget="more"${isElsewhere && new Html(' aria-current="page"')}>${icon('ellipsis')}More</button></nav>
 <div id="more" class="sheet" popover><nav class="stack" aria-label="All pages">${groups(menu, current)}</nav>${canSignOut && signOut()}</div>`;

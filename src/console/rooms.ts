@@ -143,8 +143,8 @@ export const rooms: readonly Room[] = [
     name: 'Activity',
     icon: 'activity',
     group: 'server',
-    isWhole: true,
-    show: (visit, about) => activityPage(visit, about, Date.now()),
+    show: (visit, about) =>
+      activityPage(visit, about, { now: Date.now(), identity: restrictedIdentity(about.principal) }),
   },
   {
     path: '/sources',
@@ -199,7 +199,12 @@ export function isOpenTo({ isWhole, isFor }: Room, about: Pick<About, 'tokens' |
 
 /** Whether the visitor has full rights. */
 function seesAll(principal: Principal | undefined): boolean {
-  return principal === undefined || isUnrestricted(principal.rights);
+  return restrictedIdentity(principal) === undefined;
+}
+
+/** The identity of a visitor with restricted rights. */
+function restrictedIdentity(principal: Principal | undefined): string | undefined {
+  return principal === undefined || isUnrestricted(principal.rights) ? undefined : principal.identity;
 }
 
 /** Whether a tool exists that the room needs. */

@@ -71,7 +71,12 @@ export function watchRefreshes(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-refresh]')) {
     const running: Running = {};
     const refresh = async (): Promise<void> => {
-      if (document.visibilityState === 'visible') replace(`#${element.id}`, await load(location.href, running));
+      // A plot under the pointer keeps the value that it shows.
+      const isRead = () => element.querySelector('[data-pointed]') !== null;
+      if (document.visibilityState === 'visible' && !isRead()) {
+        const page = await load(location.href, running);
+        if (!isRead()) replace(`#${element.id}`, page);
+      }
       setTimeout(refresh, Number(element.dataset['refresh']));
     };
     setTimeout(refresh, Number(element.dataset['refresh']));

@@ -1,4 +1,4 @@
-import { relativeTime } from '../parts/format.ts';
+import { dayName, relativeTime } from '../parts/format.ts';
 
 const updateMs = 30_000;
 const clockTime = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
@@ -11,11 +11,17 @@ export function watchTimes(): void {
 }
 
 export function showTimes(root: ParentNode): void {
+  let lastDay = '';
   for (const element of root.querySelectorAll('time')) {
     const at = Date.parse(element.dateTime);
     if (Number.isNaN(at)) continue;
-    const words = 'clock' in element.dataset ? clock(at) : relativeTime(at, Date.now(), {});
+    const isDay = 'day' in element.dataset;
+    const words = 'clock' in element.dataset ? clock(at) : isDay ? dayName(at, {}) : relativeTime(at, Date.now(), {});
     if (element.textContent !== words) element.textContent = words;
+    if (isDay) {
+      element.closest('li')?.toggleAttribute('hidden', words === lastDay);
+      lastDay = words;
+    }
     element.title = exact.format(at);
   }
 }

@@ -114,7 +114,11 @@ function watchZone(zone: HTMLElement): void {
     if (summary) summary.hidden = true;
   };
 
-  zone.querySelector('input[type=file]')?.addEventListener('change', ({ target }) => {
+  const chooser = zone.querySelector<HTMLInputElement>('input[type=file]');
+  document.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('[data-choose-files]')) chooser?.click();
+  });
+  chooser?.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement)) return;
     add(target.files ?? []);
     // Allows choosing the same file again.

@@ -29,8 +29,13 @@ export interface ActivityDeps {
 const limit = 50;
 const refreshMs = 3_000;
 
-/** Calls of all clients, with figures and filters. */
-export function activityPage({ query }: Visit, deps: ActivityDeps, now: number): Page {
+/** Calls of all clients, with figures and filters. A restricted visitor sees the calls of their own identity only. */
+export function activityPage(
+  { query }: Visit,
+  deps: ActivityDeps,
+  { now, identity }: { now: number; identity: string | undefined },
+): Page {
+  if (identity !== undefined) return ownCallsPage(query, deps.activity, identity);
   const view = viewOf(query.get('view'));
   return {
     title: 'Activity',
@@ -48,6 +53,15 @@ ${content[view](query, deps)}`,
   };
 }
 
+function ownCallsPage(query: URLSearchParams, activity: Activity, identity: string): Page {
+  return {
+    title: 'Activity',
+    layout: 'wide',
+    body: html`${pageHeader({ title: 'Activity', meta: 'What clients with your token asked and got since this server started.' })}
+${calls(query, activity, identity)}`,
+  };
+}
+
 const views = ['calls', 'tools', 'clients'] as const;
 type View = (typeof views)[number];
 const names: Record<View, string> = { calls: 'Calls', tools: 'By tool', clients: 'Clients' };
@@ -57,8 +71,7 @@ function viewOf(given: string | null): View {
 }
 
 const content: Record<View, (query: URLSearchParams, deps: ActivityDeps) => Html> = {
-  calls: (query, { activity }) => html`${filters(query, activity.latest())}
-<div id="list" data-refresh="${refreshMs}">${callList(query, activity)}</div>`,
+  calls: (query, { activity }) => calls(query, activity),
   tools: (_, { activity }) => html`<div id="list" data-refresh="${refreshMs}">${toolTable(activity)}</div>`,
   clients: (_, { clients }) => html`<div id="list" data-refresh="${refreshMs}">${clientTable(clients.list())}</div>`,
 };
@@ -91,6 +104,11 @@ ${plot({
 }`;
 }
 
+function calls(query: URLSearchParams, activity: Activity, identity?: string): Html {
+  return html`${filters(query, activity.latest({ identity }))}
+<div id="list" data-refresh="${refreshMs}">${callList(query, activity, identity)}</div>`;
+}
+
 function filters(query: URLSearchParams, calls: readonly CallRecord[]): Html {
   const choices = (keyOf: (call: CallRecord) => string) =>
     [...Map.groupBy(calls, keyOf)]
@@ -111,8 +129,9 @@ ${select({
 <noscript><button class="button secondary"><span>Filter</span></button></noscript></form>`;
 }
 
-function callList(query: URLSearchParams, activity: Activity): Html {
+function callList(query: URLSearchParams, activity: Activity, identity: string | undefined): Html {
   const filter: CallFilter = {
+    identity,
     text: query.get('q') ?? '',
     tool: query.get('tool') ?? '',
     client: query.get('client') ?? '',

@@ -11,6 +11,7 @@ import {
   field,
   icon,
   iconButton,
+  linkButton,
   noSuchChange,
   number,
   offsetOf,
@@ -175,11 +176,19 @@ function row(job: Record<string, unknown>, canCancel: boolean): Part[] {
     time(read.text(job, 'updated_at')),
     ...(canCancel
       ? [
-          isOpen &&
-            html`<form method="post" action="${path}/${id}/cancel">${iconButton('x', `Cancel ${name}`, { isSmall: true })}</form>`,
+          (isOpen &&
+            html`<form method="post" action="${path}/${id}/cancel">${iconButton('x', `Cancel ${name}`, { isSmall: true })}</form>`) ||
+            (status === 'failed' && again(kind)),
         ]
       : []),
   ];
+}
+
+/** A failed file is not kept, so trying again needs the file. A web source can be read again. */
+function again(kind: string): Html {
+  if (kind === 'crawl') return linkButton('/web', 'Refresh', { kind: 'quiet', isSmall: true });
+  const attributes = { type: 'button', 'data-choose-files': true, title: 'Failed files are not kept' };
+  return button('Choose it again', { kind: 'quiet', isSmall: true, attributes });
 }
 
 function state(job: Record<string, unknown>, kind: string, status: string): Html {

@@ -1,10 +1,11 @@
 import { read, type Visit } from '../console-tools.ts';
-import { type Html, html } from '../html.ts';
+import { Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
   badge,
   button,
   changeForm,
+  dayName,
   emptyState,
   field,
   hidden,
@@ -131,13 +132,9 @@ async function conversationPage({ tools, query }: Visit, thread: string): Promis
   const hasMore = answer['has_more'] === true;
   const older = new URLSearchParams({ thread, offset: String(offset + entriesLimit) });
   const newer = new URLSearchParams({ thread, offset: String(Math.max(0, offset - entriesLimit)) });
-  let day = '';
-  const items = entries.flatMap((entry) => {
-    const on = read.text(entry, 'created_at').slice(0, 10);
-    const isNewDay = on !== day;
-    day = on;
-    return [isNewDay ? html`<li class="day">${dayName(on)}</li>` : html``, bubble(entry, replacing, tools)];
-  });
+  const items = entries.map(
+    (entry, index) => html`${dayLine(entry, entries[index - 1])}${bubble(entry, replacing, tools)}`,
+  );
   return {
     title: thread,
     toast: toastOf(query, tools),
@@ -150,14 +147,11 @@ ${tools.has('store_context') && offset === 0 && composer(thread)}`,
   };
 }
 
-function dayName(day: string): string {
-  return new Date(`${day}T12:00:00Z`).toLocaleDateString('en', {
-    weekday: 'short',
-    day: 'numeric',
-    month: 'long',
-    year: 'numeric',
-    timeZone: 'UTC',
-  });
+/** Names the day above each memory, hidden if it is that of the memory before. The script does the same in the reader's zone. */
+function dayLine(entry: Record<string, unknown>, before: Record<string, unknown> = {}): Html {
+  const [at, atBefore] = [read.text(entry, 'created_at'), read.text(before, 'created_at')];
+  const day = dayName(Date.parse(at));
+  return html`<li class="day"${day === dayName(Date.parse(atBefore)) && new Html(' hidden')}><time datetime="${at}" data-day>${day}</time></li>`;
 }
 
 /** Loads the full texts of entries that the list has truncated. */

@@ -60,7 +60,7 @@ export async function entryPage({ tools, rest, query }: Visit): Promise<Page> {
         { href: path, label: 'Memories' },
         { href: threadUrl(thread), label: thread },
       ],
-      meta: html`<span class="row">${icon(source === 'user' ? 'user' : 'bot')}${source === 'user' ? 'User' : 'Agent'} · ${time(read.text(entry, 'created_at'))}</span>`,
+      meta: html`<span class="row">${icon(source === 'user' ? 'user' : 'bot')}<span>${source === 'user' ? 'User' : 'Agent'} · ${time(read.text(entry, 'created_at'))}</span></span>`,
       actions: html`${tools.has('update_context') && editButton(own, { text, tags, metadata: shownMetadata })}${tools.has('store_context') && replaceButton(thread, id)}${tools.has('delete_context') && html`<form method="post" action="${own}/delete">${button('Delete', { kind: 'danger', icon: 'trash-2' })}</form>`}`,
     })}
 <div class="with-aside"><div class="stack">${await replacements(tools, entry, id)}

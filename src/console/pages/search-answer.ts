@@ -22,7 +22,8 @@ export async function searchAll(tools: Visit['tools'], request: SearchRequest): 
   return tools.has('find_filtered') ? await findFiltered(tools, request) : await searchDocuments(tools, request);
 }
 
-const limit = 30;
+/** Max results of a search. */
+export const limit = 30;
 
 async function findFiltered(tools: Visit['tools'], { text, filters, isQuick }: SearchRequest): Promise<Answer> {
   const { source, collection, type, tag, weak } = filters;

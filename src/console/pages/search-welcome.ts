@@ -1,7 +1,7 @@
 import { read, type Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { IconName } from '../parts/icon-shapes.ts';
-import { icon, number, plainText } from '../parts/parts.ts';
+import { icon, plainText, plural } from '../parts/parts.ts';
 
 const examplesMax = 4;
 
@@ -14,7 +14,7 @@ export async function welcome(tools: Visit['tools']): Promise<Html> {
     .filter((title) => /\p{L}{3}.*\s\p{L}/u.test(title) || titles.length <= examplesMax)
     .slice(0, examplesMax);
   return html`<div class="welcome">
-<p class="welcome-lead">${total === 0 ? 'Nothing here yet. Add the first files, or let an agent remember something.' : html`${number(total)} documents, with notes and memories, in one search. <b>"Quote words"</b> to match a phrase exactly.`}</p>
+<p class="welcome-lead">${total === 0 ? 'Nothing here yet. Add the first files, or let an agent remember something.' : html`${plural(total, 'document')}, with notes and memories, in one search. <b>"Quote words"</b> to match a phrase exactly.`}</p>
 ${examples.length > 0 && html`<div class="try"><span class="meta">Try</span><ul class="chips">${examples.map((title) => html`<li><a class="chip" href="/?q=${encodeURIComponent(title.slice(0, 80))}">${title.slice(0, 60)}</a></li>`)}</ul></div>`}
 <ul class="steps">
 ${tools.has('kb_upload_start') && step('/jobs', 'upload', 'Add files', 'PDF, Office, Markdown, code, mail, web pages')}

@@ -26,7 +26,7 @@ import {
   time,
   typeIcon,
 } from '../parts/parts.ts';
-import { type Answer, searchAll } from './search-answer.ts';
+import { type Answer, limit, searchAll } from './search-answer.ts';
 import { welcome } from './search-welcome.ts';
 
 const filterNames = ['source', 'collection', 'type', 'tag', 'date', 'sort', 'weak'] as const;
@@ -102,6 +102,7 @@ function isWithin(hit: Record<string, unknown>, name: DateName): boolean {
 }
 
 function facets({ hits }: Answer, { filters }: Asked): Html {
+  const group = hits.length < limit ? undefined : `In the top ${limit}`;
   const facet = (
     name: 'source' | 'collection' | 'type' | 'tag',
     label: string,
@@ -115,6 +116,7 @@ function facets({ hits }: Answer, { filters }: Asked): Html {
       options,
       value: filters[name] ?? '',
       all,
+      group,
       hidesLabel: true,
       attributes: { 'data-set': filters[name] !== undefined },
     });
@@ -135,7 +137,7 @@ function facets({ hits }: Answer, { filters }: Asked): Html {
 ${facet('collection', 'Collection', 'All collections', counted(hits.map((hit) => [read.text(hit, 'collection')])))}
 ${facet('type', 'Type', 'All types', counted(hits.map((hit) => [read.text(hit, 'type')])))}
 ${facet('tag', 'Tag', 'All tags', counted(hits.map((hit) => read.texts(hit, 'tags'))))}
-${select({ label: 'Date', name: 'date', options: dates, value: filters.date ?? '', all: 'Any date', hidesLabel: true, attributes: { 'data-set': filters.date !== undefined } })}
+${select({ label: 'Date', name: 'date', options: dates, value: filters.date ?? '', all: 'Any date', group, hidesLabel: true, attributes: { 'data-set': filters.date !== undefined } })}
 ${select({ label: 'Sort', name: 'sort', options: [{ value: 'date', label: 'Newest first' }], value: filters.sort ?? '', all: 'Most relevant', hidesLabel: true })}
 ${checkbox('Low relevance', 'weak', { isChecked: filters.weak === '1' })}`;
 }
@@ -171,11 +173,17 @@ function results(answer: Answer, asked: Asked, ms: number): Html {
   const mark = marker(asked.text);
   const showWeak = addressOf(asked.text, { ...filters, weak: '1' });
   const problems = answer.sources.filter((each) => ['failed', 'degraded'].includes(read.text(each, 'status')));
-  return html`<p class="summary">${plural(hits.length, 'result')}${answer.weakOmitted > 0 && html` · <a href="${showWeak}">${number(answer.weakOmitted)} low-relevance hidden</a>`}${answer.isQuick ? html` · <span class="ranking">${icon('loader-circle')}Ranking</span>` : html` · <span class="figure">${duration(ms)}</span>`}</p>
+  return html`<p class="summary">${countOf(hits.length, answer.hits.length)}${answer.weakOmitted > 0 && html` · <a href="${showWeak}">${number(answer.weakOmitted)} low-relevance hidden</a>`}${answer.isQuick ? html` · <span class="ranking">${icon('loader-circle')}Ranking</span>` : html` · <span class="figure">${duration(ms)}</span>`}</p>
 ${problems.map((each) => notice(`${sourceName(read.text(each, 'source'))}: ${read.text(each, 'message')}`, read.text(each, 'status') === 'failed' ? 'warn' : 'neutral'))}
 ${hits.length === 0 && !answer.isQuick && nothing(answer, asked, showWeak)}
 ${hits.length === 0 && answer.isQuick && skeleton(3)}
 <ol class="results">${hits.map((hit) => result(hit, asked, mark))}</ol>`;
+}
+
+/** A search returns the best results only, and the date filters those. */
+function countOf(shown: number, found: number): string {
+  if (found < limit) return plural(shown, 'result');
+  return shown === found ? `Top ${limit} results` : `${shown} of the top ${limit} results`;
 }
 
 function nothing(answer: Answer, { text, filters }: Asked, showWeak: string): Html {

@@ -55,7 +55,7 @@ export function settingsPage({ query }: Visit, settings: readonly ShownSetting[]
     body: html`${pageHeader({
       title: 'Settings',
       meta: html`${plural(settings.length, 'setting')}, ${settings.filter(isSet).length} set by you. They are read at startup; <code>carrel config</code> shows how to set each.`,
-      actions: copyable('data-folder', dataDir),
+      actions: html`<span class="meta">Data folder</span>${copyable('data-folder', dataDir)}`,
     })}
 <form class="filters" method="get" action="/settings" data-live="#list">
 ${field({ label: 'Find', name: 'q', type: 'search', value: text, placeholder: 'Name, value or origin', icon: 'search', hidesLabel: true })}

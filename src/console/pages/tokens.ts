@@ -99,8 +99,7 @@ ${
   };
 }
 
-const firstWarning =
-  'Once a token exists, every HTTP client needs one, including this console. carrel token revoke --all undoes that.';
+const firstWarning = html`Once a token exists, every HTTP client needs one, including this console. <code>carrel token revoke --all</code> undoes that.`;
 
 function rightsCell(rights: Rights): Html {
   const { toolsets, readOnly, collections, threads } = rights;

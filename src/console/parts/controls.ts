@@ -61,7 +61,7 @@ export interface FieldOptions extends Labelled {
 /** A text field. Its value is unaltered, control characters included. */
 export function field(options: FieldOptions): Html {
   const { name, type = 'text', value = '', placeholder, isRequired } = options;
-  const input = html`<input type="${type}" name="${name}" value="${fieldValue(value)}"${attributes({ placeholder, required: isRequired, ...options.attributes })}>`;
+  const input = html`<input type="${type}" name="${name}" value="${fieldValue(value)}"${described(options, { placeholder, required: isRequired })}>`;
   return labelled(options, options.icon ? html`<span class="with-icon">${icon(options.icon)}${input}</span>` : input);
 }
 
@@ -69,7 +69,7 @@ export function field(options: FieldOptions): Html {
 export function textArea({ rows = 10, value = '', ...options }: Labelled & { rows?: number; value?: string }): Html {
   return labelled(
     options,
-    html`<textarea name="${options.name}" rows="${rows}"${attributes({ required: true, ...options.attributes })}>\n${fieldValue(value)}</textarea>`,
+    html`<textarea name="${options.name}" rows="${rows}"${described(options, { required: true })}>\n${fieldValue(value)}</textarea>`,
   );
 }
 
@@ -79,20 +79,22 @@ export interface Option {
   count?: number;
 }
 
-/** A dropdown. A selected value that is not among the options is added. */
+/** A dropdown. A selected value that is not among the options is added. `group`: a heading above the options. */
 export function select({
   options,
   value = '',
   all,
+  group,
   ...rest
-}: Labelled & { options: readonly Option[]; value?: string; all?: string }): Html {
+}: Labelled & { options: readonly Option[]; value?: string; all?: string; group?: string | undefined }): Html {
   const known = value === '' || options.some((each) => each.value === value) ? options : [{ value }, ...options];
+  const shown = known.map(
+    (each) =>
+      html`<option value="${fieldValue(each.value)}"${each.value === value && new Html(' selected')}>${each.label ?? each.value}${each.count !== undefined && ` (${each.count})`}</option>`,
+  );
   return labelled(
     rest,
-    html`<span class="select"><select name="${rest.name}"${attributes(rest.attributes ?? {})}>${all !== undefined && html`<option value="">${all}</option>`}${known.map(
-      (each) =>
-        html`<option value="${fieldValue(each.value)}"${each.value === value && new Html(' selected')}>${each.label ?? each.value}${each.count !== undefined && ` (${each.count})`}</option>`,
-    )}</select>${icon('chevron-down')}</span>`,
+    html`<span class="select"><select name="${rest.name}"${described(rest)}>${all !== undefined && html`<option value="">${all}</option>`}${group === undefined ? shown : html`<optgroup label="${group}">${shown}</optgroup>`}</select>${icon('chevron-down')}</span>`,
   );
 }
 
@@ -100,8 +102,19 @@ export function checkbox(label: Part, name: string, options: { isChecked?: boole
   return html`<label class="check"><input type="checkbox" name="${name}" value="${options.value ?? '1'}"${options.isChecked && new Html(' checked')}><span>${label}</span></label>`;
 }
 
-function labelled({ label, hidesLabel, hint }: Labelled, control: Html): Html {
-  return html`<label class="field"><span class="${hidesLabel ? 'visually-hidden' : 'label'}">${label}</span>${control}${hint !== undefined && html`<span class="hint">${hint}</span>`}</label>`;
+function labelled(options: Labelled, control: Html): Html {
+  const { label, hidesLabel, hint } = options;
+  return html`<div class="field"><label><span class="${hidesLabel ? 'visually-hidden' : 'label'}">${label}</span>${control}</label>${hint !== undefined && html`<span class="hint" id="${hintId(options)}">${hint}</span>`}</div>`;
+}
+
+/** The hint describes the control, and is not part of its name. */
+function described(options: Labelled, more: Attributes = {}): Html {
+  const by = options.hint === undefined ? {} : { 'aria-describedby': hintId(options) };
+  return attributes({ ...more, ...by, ...options.attributes });
+}
+
+function hintId({ name }: Labelled): string {
+  return `hint-${name}`;
 }
 
 /** A field with comma-separated tags, and a hidden one with the tags before editing. */

@@ -13,7 +13,7 @@ export function pageHeader(options: {
 }): Html {
   const { title, trail = [], meta, actions } = options;
   return html`<div class="page-header"><div>
-${trail.length > 0 && html`<nav class="trail" aria-label="Breadcrumb">${trail.map(({ href, label }) => html`<a href="${href}">${label}</a>${icon('chevron-right')}`)}</nav>`}
+${trail.length > 0 && html`<nav class="trail" aria-label="Breadcrumb">${trail.map(({ href, label }, index) => html`${index > 0 && icon('chevron-right')}<a href="${href}">${label}</a>`)}</nav>`}
 <h1>${title}</h1>${meta !== undefined && html`<p class="meta">${meta}</p>`}</div>
 ${actions !== undefined && html`<div class="row">${actions}</div>`}</div>`;
 }

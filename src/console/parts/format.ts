@@ -39,6 +39,12 @@ export function time(iso: string, now = Date.now()): Html {
   return html`<time datetime="${iso}" title="${exact}">${relativeTime(at, now)}</time>`;
 }
 
+/** "Tue, 17 November 2026". The script shows it in the reader's zone. */
+export function dayName(at: number, zone: { timeZone?: string } = { timeZone: 'UTC' }): string {
+  const parts = { weekday: 'short', day: 'numeric', month: 'long', year: 'numeric' } as const;
+  return new Date(at).toLocaleDateString('en-GB', { ...parts, ...zone });
+}
+
 const steps = [
   ['minute', 60],
   ['hour', 3600],

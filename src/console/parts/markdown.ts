@@ -152,7 +152,10 @@ function listOf(lines: readonly Line[], options: MarkdownOptions, depth: number)
         : blocksOf(item, options, depth + 1);
     return html`<li${passageClass(item, options)}>${body}</li>`;
   });
-  return isNumbered(lines[0]?.text ?? '') ? html`<ol>${shown}</ol>` : html`<ul>${shown}</ul>`;
+  const [, first] = /^[ \t]*(\d{1,9})/.exec(lines[0]?.text ?? '') ?? [];
+  return first === undefined
+    ? html`<ul>${shown}</ul>`
+    : html`<ol${Number(first) !== 1 && html` start="${Number(first)}"`}>${shown}</ol>`;
 }
 
 function indentOf(line: string): number {

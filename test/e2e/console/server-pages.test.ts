@@ -44,6 +44,7 @@ describe('pages about the server', { skip: typeof browser === 'string' ? browser
     const plot = page.locator('.plot', { hasText: 'Calls' });
     const area = (await plot.locator('svg').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
     await page.mouse.move(area.x + area.width - 1, area.y + area.height / 2);
+    await plot.locator('.plot-value', { hasText: ' · ' }).waitFor();
     const now = new Date();
     const hour = now.toLocaleTimeString('en', { timeZone: 'Asia/Tokyo', hour: '2-digit', hourCycle: 'h23' });
     assert.match(await plot.locator('.plot-value').innerText(), /^\d\d:\d0 · 3 · 1 failed$/);
@@ -142,11 +143,17 @@ describe('pages about the server', { skip: typeof browser === 'string' ? browser
 
     const headers = { authorization: `Bearer ${some}` };
     const text = async (path: string) => (await fetch(`${server.origin}${path}`, { headers })).text();
-    for (const path of ['/activity', '/tokens', '/tokens/new', '/settings']) {
+    for (const path of ['/tokens', '/tokens/new', '/settings']) {
       assert.equal((await fetch(`${server.origin}${path}`, { headers })).status, 404, path);
     }
     assert.doesNotMatch(await text('/sources'), /Data folder/);
     assert.doesNotMatch(await text('/connect'), /that have called/);
+    const own = await connectAgent(owner, server.url, some);
+    await own.call('kb_search', { query: 'my own question' });
+    for (const path of ['/activity', '/activity?view=clients', '/activity?q=lighthouse']) {
+      assert.doesNotMatch(await text(path), /lighthouse <|save_note|laptop|Storage/, path);
+    }
+    assert.match(await text('/activity'), /my own question/);
 
     await page.locator('tr', { hasText: 'reader' }).getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
