@@ -30,7 +30,7 @@ const totalMax = 1000;
 /** Labels are stored as lexemes among the words. The index must find the same as testing each match. */
 describe('label filters on word searches on PostgreSQL', { skip: serverObstacle() ?? false }, () => {
   const tokenizer = createTokenizer();
-  const dialect = createPostgresDialect({ tokenizer });
+  const dialect = createPostgresDialect(tokenizer, undefined);
   let server: PostgresServer;
   let database: TestDatabase;
   let storage: Storage;

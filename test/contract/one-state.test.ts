@@ -64,7 +64,7 @@ function readOn(t: TestContext, place: StorageLocation): Read {
   }
   const connections = createConnections(place);
   t.after(() => connections.close());
-  const dialect = createPostgresDialect({ tokenizer: createTokenizer() });
+  const dialect = createPostgresDialect(createTokenizer(), undefined);
   return (operation, request) =>
     connections.read((connection) =>
       operation({ dialect, now: new Date().toISOString(), ...withQuestionMarks(connection) }, request),

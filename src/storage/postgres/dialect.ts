@@ -5,16 +5,10 @@ import { passageTable } from './passage-table.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable, type Nearest } from './vectors/vector-table.ts';
 import type { Tokenizer } from './words/tokenizer.ts';
-import { type AnalyseTable, createWordTable } from './words/word-table.ts';
+import { createWordTable } from './words/word-table.ts';
 
-export interface PostgresDialectDeps {
-  /** Undefined without pgvector. */
-  readonly nearest?: Nearest | undefined;
-  readonly tokenizer: Tokenizer;
-  readonly analyse?: AnalyseTable;
-}
-
-export function createPostgresDialect({ nearest, tokenizer, analyse }: PostgresDialectDeps): Dialect {
+/** `nearest`: undefined without pgvector. */
+export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | undefined): Dialect {
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
@@ -55,7 +49,7 @@ export function createPostgresDialect({ nearest, tokenizer, analyse }: PostgresD
         await on.query(`SELECT setval(pg_get_serial_sequence('carrel.' || ?, 'key'), ?::bigint)`, [table, key]);
       },
     },
-    words: createWordTable(tokenizer, analyse),
+    words: createWordTable(tokenizer),
     passages: passageTable,
     vectors: createVectorTable(nearest),
     originals: { adopt: adoptOriginal, remove: removeOriginal },

@@ -37,9 +37,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   try {
     await migrate(connections);
     const nearest = await createNearest(connections, { background, shared: () => storage?.shared });
-    const analyse = (table: string) =>
-      background.run(`analyse ${table}`, () => connections.alone((statements) => statements.query(`ANALYZE ${table}`)));
-    const dialect = createPostgresDialect({ nearest, tokenizer, analyse });
+    const dialect = createPostgresDialect(tokenizer, nearest);
     const transactions = createPostgresTransactions({ connections, replica }, dialect, now);
     await applyAnalysis(transactions, config.language);
     const notices = createNotices(config, connections, servers);

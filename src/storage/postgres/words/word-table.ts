@@ -10,8 +10,8 @@ import type { TermRows } from './term-rows.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { labelQuery, tsquery } from './tsquery.ts';
 
-/** Words and labels in a tsvector per document, with a GIN index. `analyse`: see createCountWords. */
-export function createWordTable(tokenizer: Tokenizer, analyse?: AnalyseTable): WordTable {
+/** Words and labels in a tsvector per document, with a GIN index. */
+export function createWordTable(tokenizer: Tokenizer): WordTable {
   return {
     key: 'w.key',
     tables: ['terms', 'words'],
@@ -28,7 +28,7 @@ export function createWordTable(tokenizer: Tokenizer, analyse?: AnalyseTable): W
         }
       };
     },
-    count: createCountWords(analyse),
+    count: createCountWords(),
     matches: matching,
     labelled({ name }, given) {
       if (given.length === 0) return undefined;
@@ -86,25 +86,14 @@ const keptMs = 60_000;
 /** The share of documents with each of the commonest words, as ANALYZE found it. */
 interface CommonWords {
   readonly shares: ReadonlyMap<string, number>;
-  /** The number of documents at that time. */
-  readonly documents: number;
   readonly readAtMs: number;
 }
 
-/** Renews a table's statistics in the background. Resolves when done. */
-export type AnalyseTable = (table: string) => Promise<void>;
-
-/**
- * Takes the counts of common words from the table's statistics and counts the others, up to a limit. If the table has doubled
- * since, all are counted until it is analysed again.
- */
-export function createCountWords(analyse?: AnalyseTable): WordTable['count'] {
+/** Takes the counts of common words from the table's statistics and counts the others, up to a limit. */
+export function createCountWords(): WordTable['count'] {
   const kept = new Map<string, CommonWords>();
   return async (on, index, leaves, documents) => {
-    const common = documents < countedDocuments ? undefined : await commonWords(on, index);
-    const isOld = common !== undefined && documents > 2 * common.documents;
-    if (isOld) void analyse?.(`carrel.${index.name}_words`).then(() => kept.delete(index.name));
-    const known = isOld ? undefined : common?.shares;
+    const known = documents < countedDocuments ? undefined : (await commonWords(on, index)).shares;
     const shares = leaves.map((leaf) => (leaf.kind === 'term' ? known?.get(leaf.term) : undefined));
     const counts = await count(
       on,
@@ -114,30 +103,24 @@ export function createCountWords(analyse?: AnalyseTable): WordTable['count'] {
     return shares.map((share) => (share === undefined ? (counts.shift() ?? 0) : Math.round(share * documents)));
   };
 
-  async function commonWords(on: Statements, index: WordIndex): Promise<CommonWords> {
-    const last = kept.get(index.name);
+  async function commonWords(on: Statements, { name }: WordIndex): Promise<CommonWords> {
+    const last = kept.get(name);
     if (last !== undefined && performance.now() - last.readAtMs < keptMs) return last;
-    const read = await readStatistics(on, index);
-    kept.set(index.name, read);
+    const read = { shares: await readShares(on, name), readAtMs: performance.now() };
+    kept.set(name, read);
     return read;
   }
 }
 
-async function readStatistics(on: Statements, { name }: WordIndex): Promise<CommonWords> {
+/** Empty until the table is first analysed. */
+async function readShares(on: Statements, name: string): Promise<Map<string, number>> {
   const [row] = await on.query(
-    `SELECT c.reltuples AS documents, s.most_common_elems::text::text[] AS terms, s.most_common_elem_freqs::text[] AS shares
-     FROM pg_stats s JOIN pg_class c ON c.oid = 'carrel.${name}_words'::regclass
-     WHERE s.schemaname = 'carrel' AND s.tablename = '${name}_words' AND s.attname = 'words'
-       AND s.most_common_elems IS NOT NULL`,
+    `SELECT most_common_elems::text::text[] AS terms, most_common_elem_freqs::text[] AS shares FROM pg_stats
+     WHERE schemaname = 'carrel' AND tablename = '${name}_words' AND attname = 'words' AND most_common_elems IS NOT NULL`,
   );
-  const readAtMs = performance.now();
-  if (row === undefined) return { shares: new Map(), documents: 0, readAtMs };
+  if (row === undefined) return new Map();
   const shares = textsOf(row, 'shares');
-  return {
-    shares: new Map(textsOf(row, 'terms').map((term, place) => [term, Number(shares[place])])),
-    documents: numberOf(row, 'documents'),
-    readAtMs,
-  };
+  return new Map(textsOf(row, 'terms').map((term, place) => [term, Number(shares[place])]));
 }
 
 async function count(on: Statements, { name }: WordIndex, leaves: readonly WordLeaf[]): Promise<number[]> {
