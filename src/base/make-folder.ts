@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
@@ -14,6 +14,15 @@ export function makeFolder(path: string): void {
   } catch (error) {
     // Another process may have just created it.
     if (!isFolder(path)) throw error;
+  }
+}
+
+/** The names in a folder; none if it is missing or cannot be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

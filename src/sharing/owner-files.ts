@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isObject } from '../base/json.ts';
-import { makeFolder } from '../base/make-folder.ts';
+import { makeFolder, namesIn } from '../base/make-folder.ts';
 
 /** Where to find the owner. */
 export interface OwnerFiles {
@@ -70,7 +70,7 @@ function isAnnouncement(value: unknown): value is Announcement {
 
 /** All announced owners, of any version and settings. */
 export function announcedOwners(folder: string): { file: string; announcement: Announcement }[] {
-  return list(folder)
+  return namesIn(folder)
     .filter((name) => name.endsWith('.json'))
     .flatMap((name) => {
       const file = join(folder, name);
@@ -128,7 +128,7 @@ export async function sweep(folder: string): Promise<void> {
   for (const { file, announcement } of announcedOwners(folder)) {
     if (await dead(announcement.socket)) rmSync(file, { force: true });
   }
-  for (const name of list(folder).filter((each) => each.endsWith('.sock'))) {
+  for (const name of namesIn(folder).filter((each) => each.endsWith('.sock'))) {
     if (await dead(join(folder, name))) rmSync(join(folder, name), { force: true });
   }
 }
@@ -142,12 +142,4 @@ function isListening(socket: string): Promise<boolean> {
     });
     probe.once('error', () => resolve(false));
   });
-}
-
-function list(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

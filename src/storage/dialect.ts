@@ -67,7 +67,6 @@ export interface Dialect {
   rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: ExplicitKeys;
   readonly words: WordTable;
-  readonly passages: PassageTable;
   readonly vectors: VectorTable;
   readonly originals: Originals;
   describe(on: Statements): Promise<StorageDescription>;
@@ -172,14 +171,10 @@ export interface WordTable {
   matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition;
   /** Documents with at least one label of each group; all, if there are no groups. */
   labelled(index: WordIndex, groups: readonly (readonly string[])[]): KeyFilter | undefined;
+  /** Replaces the labels in the index. Call it before all passages of a document get these. */
+  relabelPassages(on: Statements, parent: string, labels: readonly string[]): Promise<void>;
   /** Matches with an essential word of the plan. */
   candidates(on: Statements, index: WordIndex, asked: CandidateRequest): Promise<Candidates>;
-}
-
-/** What the databases do differently with passages: indexing their labels. */
-export interface PassageTable {
-  /** Call before all passages of a document get other labels. */
-  relabel(on: Statements, parent: string, labels: readonly string[]): Promise<void>;
 }
 
 export interface StoredModel {

@@ -81,16 +81,6 @@ async function onServer<Found>(
   config: StorageLocation & { backend: 'postgres' },
   look: (statements: Connection) => Promise<Found>,
 ): Promise<Found> {
-  const [{ connectAlone, statementsOf }, { storageError }] = await Promise.all([
-    import('./postgres/connections/single-connection.ts'),
-    import('./postgres/connections/storage-error.ts'),
-  ]);
-  const client = await connectAlone(config);
-  try {
-    return await look(statementsOf(client));
-  } catch (error) {
-    throw storageError(error);
-  } finally {
-    await client.end();
-  }
+  const { withConnection } = await import('./postgres/connections/servers.ts');
+  return withConnection(config, ({ statements }) => look(statements));
 }

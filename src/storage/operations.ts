@@ -5,7 +5,7 @@ import { originalOperations } from './documents/originals.ts';
 import { entryOperations } from './entries/entry-store.ts';
 import { noteOperations } from './notes/notes.ts';
 import { passageOperations } from './passages/passage-store.ts';
-import { alone, reads, type StoreOperation, type StoreOperations } from './store-operations.ts';
+import { alone, reads, type StoreOf, type StoreOperation, type StoreOperations } from './store-operations.ts';
 import { tokenOperations } from './tokens/token.ts';
 import { vectorOperations, vectorSteps } from './vectors/vector-store.ts';
 import { webOperations } from './web/web.ts';
@@ -23,16 +23,24 @@ export async function checkStorage(on: Statements): Promise<string[]> {
 /** The operations of `Storage` itself. */
 export const upkeepOperations = { ...reads({ describe: describeStorage }), ...alone({ check: checkStorage }) };
 
-const stores: Readonly<Record<string, StoreOperations>> = {
+/** The stores whose every method is one operation, by their names in `Storage`. */
+export const plainStores = {
   entries: entryOperations,
   documents: documentOperations,
   ingestion: ingestionOperations,
-  originals: originalOperations,
   notes: noteOperations,
   passages: passageOperations,
-  vectors: { ...vectorOperations, ...vectorSteps },
   tokens: tokenOperations,
   web: webOperations,
+};
+
+/** A write is on disk when its promise resolves, and every later read, from any process, sees it. */
+export type PlainStores = { readonly [Name in keyof typeof plainStores]: StoreOf<(typeof plainStores)[Name]> };
+
+const stores: Readonly<Record<string, StoreOperations>> = {
+  ...plainStores,
+  originals: originalOperations,
+  vectors: { ...vectorOperations, ...vectorSteps },
   upkeep: { ...upkeepOperations, ...alone({ language: storedLanguage }) },
 };
 

@@ -1,31 +1,19 @@
 import type { Logger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { StorageDescription } from './dialect.ts';
-import type { DocumentStore, IngestionStore } from './documents/document-stores.ts';
 import type { OriginalStore } from './documents/original-store.ts';
-import type { EntryStore } from './entries/entry-store.ts';
-import type { NoteStore } from './notes/notes.ts';
-import type { PassageStore } from './passages/passage-store.ts';
-import type { TokenStore } from './tokens/token.ts';
+import type { PlainStores } from './operations.ts';
 import type { CallMetrics } from './transactions.ts';
 import type { VectorStores } from './vectors/vector-store.ts';
-import type { WebStore } from './web/web.ts';
 
 /**
  * All of Carrel's data. One contract per concern, implemented for each database; differences between them are hidden here. A
  * write is on disk when its promise resolves, and every later read, from any process, sees it.
  */
-export interface Storage {
+export interface Storage extends PlainStores {
   readonly backend: StorageDescription['backend'];
-  readonly notes: NoteStore;
-  readonly entries: EntryStore;
-  readonly documents: DocumentStore;
-  readonly ingestion: IngestionStore;
   readonly originals: OriginalStore;
-  readonly passages: PassageStore;
   readonly vectors: VectorStores;
-  readonly tokens: TokenStore;
-  readonly web: WebStore;
   /** Only on PostgreSQL. */
   readonly shared?: SharedStore | undefined;
   /** On PostgreSQL with a separate server for searches. */

@@ -1,6 +1,5 @@
 import type { Operation, Statements } from './dialect.ts';
-import type { ReadOptions } from './read-options.ts';
-import type { Transactions } from './transactions.ts';
+import type { ReadOptions, Transactions } from './transactions.ts';
 
 /** One operation of a store, and how it runs. */
 export interface StoreOperation<

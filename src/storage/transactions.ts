@@ -1,6 +1,5 @@
-import { isCarrelError } from '../base/errors.ts';
+import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Operation } from './dialect.ts';
-import type { ReadOptions } from './read-options.ts';
 
 /** Runs operations on a database of either kind. */
 export interface Transactions {
@@ -14,6 +13,20 @@ export interface Transactions {
   ): Promise<Answer>;
   /** On a connection that may write, outside a transaction, without a time limit. */
   alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
+}
+
+export interface ReadOptions {
+  /** Aborts the call and the thread or connection that runs it. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The error for a read whose caller is gone. The signal's own reason is not a CarrelError, so it would be logged as a bug. */
+export function cancelledRead(signal: AbortSignal): CarrelError {
+  return new CarrelError('cancelled', 'The call was cancelled.', { cause: signal.reason });
+}
+
+export function storageClosed(): CarrelError {
+  return new CarrelError('unavailable', 'The storage is closed.');
 }
 
 export interface CallMetrics {

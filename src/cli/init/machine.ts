@@ -1,6 +1,7 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { homeFolder } from '../../base/home-folder.ts';
+import { namesIn } from '../../base/make-folder.ts';
 
 /** Determines where clients keep their files. */
 export interface Machine {
@@ -49,12 +50,6 @@ function foldersOf(
 export function thisMachine(): Machine {
   return machineOf(process.platform, homeFolder(), process.env, {
     exists: existsSync,
-    list(folder) {
-      try {
-        return readdirSync(folder);
-      } catch {
-        return [];
-      }
-    },
+    list: namesIn,
   });
 }

@@ -2,8 +2,8 @@ import type { Logger } from '../../base/log.ts';
 import { createMeaning } from '../../search/meaning/meaning.ts';
 import type { EmbeddingProvider } from '../../search/models/embedding-provider.ts';
 import type { PassageFilter } from '../../storage/passages/passage.ts';
-import type { ReadOptions } from '../../storage/read-options.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { ReadOptions } from '../../storage/transactions.ts';
 import type { EngineCall } from '../engine.ts';
 import type { ChunkMeaning } from './passage-corpus.ts';
 

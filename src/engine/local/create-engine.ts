@@ -13,8 +13,8 @@ import { type Reranker, withoutModel } from '../../search/rerank/reranker.ts';
 import type { StoredDocument } from '../../storage/documents/document.ts';
 import type { ClaimedJob } from '../../storage/documents/job-queue.ts';
 import type { PhaseProgress, StoredJob } from '../../storage/documents/jobs.ts';
-import type { ReadOptions } from '../../storage/read-options.ts';
 import type { Storage } from '../../storage/storage.ts';
+import type { ReadOptions } from '../../storage/transactions.ts';
 import {
   documentNotFound,
   fault,

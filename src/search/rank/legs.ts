@@ -1,4 +1,4 @@
-import type { ReadOptions } from '../../storage/read-options.ts';
+import type { ReadOptions } from '../../storage/transactions.ts';
 import { coverageOf } from '../../words/ranking/rank-pool.ts';
 import type { CorrectedWord, ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import { plainQuery, type WordQuery } from '../../words/word-query.ts';

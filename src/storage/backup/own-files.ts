@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { isRunning } from '../../base/is-running.ts';
+import { namesIn } from '../../base/make-folder.ts';
 
 /** A temporary path on the same disk, so that renaming is enough. */
 export function temporaryPath(path: string): string {
@@ -10,7 +11,7 @@ export function temporaryPath(path: string): string {
 /** Removes leftovers of killed processes next to the path. */
 export function removeLeftovers(path: string): void {
   const prefix = `${basename(path)}.`;
-  for (const name of entriesOf(dirname(path))) {
+  for (const name of namesIn(dirname(path))) {
     const [, id] = (name.startsWith(prefix) && /^(\d{1,10})\.tmp/.exec(name.slice(prefix.length))) || [];
     if (id !== undefined && !isRunning(Number(id))) {
       rmSync(join(dirname(path), name), { recursive: true, force: true });
@@ -20,7 +21,7 @@ export function removeLeftovers(path: string): void {
 
 /** Removes all leftovers in a folder that only we write to. */
 export function removeLeftoversIn(folder: string): void {
-  for (const name of entriesOf(folder)) {
+  for (const name of namesIn(folder)) {
     const id = /\.(\d{1,10})\.tmp$/.exec(name)?.[1];
     if (id !== undefined && !isRunning(Number(id))) rmSync(join(folder, name), { recursive: true, force: true });
   }
@@ -32,13 +33,5 @@ export function syncFile(path: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
-  }
-}
-
-function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

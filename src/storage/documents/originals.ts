@@ -70,7 +70,10 @@ interface MeasuredOriginal {
   result(): Omit<StagedOriginal, 'id'>;
 }
 
-export function measured(content: AsyncIterable<Uint8Array>, { bytesMax, signal }: StageOptions): MeasuredOriginal {
+export function measured(
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  { bytesMax, signal }: StageOptions,
+): MeasuredOriginal {
   const hash = createHash('sha256');
   let bytes = 0;
   return { content: passing(), result: () => ({ hash: hash.digest('hex'), bytes }) };

@@ -50,9 +50,9 @@ const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */
 export async function relabelPassages(on: Statements, document: number, labels: readonly string[]): Promise<void> {
-  const { schema, fewIntegers, passages } = on.dialect;
+  const { schema, fewIntegers, words } = on.dialect;
   const [parent, own] = [parentOf(document), distinct(labels)];
-  await passages.relabel(on, parent, own);
+  await words.relabelPassages(on, parent, own);
   const rows = await on.query(`SELECT key FROM ${schema}kb_passages WHERE parent = ?`, [parent]);
   for (const some of batchesOf(rows, relabelledAtOnce)) {
     await on.query(`UPDATE ${schema}kb_passages SET labels = ? WHERE key IN (${fewIntegers})`, [

@@ -5,23 +5,24 @@ import { noData, type TableFacts } from '../backup/manifest.ts';
 import { originalName } from '../backup/originals.ts';
 import type { StoredRow } from '../backup/rows.ts';
 import type { BackupSource } from '../backup/sides.ts';
-import { bytesOf, numberOf, textOf } from '../rows.ts';
+import { numberOf, textOf } from '../rows.ts';
 import { checkSchema, newestSchema } from '../schema/schema-version.ts';
 import { columnNames, identityOf, type Table, writtenColumns } from '../schema/table.ts';
 import { tables } from '../schema/tables.ts';
 import type { PostgresConfig } from './connections/connections.ts';
-import { connectAlone, statementsOf, unbounded } from './connections/single-connection.ts';
+import { connectAlone } from './connections/servers.ts';
 import { storageError } from './connections/storage-error.ts';
-import type { Connection } from './connections/transaction.ts';
+import { type Connection, unbounded } from './connections/transaction.ts';
 import { copyRows } from './copy-text.ts';
 import { knownSchema } from './migrate.ts';
+import { partsOf } from './originals.ts';
+import { withQuestionMarks } from './postgres-storage.ts';
 
 /** Holds one state of the database. */
 export async function openPostgresSource(config: PostgresConfig): Promise<BackupSource> {
-  const client = await connectAlone(config);
+  const { client, statements } = await connectAlone(config).catch((error) => Promise.reject(storageError(error)));
   try {
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${unbounded}`);
-    const statements = statementsOf(client);
     if (checkSchema((await knownSchema(statements)) ?? 0, newestSchema) !== newestSchema) throw noData();
     const [row = {}] = await statements.query(`SELECT count(*) AS count ${accepted}`);
     return {
@@ -77,18 +78,7 @@ const accepted = 'FROM carrel.kb_originals WHERE hash IS NOT NULL';
 
 async function* originals(statements: Connection): AsyncGenerator<ArchiveMember> {
   for (const row of await statements.query(`SELECT key, hash, bytes ${accepted} ORDER BY hash`)) {
-    const content = partsOf(statements, numberOf(row, 'key'));
+    const content = partsOf(withQuestionMarks(statements).query, numberOf(row, 'key'));
     yield { name: originalName(textOf(row, 'hash')), size: numberOf(row, 'bytes'), content };
-  }
-}
-
-async function* partsOf(statements: Connection, original: number): AsyncGenerator<Uint8Array> {
-  for (let part = 0; ; part += 1) {
-    const [row] = await statements.query(
-      'SELECT data FROM carrel.kb_original_parts WHERE original = $1 AND part = $2',
-      [original, part],
-    );
-    if (row === undefined) return;
-    yield bytesOf(row, 'data');
   }
 }

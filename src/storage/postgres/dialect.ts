@@ -1,7 +1,6 @@
 import type { Dialect } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
 import { adoptOriginal, removeOriginal } from './originals.ts';
-import { passageTable } from './passage-table.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { createVectorTable, type Nearest } from './vectors/vector-table.ts';
 import type { Tokenizer } from './words/tokenizer.ts';
@@ -50,7 +49,6 @@ export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | u
       },
     },
     words: createWordTable(tokenizer),
-    passages: passageTable,
     vectors: createVectorTable(nearest),
     originals: { adopt: adoptOriginal, remove: removeOriginal },
     describe,

@@ -19,16 +19,8 @@ export function createOriginals(transactions: Transactions): OriginalStore {
     async stage(content, options) {
       const id = await write(addStaged, undefined);
       const original = measured(content, options);
-      let part = 0;
       try {
-        for await (const data of inPieces(original.content, partBytes)) {
-          const values = [id, part, data];
-          await write(
-            (on) => on.query('INSERT INTO carrel.kb_original_parts (original, part, data) VALUES (?, ?, ?)', values),
-            undefined,
-          );
-          part += 1;
-        }
+        await writeParts((sql, values) => write((on) => on.query(sql, values), undefined), id, original.content);
       } catch (error) {
         await discard(id).catch(() => {});
         throw error;
@@ -37,25 +29,30 @@ export function createOriginals(transactions: Transactions): OriginalStore {
     },
     discard: ({ id }) => discard(id),
     async open(hash) {
-      const [row] = await read(
-        (on) => on.query('SELECT key, bytes FROM carrel.kb_originals WHERE hash = ?', [hash]),
-        undefined,
-      );
-      return row && { bytes: numberOf(row, 'bytes'), content: partsOf(numberOf(row, 'key')) };
+      const select: Query = (sql, values) => read((on) => on.query(sql, values), undefined);
+      const [row] = await select('SELECT key, bytes FROM carrel.kb_originals WHERE hash = ?', [hash]);
+      return row && { bytes: numberOf(row, 'bytes'), content: partsOf(select, numberOf(row, 'key')) };
     },
     ...releasing(transactions, () => write(listOriginals, undefined)),
   };
+}
 
-  async function* partsOf(original: number): AsyncGenerator<Uint8Array> {
-    for (let part = 0; ; part += 1) {
-      const values = [original, part];
-      const [row] = await read(
-        (on) => on.query('SELECT data FROM carrel.kb_original_parts WHERE original = ? AND part = ?', values),
-        undefined,
-      );
-      if (row === undefined) return;
-      yield bytesOf(row, 'data');
-    }
+type Query = Statements['query'];
+
+export async function writeParts(query: Query, original: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+  let part = 0;
+  for await (const data of inPieces(content, partBytes)) {
+    await query('INSERT INTO carrel.kb_original_parts (original, part, data) VALUES (?, ?, ?)', [original, part, data]);
+    part += 1;
+  }
+}
+
+export async function* partsOf(query: Query, original: number): AsyncGenerator<Uint8Array> {
+  for (let part = 0; ; part += 1) {
+    const sql = 'SELECT data FROM carrel.kb_original_parts WHERE original = ? AND part = ?';
+    const [row] = await query(sql, [original, part]);
+    if (row === undefined) return;
+    yield bytesOf(row, 'data');
   }
 }
 

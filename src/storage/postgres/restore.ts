@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { Client } from 'pg';
 import { from } from 'pg-copy-streams';
-import { inPieces } from '../../base/in-pieces.ts';
 import { type ArchiveMember, damaged } from '../backup/archive.ts';
 import { checkEmpty, type TableFacts } from '../backup/manifest.ts';
 import { originalHash } from '../backup/originals.ts';
 import type { StoredRow } from '../backup/rows.ts';
 import type { BackupOptions, Fill, RestoreTarget } from '../backup/sides.ts';
 import type { WordIndex } from '../dialect.ts';
+import { measured } from '../documents/originals.ts';
 import { numberOf, textOf, textsOf } from '../rows.ts';
 import { checkSchema, newestSchema } from '../schema/schema-version.ts';
 import { identityOf, type Table, writtenColumns } from '../schema/table.ts';
@@ -16,19 +15,18 @@ import { tables } from '../schema/tables.ts';
 import { wordIndexes } from '../words/word-indexes.ts';
 import { copied, readFacts, rowsOf } from './back-up.ts';
 import type { PostgresConfig } from './connections/connections.ts';
-import { connectAlone, statementsOf, unbounded } from './connections/single-connection.ts';
-import { storageError } from './connections/storage-error.ts';
-import type { Connection } from './connections/transaction.ts';
+import { withConnection } from './connections/servers.ts';
+import { type Connection, unbounded } from './connections/transaction.ts';
 import { copyLine } from './copy-text.ts';
 import { knownSchema, lockKey, migrateOnce } from './migrate.ts';
+import { writeParts } from './originals.ts';
+import { withQuestionMarks } from './postgres-storage.ts';
 import { checkContent } from './upkeep.ts';
 import { vectorBytesMax, vectorOf } from './words/term-rows.ts';
 import { labelMark } from './words/tsquery.ts';
 
 /** Lines are sent in batches of this size. */
 const sentAtOnce = 256 * 1024;
-/** The same size as for other originals. */
-const partBytes = 1024 * 1024;
 
 /** Restores in one transaction: others see the old content until its end, then the new. */
 export async function restorePostgres<T>(
@@ -36,9 +34,7 @@ export async function restorePostgres<T>(
   { force, onProgress }: BackupOptions,
   fill: Fill<T>,
 ): Promise<T> {
-  const client = await connectAlone(config);
-  try {
-    const statements = statementsOf(client);
+  return withConnection(config, async ({ client, statements }) => {
     await statements.query(`BEGIN; SET LOCAL lock_timeout = '10s'; ${unbounded}`);
     await statements.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await makeRoom(statements, force);
@@ -49,12 +45,7 @@ export async function restorePostgres<T>(
     // The planner has no statistics of the new rows yet. If we may not run ANALYZE, autovacuum does it later.
     await statements.query('ANALYZE').catch(() => {});
     return filled;
-  } catch (error) {
-    throw storageError(error);
-  } finally {
-    // An open transaction ends with its connection.
-    await client.end();
-  }
+  });
 }
 
 async function makeRoom(statements: Connection, force: boolean): Promise<void> {
@@ -152,17 +143,7 @@ async function writeOriginal(statements: Connection, member: ArchiveMember): Pro
     'INSERT INTO carrel.kb_originals (hash, bytes) VALUES ($1, $2) RETURNING key',
     [name, member.size],
   );
-  const original = numberOf(row, 'key');
-  const hash = createHash('sha256');
-  let part = 0;
-  for await (const data of inPieces(member.content, partBytes)) {
-    hash.update(data);
-    await statements.query('INSERT INTO carrel.kb_original_parts (original, part, data) VALUES ($1, $2, $3)', [
-      original,
-      part,
-      data,
-    ]);
-    part += 1;
-  }
-  if (hash.digest('hex') !== name) throw damaged();
+  const { content, result } = measured(member.content, { bytesMax: member.size });
+  await writeParts(withQuestionMarks(statements).query, textOf(row, 'key'), content);
+  if (result().hash !== name) throw damaged();
 }

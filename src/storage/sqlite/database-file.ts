@@ -4,7 +4,6 @@ import {
   linkSync,
   lstatSync,
   openSync,
-  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,7 +13,7 @@ import {
 import { basename, dirname, extname } from 'node:path';
 import { syncFolderSync } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
-import { makeFolder } from '../../base/make-folder.ts';
+import { makeFolder, namesIn } from '../../base/make-folder.ts';
 import { removeLeftovers, temporaryPath } from '../backup/own-files.ts';
 import { databaseFiles, realDatabase, sqliteSuffixes } from './database-files.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
@@ -202,13 +201,5 @@ export function closeToOthers(path: string): void {
     } catch {
       // No such file, another user's, or a read-only disk: opening it will report that.
     }
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

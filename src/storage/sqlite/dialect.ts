@@ -2,7 +2,6 @@ import type { Dialect } from '../dialect.ts';
 import { numberOf } from '../rows.ts';
 import type { Database } from './database.ts';
 import { adoptFile, removeFile } from './original-files.ts';
-import { createPassageTable } from './passage-table.ts';
 import { checkContent, describe } from './upkeep.ts';
 import { vectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
@@ -46,7 +45,6 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
       advance: async () => {},
     },
     words: createWordTable(database),
-    passages: createPassageTable(database),
     vectors: vectorTable,
     originals: {
       adopt: async (_on, staged) => adoptFile(documentsDir, staged),

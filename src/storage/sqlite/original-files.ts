@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { diskError, moveFileSync, syncFolderSync, writeNewFile } from '../../base/durable-files.ts';
-import { makeFolder } from '../../base/make-folder.ts';
+import { makeFolder, namesIn } from '../../base/make-folder.ts';
 import type { OriginalStore, StagedOriginal } from '../documents/original-store.ts';
 import { measured, releasing } from '../documents/originals.ts';
 import type { Transactions } from '../transactions.ts';
@@ -79,13 +79,5 @@ async function* read(path: string): AsyncGenerator<Uint8Array> {
     yield* file.createReadStream({ autoClose: false });
   } finally {
     await file.close();
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

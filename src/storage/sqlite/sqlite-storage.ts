@@ -6,7 +6,7 @@ import type { Operation } from '../dialect.ts';
 import { unsummarisedEntries } from '../entries/entry-parts.ts';
 import { nameOf } from '../operations.ts';
 import type { Storage, StorageDeps } from '../storage.ts';
-import type { Transactions } from '../transactions.ts';
+import { storageClosed, type Transactions } from '../transactions.ts';
 import { listModels } from '../vectors/models.ts';
 import { vectorState } from '../vectors/read-vectors.ts';
 import { claimableTexts } from '../vectors/texts-to-embed.ts';
@@ -15,7 +15,7 @@ import type { DatabaseConfig } from './database.ts';
 import { ensureDatabaseFile } from './database-file.ts';
 import { createOriginals } from './original-files.ts';
 import { readyLanguage } from './ready-language.ts';
-import { createReaderPool, type ReaderPool, storageClosed } from './threads/reader-pool.ts';
+import { createReaderPool, type ReaderPool } from './threads/reader-pool.ts';
 import { createSqliteThread, type OperationCall, type SqliteThread } from './threads/sqlite-thread.ts';
 
 export interface SqliteStorageConfig {

@@ -6,6 +6,7 @@ import { spellingsIn } from '../../words/vocabulary.ts';
 import { anyOf, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, WordIndex, WordTable } from '../dialect.ts';
 import { type Condition, numberOf } from '../rows.ts';
+import { indexedColumns } from '../schema/sqlite-schema.ts';
 import { storable } from '../storable.ts';
 import { createVocabularyCache } from '../words/count-words.ts';
 import type { Database } from './database.ts';
@@ -39,6 +40,16 @@ export function createWordTable(database: Database): WordTable {
       if (labels.length === 0) return undefined;
       const sql = `SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ?`;
       return { sql, values: [matchLabels(labels)], labels };
+    },
+    async relabelPassages(_, parent, labels) {
+      const among = 'key IN (SELECT key FROM kb_passages WHERE parent = ?)';
+      const terms = `${indexedColumns} FROM kb_passage_terms WHERE ${among}`;
+      database.run(
+        `INSERT INTO kb_passage_words (kb_passage_words, rowid, ${indexedColumns}) SELECT 'delete', key, ${terms}`,
+        parent,
+      );
+      database.run(`UPDATE kb_passage_terms SET labels = ? WHERE ${among}`, labelTokens(labels).join(' '), parent);
+      database.run(`INSERT INTO kb_passage_words (rowid, ${indexedColumns}) SELECT key, ${terms}`, parent);
     },
     async candidates(on, index, { query, filter, plan, limit }) {
       const { sql, values } = matching(index, planned(query, plan), filter);
@@ -152,6 +163,6 @@ function matchLabels(groups: readonly (readonly string[])[]): string {
 }
 
 /** See sqlite-schema.ts. */
-export function labelTokens(labels: readonly string[]): string[] {
+function labelTokens(labels: readonly string[]): string[] {
   return labels.map((label) => `#${Buffer.from(storable(label)).toString('hex').toUpperCase()}`);
 }

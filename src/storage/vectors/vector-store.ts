@@ -2,9 +2,8 @@ import type { EntryFilter } from '../entries/entry-filter.ts';
 import type { IdPages } from '../id-set.ts';
 import type { PassageFilter } from '../passages/passage.ts';
 import { matchingPassages } from '../passages/read-passages.ts';
-import type { ReadOptions } from '../read-options.ts';
 import { createStore, reads, type StoreOf, writes } from '../store-operations.ts';
-import type { Transactions } from '../transactions.ts';
+import type { ReadOptions, Transactions } from '../transactions.ts';
 import { chooseModel, dropVectors, forgetModel, listModels } from './models.ts';
 import {
   entriesPassing,

@@ -28,6 +28,15 @@ import { correctQuery, createLeafCounts, type KnownWords } from './count-words.t
 /** Max candidates scored exactly. The other matches follow them, newest first. */
 const poolMax = 200;
 
+/** A search of one index for a query, corrected if it was misspelt. */
+interface Search {
+  readonly on: Statements;
+  readonly index: WordIndex;
+  readonly query: WordQuery;
+  readonly filter: KeyFilter | undefined;
+  readonly known: KnownWords;
+}
+
 /** The database finds candidates in a rough order. Our own BM25 decides. */
 export async function findWords(
   on: Statements,
@@ -39,14 +48,14 @@ export async function findWords(
   const countLeaves = await createLeafCounts(on, index);
   const query = await correctQuery(on, index, asked, countLeaves);
   if (query.kind === 'nothing') return { found: [], total: 0, scoreMax: 0, corrected: [] };
-  const known = await countLeaves(leavesOf(query));
-  const { pool, scoreMax, corrected, ...matched } = await findPool(on, index, query, filter, known);
-  const total = matched.total ?? (counts ? await countMatches(on, index, query, filter, known) : undefined);
+  const search: Search = { on, index, query, filter, known: await countLeaves(leavesOf(query)) };
+  const { pool, scoreMax, corrected, ...matched } = await findPool(search);
+  const total = matched.total ?? (counts ? await countMatches(search) : undefined);
   const found = pool.slice(offset, offset + limit);
   const missing = Math.min(limit, (total ?? Number.POSITIVE_INFINITY) - offset) - found.length;
   if (missing > 0) {
     const page = { limit: missing, offset: Math.max(0, offset - pool.length) };
-    found.push(...(await findAfterPool(on, index, query, filter, pool, page)));
+    found.push(...(await findAfterPool(search, pool, page)));
   }
   return { found, total: total ?? offset + found.length, scoreMax, corrected };
 }
@@ -81,13 +90,7 @@ interface Pool {
 }
 
 /** Starts with the documents of the rarest words, and takes more words until no other document can be among the best. */
-async function findPool(
-  on: Statements,
-  index: WordIndex,
-  query: WordQuery,
-  filter: KeyFilter | undefined,
-  { statistics, counts }: KnownWords,
-): Promise<Pool> {
+async function findPool({ on, index, query, filter, known: { statistics, counts } }: Search): Promise<Pool> {
   const leaves = leavesOf(query);
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
   const scoreMax = highestScore(leaves, counts, statistics);
@@ -137,25 +140,15 @@ async function findPool(
 }
 
 /** Counts matches up to `totalMax`. One common word may reach that alone, in a fraction of the time. */
-async function countMatches(
-  on: Statements,
-  index: WordIndex,
-  query: WordQuery,
-  filter: KeyFilter | undefined,
-  { counts }: KnownWords,
-): Promise<number> {
-  const isCommon = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, counts) >= index.totalMax;
+async function countMatches(search: Search): Promise<number> {
+  const { index, query, known } = search;
+  const isCommon = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, known.counts) >= index.totalMax;
   const common = isAlternatives(query) ? leavesOf(query).find(isCommon) : undefined;
-  const total = common === undefined ? 0 : await countUpToMax(on, index, common, filter);
-  return total === index.totalMax ? total : countUpToMax(on, index, query, filter);
+  const total = common === undefined ? 0 : await countUpToMax({ ...search, query: common });
+  return total === index.totalMax ? total : countUpToMax(search);
 }
 
-async function countUpToMax(
-  on: Statements,
-  index: WordIndex,
-  query: WordQuery,
-  filter: KeyFilter | undefined,
-): Promise<number> {
+async function countUpToMax({ on, index, query, filter }: Search): Promise<number> {
   const { sql, values } = on.dialect.words.matches(index, query, filter);
   const [row = {}] = await on.query(
     `SELECT count(*) AS total FROM (SELECT 1 ${sql} LIMIT ${index.totalMax}) AS matches`,
@@ -165,10 +158,7 @@ async function countUpToMax(
 }
 
 async function findAfterPool(
-  on: Statements,
-  index: WordIndex,
-  query: WordQuery,
-  filter: KeyFilter | undefined,
+  { on, index, query, filter }: Search,
   pool: readonly Ranked[],
   { limit, offset }: Page,
 ): Promise<Ranked[]> {

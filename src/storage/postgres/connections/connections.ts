@@ -3,7 +3,7 @@ import { Pool, type PoolClient } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
 import { createSlots } from '../../../base/slots.ts';
 import type { Language } from '../../../words/language.ts';
-import { cancelledRead, type ReadOptions } from '../../read-options.ts';
+import { cancelledRead, type ReadOptions, storageClosed } from '../../transactions.ts';
 import { createServers, type Servers } from './servers.ts';
 import { errorOfWrite, isCrowded, isLost, isReadOnly, isRetryable, storageError } from './storage-error.ts';
 import {
@@ -74,8 +74,6 @@ const waitingMax = 10_000;
 const crowdedError = () =>
   new CarrelError('storage_busy', 'Too many calls are waiting for the database. Try again.', { retryAfterSeconds: 1 });
 
-const closedError = () => new CarrelError('unavailable', 'The storage is closed.');
-
 export interface ConnectionDeps {
   readonly servers?: Servers;
   readonly afterCommit?: AfterCommit | undefined;
@@ -134,7 +132,7 @@ export function createConnections(
     async close() {
       if (isClosed) return;
       isClosed = true;
-      for (const cancel of cancelAlone) cancel(closedError());
+      for (const cancel of cancelAlone) cancel(storageClosed());
       await pool.end();
     },
   };
@@ -160,7 +158,7 @@ export function createConnections(
   async function retried<T>(attemptOnce: (attempt: Attempt) => Promise<T>): Promise<T> {
     const deadline = performance.now() + connectMs;
     for (let number = 1; ; number += 1) {
-      if (isClosed) throw closedError();
+      if (isClosed) throw storageClosed();
       const attempt: Attempt = { isCommitted: false, isHeld: false };
       try {
         return await attemptOnce(attempt);

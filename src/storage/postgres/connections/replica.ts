@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ReadOptions } from '../../read-options.ts';
 import { numberOf, type Row, textOf } from '../../rows.ts';
 import type { ReplicaState, ReplicaWatch } from '../../storage.ts';
+import type { ReadOptions } from '../../transactions.ts';
 import { type Connections, createConnections, type PostgresConfig, readTimeoutMs, timeouts } from './connections.ts';
 import { createServers } from './servers.ts';
 import { isAway } from './storage-error.ts';

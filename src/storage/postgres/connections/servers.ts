@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { Client, type ClientBase, type ClientConfig } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
+import type { Row } from '../../rows.ts';
+import { storageError } from './storage-error.ts';
+import type { Connection } from './transaction.ts';
 
 /** The servers of one address, one of which is in use. */
 export interface Servers {
@@ -91,6 +94,42 @@ export function createServers(address: string, wanted: WantedServer = 'primary')
     Client: ServerClient,
     leave: (client) => client instanceof ServerClient && client.leave(),
   };
+}
+
+/** A connection outside the pool, without its timeouts, for backups and restores. */
+export interface SingleConnection {
+  readonly client: Client;
+  readonly statements: Connection;
+}
+
+interface ConnectConfig {
+  readonly url: string;
+  readonly connectTimeoutMs?: number;
+}
+
+export async function connectAlone({ url, connectTimeoutMs = 5_000 }: ConnectConfig): Promise<SingleConnection> {
+  const servers = createServers(url);
+  const client = await servers.connect(async () => {
+    const own = servers.client({ connectionTimeoutMillis: connectTimeoutMs });
+    await own.connect();
+    return own;
+  });
+  const query: Connection['query'] = async (text, values = []) =>
+    (await client.query<Row>({ text, values: [...values] })).rows;
+  return { client, statements: { query } };
+}
+
+/** An open transaction ends with the connection. */
+export async function withConnection<T>(
+  config: ConnectConfig,
+  work: (connection: SingleConnection) => Promise<T>,
+): Promise<T> {
+  try {
+    const connection = await connectAlone(config);
+    return await work(connection).finally(() => connection.client.end());
+  } catch (error) {
+    throw storageError(error);
+  }
 }
 
 /** The server is up but refuses us: no connection left, wrong password, no such database. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { PoolClient } from 'pg';
 import { CarrelError } from '../../../base/errors.ts';
-import { cancelledRead } from '../../read-options.ts';
 import type { Row } from '../../rows.ts';
+import { cancelledRead } from '../../transactions.ts';
 import { isLost, isSilence, isUnsent } from './storage-error.ts';
 
 /** Statements of one transaction. Texts are constant; values are bound, never put into the text. */
@@ -44,6 +44,9 @@ export function statementsOf(client: PoolClient, names: StatementNames, answerMs
  */
 export const endedWithClient = `DO $$ BEGIN
   PERFORM set_config('client_connection_check_interval', '1s', true); EXCEPTION WHEN OTHERS THEN NULL; END $$`;
+
+/** Lifts all timeouts for one transaction, including those set on the server. */
+export const unbounded = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; ${endedWithClient}`;
 
 export interface TransactionParts<T> {
   readonly begin: string;

@@ -2,11 +2,11 @@ import type { NearestFinders, Statements, VectorTable } from '../../dialect.ts';
 import { matchingEntries } from '../../entries/read-entries.ts';
 import type { PassageFilter } from '../../passages/passage.ts';
 import { textOf } from '../../rows.ts';
+import { storable } from '../../storable.ts';
 import { ownersOf } from '../../vectors/models.ts';
 import { singleVectors } from '../../vectors/read-vectors.ts';
 import { blockOf } from '../../vectors/vector.ts';
 import type { Connections } from '../connections/connections.ts';
-import { labelCondition } from '../passage-table.ts';
 import { arrayText, createVectorSearch, type Matching } from './search-vectors.ts';
 import { createEnsureIndex, indexName, type VectorIndexDeps } from './vector-index.ts';
 
@@ -70,9 +70,13 @@ export async function createNearest(
   };
 }
 
-/** Labels are copied to the vectors. */
-async function matchingVectors(_: Statements, filter: PassageFilter): Promise<Matching> {
-  return labelCondition('v', filter.labels);
+/** At least one label of each group. Labels are copied to the vectors. */
+async function matchingVectors(_: Statements, { labels = [] }: PassageFilter): Promise<Matching> {
+  if (labels.length === 0) return undefined;
+  return {
+    sql: labels.map(() => 'v.labels && ?::text[]').join(' AND '),
+    values: labels.map((group) => ({ list: group.map(storable) })),
+  };
 }
 
 /** The schema of pgvector. Undefined if it is not installed and this user may not install it. */

@@ -8,7 +8,7 @@ import { createVocabularyCache } from '../../words/count-words.ts';
 import { findCandidates, matching } from './find-candidates.ts';
 import type { TermRows } from './term-rows.ts';
 import type { Tokenizer } from './tokenizer.ts';
-import { labelQuery, tsquery } from './tsquery.ts';
+import { labelMark, labelQuery, tsquery } from './tsquery.ts';
 
 /** Words and labels in a tsvector per document, with a GIN index. */
 export function createWordTable(tokenizer: Tokenizer): WordTable {
@@ -38,6 +38,14 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
         return { sql: `SELECT key FROM carrel.${name}_words WHERE FALSE`, values: [] };
       const values = [labelQuery(labels)];
       return { sql: `SELECT key FROM carrel.${name}_words WHERE words @@ (SELECT ?::tsquery)`, values, labels };
+    },
+    async relabelPassages(on, parent, labels) {
+      await on.query(
+        `UPDATE carrel.kb_passage_words w SET words = array_to_tsvector(?::text[]) ||
+           ts_delete(w.words, ARRAY(SELECT l FROM unnest(tsvector_to_array(w.words)) l WHERE starts_with(l, '${labelMark}')))
+         FROM carrel.kb_passages o WHERE o.key = w.key AND o.parent = ?`,
+        [{ list: labels.map((label) => `${labelMark}${label}`) }, parent],
+      );
     },
     candidates: findCandidates,
   };

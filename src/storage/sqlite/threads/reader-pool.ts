@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import { createPool } from '../../../base/workers/pool.ts';
 import { withTimeout } from '../../../base/workers/with-timeout.ts';
-import { cancelledRead, type ReadOptions } from '../../read-options.ts';
+import { cancelledRead, type ReadOptions, storageClosed } from '../../transactions.ts';
 import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {
@@ -49,10 +49,6 @@ export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, st
       }, signal),
     close: pool.close,
   };
-}
-
-export function storageClosed(): CarrelError {
-  return new CarrelError('unavailable', 'The storage is closed.');
 }
 
 function overloaded(): CarrelError {
