@@ -26,6 +26,8 @@ export interface ModelThreadsConfig {
   readonly queuedMax: number;
   /** CPU time for one request, without loading. A slower worker is terminated and restarted. */
   readonly timeoutMs: number;
+  /** An idle thread ends after this time, unless it is the last one. Default: a minute. */
+  readonly idleMs?: number;
   readonly failures: ModelFailures;
 }
 
@@ -58,10 +60,15 @@ interface Job<Request, Answer> {
 interface Lane<Request, Answer> {
   readonly calls: Calls<Request, Answer>;
   isBusy: boolean;
+  idleTimer?: NodeJS.Timeout;
 }
 
 /** Usually half a second to a second; many times that on a busy machine. */
 const loadTimeoutMs = 120_000;
+
+/** Min waiting requests for which another thread starts: each takes up to 100 MB, and the query of a search is one request. */
+const waitingMin = 4;
+const idleMsDefault = 60_000;
 
 /** A local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
 export function createModelThreads<Request, Answer>(config: ModelThreadsConfig): ModelThreads<Request, Answer> {
@@ -103,13 +110,25 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     }
     while (urgent.size + others.size > 0) {
       const free = lanes.find(({ isBusy }) => !isBusy);
-      if (free === undefined && lanes.length >= config.threads) return;
+      if (free === undefined && !mayStart()) return;
       const lane = free ?? start();
       if (free === undefined) lanes.push(lane);
+      clearTimeout(lane.idleTimer);
       lane.isBusy = true;
       const job = takeJob();
       if (job) void perform(job, lane);
     }
+  }
+
+  function mayStart(): boolean {
+    return lanes.length === 0 || (lanes.length < config.threads && urgent.size + others.size >= waitingMin);
+  }
+
+  /** Returns the memory of a thread that was needed only for a burst. */
+  function endIfSurplus(lane: Lane<Request, Answer>): void {
+    if (lanes.length < 2 || !lanes.includes(lane)) return;
+    lanes = lanes.filter((each) => each !== lane);
+    linger(lane.calls);
   }
 
   function linger(calls: Calls<Request, Answer>): void {
@@ -131,6 +150,7 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
     } finally {
       running.delete(job);
       lane.isBusy = false;
+      lane.idleTimer = setTimeout(endIfSurplus, config.idleMs ?? idleMsDefault, lane).unref();
       assign();
     }
   }

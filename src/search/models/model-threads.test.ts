@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import type { TestRequest } from '../../../test/support/test-thread.ts';
+import { CarrelError } from '../../base/errors.ts';
+import { createModelThreads } from './model-threads.ts';
+
+const failure = () => new CarrelError('unavailable', 'The test thread failed.');
+const wait: TestRequest = { ask: 'wait', ms: 1 };
+
+function startThreads() {
+  const exits: Promise<unknown>[] = [];
+  process.on('worker', (worker: Worker) => exits.push(once(worker, 'exit')));
+  const threads = createModelThreads<TestRequest, unknown>({
+    ...{ from: new URL('../../../test/support/', import.meta.url).href, file: 'test-thread', name: 'test' },
+    ...{ workerData: { modelFolder: '' }, threads: 2, queuedMax: 100, timeoutMs: 60_000, idleMs: 1 },
+    failures: { failed: failure, full: failure, closed: failure },
+  });
+  return { threads, exits };
+}
+
+test('few requests share a thread, many start another one, and it ends when idle', async (t) => {
+  const { threads, exits } = startThreads();
+  t.after(() => threads.close());
+  await Promise.all([threads.run([wait]), threads.run([wait]), threads.run([wait])]);
+  assert.equal(exits.length, 1);
+  await threads.run(Array.from({ length: 8 }, () => wait));
+  assert.equal(exits.length, 2);
+  await Promise.race(exits);
+  await threads.run([wait, wait]);
+  assert.equal(exits.length, 2, 'the other thread still answers');
+});
