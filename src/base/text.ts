@@ -3,6 +3,11 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
+/** Invisible characters count as blank. */
+export function isBlank(text: string): boolean {
+  return !/[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text);
+}
+
 /** Counts code points without building an array: the text may be as long as a message. */
 export function countCharacters(text: string): number {
   let count = text.length;

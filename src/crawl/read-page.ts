@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isBlank } from '../base/text.ts';
 import type { PageFacts, StoredPage } from '../storage/web/pages.ts';
 import type { FetchResponse } from '../web/safe-fetch.ts';
 import { normalise } from './address.ts';
@@ -51,7 +52,7 @@ export function createPageReader(context: RunContext): ReadPage {
       const nothing = { document: undefined, textHash: undefined, sketch: undefined };
       return savePage(context, page, [{ ...facts, ...nothing, state: 'skipped' }], fresh());
     }
-    if (document.text.trim() === '') {
+    if (isBlank(document.text)) {
       noteReason(state, 'skipped', 'no_text_in_document', page.url);
       return savePage(context, page, [page.document === undefined ? { ...facts, state: 'skipped' } : facts], fresh());
     }

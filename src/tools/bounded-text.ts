@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { countCharacters } from '../base/text.ts';
+import { countCharacters, isBlank } from '../base/text.ts';
 
 export interface TextBounds {
   /** Rejects blank text. */
@@ -21,9 +21,4 @@ export function boundedText({ required = false, max, trim = false }: TextBounds)
       error: ({ input }) => `must have at most ${max} characters, and has ${countCharacters(String(input))}`,
     })
     .meta({ ...(required ? { minLength: 1 } : {}), maxLength: max });
-}
-
-/** Invisible characters count as blank. */
-export function isBlank(text: string): boolean {
-  return !/[^\s\p{Cc}\p{Default_Ignorable_Code_Point}]/u.test(text);
 }

@@ -1,4 +1,5 @@
 import { CarrelError } from '../../base/errors.ts';
+import { isBlank } from '../../base/text.ts';
 import type { JobListRequest, JobStatus } from '../../storage/documents/jobs.ts';
 import { storable, storingFault } from '../../storage/storable.ts';
 import { type JobsRequest, jobStatuses, type PageRequest } from '../engine.ts';
@@ -29,14 +30,14 @@ export function readTags(given: readonly string[], name = 'tags'): string[] {
 /** The last part of the path that the caller sent: a name, never a path. */
 export function readFilename(given: string): string {
   const name = oneLine(checked('filename', given).split(/[/\\]/).at(-1) ?? '').slice(0, filenameCharsMax);
-  if (name === '' || name === '.' || name === '..') throw fault('filename must name a file');
+  if (isBlank(name) || name === '.' || name === '..') throw fault('filename must name a file');
   return name;
 }
 
 export function readTitle(given: string | undefined): string | undefined {
   const title = given === undefined ? '' : oneLine(checked('title', given));
   if (title.length > titleCharsMax) throw fault(`title must have at most ${titleCharsMax} characters`);
-  return title === '' ? undefined : title;
+  return isBlank(title) ? undefined : title;
 }
 
 export function readDocType(given: string | undefined): string | undefined {
@@ -50,7 +51,7 @@ export function readDocType(given: string | undefined): string | undefined {
 export function readSourcePath(given: string | undefined): string | undefined {
   const path = given === undefined ? '' : checked('source_path', given);
   if (path.length > pathCharsMax) throw fault(`source_path must have at most ${pathCharsMax} characters`);
-  return path.trim() === '' ? undefined : path;
+  return isBlank(path) ? undefined : path;
 }
 
 export function readReplaces(given: number | undefined): number | undefined {
@@ -69,7 +70,7 @@ export function readNames(given: string | undefined): string[] | undefined {
 
 export function readNote(given: string): string {
   const text = checked('The text of the note', given);
-  if (text.trim() === '') throw fault('The text of the note is empty');
+  if (isBlank(text)) throw fault('The text of the note is empty');
   if (text.length > noteCharsMax) throw fault(`A note must have at most ${noteCharsMax} characters`);
   return text;
 }

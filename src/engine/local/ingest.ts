@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CarrelError, isCarrelError } from '../../base/errors.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Slots } from '../../base/slots.ts';
+import { isBlank } from '../../base/text.ts';
 import type { ExtractedDocument } from '../../documents/document.ts';
 import type { Extractor } from '../../documents/extractor.ts';
 import type { Chunker } from '../../search/chunking/chunker.ts';
@@ -124,7 +125,9 @@ async function prepare(job: ClaimedJob, call: IngestCall, deps: IngestDeps, hold
   await hold(content.text.length);
   report({ phase: 'chunking' });
   const chunks = await deps.chunker.chunk(content, signal);
-  if (chunks.length === 0) throw new CarrelError('no_text_in_document', 'The file has no searchable text.');
+  if (chunks.every(({ text }) => isBlank(text))) {
+    throw new CarrelError('no_text_in_document', 'The file has no searchable text.');
+  }
   signal.throwIfAborted();
   report({ phase: 'indexing' });
   return { ...document, chunks };

@@ -1,3 +1,4 @@
+import { isBlank } from '../../base/text.ts';
 import { sharesOf } from '../../search/rank/evidence-shares.ts';
 import { searchHybrid } from '../../search/rank/hybrid.ts';
 import { type Cut, judgePage, rerankedMax } from '../../search/rank/judging.ts';
@@ -33,7 +34,7 @@ const queryCharsMax = 10_000;
 
 export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}): DocumentSearch {
   const { query, top = settings.defaultTop, threshold, neighbours = 0, offset = 0 } = request;
-  if (query.trim() === '') throw fault('query must have at least one word');
+  if (isBlank(query)) throw fault('query must have at least one word');
   if (query.length > queryCharsMax) throw fault(`query must have at most ${queryCharsMax} characters`);
   if (!Number.isInteger(top) || top < 1 || top > topMax) throw fault(`top must be a whole number from 1 to ${topMax}`);
   if (!Number.isInteger(neighbours) || neighbours < 0 || neighbours > neighboursMax) {

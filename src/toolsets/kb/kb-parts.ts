@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { isBlank } from '../../base/text.ts';
 import type { Engine, EngineCall, SubmitOutcome } from '../../engine/engine.ts';
-import { isBlank } from '../../tools/bounded-text.ts';
 import { storedText } from '../../tools/stored-text.ts';
 import { collectionInput, tagListInput } from './inputs/collections.ts';
 import { showOutcome } from './shapes/shapes.ts';

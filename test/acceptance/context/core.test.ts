@@ -67,7 +67,10 @@ onEachDatabase('core tools of 002', (server: ContextServer) => {
         await fail('store_context', { ...good, thread_id: '  ' }),
         /thread_id cannot be empty or whitespace/,
       );
-      assert.match(await fail('store_context', { ...good, text: ' \n' }), /text cannot be empty or whitespace/);
+      for (const blank of [' \n', '\u200b', '\u2060\u00ad ']) {
+        assert.match(await fail('store_context', { ...good, text: blank }), /text cannot be empty or whitespace/);
+        assert.match(await fail('hybrid_search_context', { query: blank }), /query cannot be empty or whitespace/);
+      }
       assert.match(await fail('store_context', { ...good, source: 'system' }), /source must be one of user, agent/);
       assert.match(await fail('store_context', { ...good, unknown: 1 }), /unknown/);
     },

@@ -236,8 +236,10 @@ describe('the API of the engine (contract §6)', () => {
     assert.deepEqual([unknown.status, unknown.json['error']], [404, 'document_not_found']);
     const file = await engine.call('PATCH', `/notes/${guideId}`, { text: 'x' });
     assert.deepEqual([file.status, file.json['error']], [422, 'not_a_note']);
-    const empty = await engine.call('PATCH', `/notes/${noteId}`, { text: ' ' });
-    assert.deepEqual([empty.status, empty.json['error']], [422, 'invalid_arguments']);
+    for (const text of [' ', '\u200b']) {
+      const empty = await engine.call('PATCH', `/notes/${noteId}`, { text });
+      assert.deepEqual([empty.status, empty.json['error']], [422, 'invalid_arguments']);
+    }
   });
 
   test('every change is a job in the list, newest first, and can be asked for by status', async () => {

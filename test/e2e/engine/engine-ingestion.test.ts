@@ -20,7 +20,7 @@ test('a poisoned file fails alone, with a helpful reason, while searches continu
     ['program.bin', Buffer.from('7f454c46020101000000000000000000', 'hex')],
     ['broken.pdf', '%PDF-1.7\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\nxref garbage'],
     ['truncated.docx', zipOf({ 'word/document.xml': '<w:document>' }).subarray(0, 60)],
-    ['blank.txt', ' \n\t\n '],
+    ['blank.txt', ' \n\t\u200b\n '],
     ['bomb.docx', zipOf({ '[Content_Types].xml': '<Types/>', 'word/document.xml': zeros })],
   ];
   const jobs = await Promise.all(poisons.map(([name, content]) => engine.addFile(name, content)));

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { explainInput } from '../../../answers/explain.ts';
 import { CarrelError } from '../../../base/errors.ts';
+import { isBlank } from '../../../base/text.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import { storable } from '../../../storage/storable.ts';
 import { bounds, checkBound } from '../bounds.ts';
@@ -112,7 +113,7 @@ export function pageOf({ limit, offset }: { limit: number; offset: number }): Pa
 }
 
 export function queryText(text: string): string {
-  if (text.trim() === '') throw new CarrelError('invalid_arguments', 'query cannot be empty or whitespace');
+  if (isBlank(text)) throw new CarrelError('invalid_arguments', 'query cannot be empty or whitespace');
   checkBound(bounds.query, text.length);
   return text.trim();
 }

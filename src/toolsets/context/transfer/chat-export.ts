@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../../base/json.ts';
+import { isBlank } from '../../../base/text.ts';
 import { timeOf } from './entry-lines.ts';
 import { type FoundEntry, foundEntry } from './found-entry.ts';
 
@@ -82,7 +83,7 @@ interface Turn {
 }
 
 function* turn({ threadId, index, title, source, text, time }: Turn): Generator<FoundEntry> {
-  if (text.trim() === '') return;
+  if (isBlank(text)) return;
   yield foundEntry(`message ${index + 1} of ${threadId}`, () => {
     const createdAt = timeOf(time);
     return {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
 import { isObject } from '../../../base/json.ts';
+import { isBlank } from '../../../base/text.ts';
 import type { EntryUpdate, Idempotency, Metadata, NewEntry } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { storedText } from '../../../tools/stored-text.ts';
@@ -47,8 +48,8 @@ export function parseNewEntry(
   if (typeof thread !== 'string' || thread === '') throw fault('Missing required field: thread_id');
   if (source !== 'user' && source !== 'agent') throw fault('Missing or invalid source (must be "user" or "agent")');
   if (typeof text !== 'string' || text === '') throw fault('Missing required field: text');
-  if (thread.trim() === '') throw fault('thread_id cannot be empty or whitespace');
-  if (text.trim() === '') throw fault('text cannot be empty or whitespace');
+  if (isBlank(thread)) throw fault('thread_id cannot be empty or whitespace');
+  if (isBlank(text)) throw fault('text cannot be empty or whitespace');
   checkBound(bounds.thread, thread.trim().length);
   checkText('thread_id', thread);
   const body = boundedText(text.trim());
@@ -75,7 +76,7 @@ export function parseUpdate(
   if (id === undefined || id === null) throw fault('Missing required field: context_id');
   if (typeof id !== 'number' || !Number.isSafeInteger(id) || id <= 0)
     throw fault('context_id must be a positive integer');
-  if (typeof text === 'string' && text.trim() === '') throw fault('text cannot be empty or contain only whitespace');
+  if (typeof text === 'string' && isBlank(text)) throw fault('text cannot be empty or contain only whitespace');
   if (text !== undefined && text !== null && typeof text !== 'string') throw fault('text must be a string');
   if (present(metadata) && present(patch)) {
     throw fault(
