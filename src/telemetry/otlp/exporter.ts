@@ -102,7 +102,8 @@ export function createOtlpExporter(target: OtlpTarget, { registry, refresh, log 
       // No retries after this.
       closing.abort();
       const last = Promise.all([spans(), ...(target.sendsMetrics ? [metrics()] : [])]);
-      await Promise.race([last, pause(limitMs)]);
+      const isOver = await Promise.race([last.then(() => true), pause(limitMs, false)]);
+      if (!isOver) tellOnce('does not answer');
       sender.close();
     },
   };
