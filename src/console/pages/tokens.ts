@@ -15,7 +15,6 @@ import {
   emptyState,
   field,
   linkButton,
-  listOf,
   noSuchChange,
   notice,
   pageHeader,
@@ -173,8 +172,8 @@ async function addToken(
       name,
       readOnly: form.get('read-only') !== null,
       toolsets: some(form.getAll('toolsets')),
-      collections: some(listOf(form.get('collections'))),
-      threads: some(listOf(form.get('threads'))),
+      collections: namesIn(form.get('collections')),
+      threads: namesIn(form.get('threads')),
       expires: form.get('expires') || undefined,
     },
     {
@@ -199,6 +198,11 @@ ${copyable('token', token)}
 ${principal === undefined && notice('From now on every HTTP client needs a token, including this console: sign in with it.', 'warn')}
 <p class="row">${linkButton(path, 'Done')}${linkButton('/connect', 'Connect a client', { icon: 'plug' })}</p>`,
   };
+}
+
+/** An empty field restricts nothing. Commas without names are kept, so that they are refused. */
+function namesIn(field: string | null): string[] | undefined {
+  return field === null || field.trim() === '' ? undefined : field.split(',');
 }
 
 async function storeOf(deps: TokenDeps): Promise<Pick<TokenStore, 'list' | 'add' | 'revoke' | 'any'>> {

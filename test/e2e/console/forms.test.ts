@@ -51,13 +51,15 @@ test('the longest memory can be edited, in any script; requests without sign-in 
   assert.equal((await post('/sign-in', { token: 'x'.repeat(20_000) })).status, 413);
 });
 
-test('a URL cannot redirect a form elsewhere, and odd URLs cause no server errors', async (t) => {
+test('a URL cannot redirect a form elsewhere, and odd URLs and forms are refused', async (t) => {
   const { get, post } = await serve(t);
   const lure = await (await get('/notes?done=deleted:..%2fdocuments%2f5%2fdelete')).text();
   assert.doesNotMatch(lure, /documents%2f5|documents\/5/i);
   for (const path of ['/notes/%0d%0aX-Injected:1/other', '/notes/%e4%b8%ad/other', '/documents/1/other']) {
     assert.equal((await post(path, { a: 'b' })).status, 404, path);
   }
+  // Commas without names must not give a token for every collection.
+  assert.equal((await post('/tokens/new', { name: 'wide', collections: ' , ' })).status, 400);
   for (const path of ['/console/__proto__', '/console/constructor', '/console/..%2fmain.js']) {
     assert.equal((await get(path)).status, 404, path);
   }
