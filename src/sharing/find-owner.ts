@@ -1,4 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { isObject } from '../base/json.ts';
 import { isPrivateFolder, type OwnerFiles, readAnnouncement } from './owner-files.ts';
 import { type Link, reachOwner } from './reach-owner.ts';
 
@@ -23,6 +25,22 @@ export interface OwnerFinder {
   find(): Promise<Found>;
   /** Stops an owner that is still starting. */
   stop(): void;
+}
+
+/**
+ * Whether the configuration file forbids sharing, unless the environment decides. Checked before an owner is started, because
+ * it would load the program only to say `alone`.
+ */
+export function forbidsSharing(configFile: string): boolean {
+  if (process.env['CARREL_ALONE']?.trim()) return false;
+  try {
+    const config: unknown = JSON.parse(readFileSync(configFile, 'utf8'));
+    const sharing = isObject(config) ? config['sharing'] : undefined;
+    return isObject(sharing) && sharing['alone'] === true;
+  } catch {
+    // The full program reports a faulty file.
+    return false;
+  }
 }
 
 const findMs = 60_000;

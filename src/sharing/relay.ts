@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { exitCodes } from '../base/exit-codes.ts';
 import { dataDirOf } from '../config/data-dir.ts';
-import { createOwnerFinder } from './find-owner.ts';
+import { createOwnerFinder, forbidsSharing } from './find-owner.ts';
 import { isPrivateFolder, ownerFiles, ownerFolder } from './owner-files.ts';
 import { processKey, readSharingFacts } from './process-key.ts';
 import { relayLines } from './relay-lines.ts';
@@ -48,6 +48,7 @@ export async function relayStdio({ argv, command, values }: RelayRequest): Promi
   // A pipe such as /dev/fd/63 can be read only once, by this process.
   if (text(config) !== undefined && !isFile(String(config))) return {};
   const dataDir = dataDirOf(text(dataDirFlag), env);
+  if (forbidsSharing(text(config) ?? join(dataDir, 'config.json'))) return {};
   const folder = ownerFolder(dataDir, env);
   if (isPrivateFolder(folder) === false) {
     return { remark: `not sharing: ${folder} must be a folder owned by you with mode 0700` };

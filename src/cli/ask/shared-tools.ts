@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { CarrelError, type ErrorCode } from '../../base/errors.ts';
 import { isObject, parseJson } from '../../base/json.ts';
 import { version } from '../../base/package-info.ts';
 import { dataDirOf } from '../../config/data-dir.ts';
-import { createOwnerFinder } from '../../sharing/find-owner.ts';
+import { createOwnerFinder, forbidsSharing } from '../../sharing/find-owner.ts';
 import { encodeFrame, frameKinds } from '../../sharing/frames.ts';
 import { announcedOwners, isPrivateFolder, ownerFiles, ownerFolder } from '../../sharing/owner-files.ts';
 import { commandKey, processKey, readSharingFacts } from '../../sharing/process-key.ts';
@@ -34,6 +34,7 @@ async function findLink({ command, flags }: CommandLine): Promise<Link | undefin
   // A pipe such as /dev/fd/63 can be read only once, so it must be left to this process.
   if (typeof config === 'string' && !statSync(config, { throwIfNoEntry: false })?.isFile()) return undefined;
   const dataDir = dataDirOf(flags['data-dir'], env);
+  if (forbidsSharing(typeof config === 'string' ? config : join(dataDir, 'config.json'))) return undefined;
   const folder = ownerFolder(dataDir, env);
   const isPrivate = isPrivateFolder(folder);
   if (isPrivate === false) return undefined;

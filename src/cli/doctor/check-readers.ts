@@ -5,9 +5,10 @@ import type { Check } from './check.ts';
 export function checkReaders(): Check {
   const found = 'documents are read in processes without access to files, environment';
   if (networkBarrier() !== undefined) return { name: 'readers', ok: true, found: `${found} or network` };
+  const why = process.platform === 'linux' ? '`unshare --user --net` is not permitted here and ' : '';
   return {
     name: 'readers',
     ok: true,
-    found: `${found}; network access cannot be blocked, because unshare is not permitted here`,
+    found: `${found}; they can reach the network, because ${why}Node ${process.versions.node} cannot block it (25 can)`,
   };
 }
