@@ -79,7 +79,7 @@ def prepared(base):
     path = WORK / "prepared.pt"
     if not path.exists():
         torch.save(Prepared(base), path)
-        say("kept")
+        say("saved the prepared data")
     # Read back even if just written, so that sampling does not depend on whether the file existed.
     return torch.load(path, map_location=DEVICE, weights_only=False)
 

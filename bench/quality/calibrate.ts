@@ -1,12 +1,13 @@
 /**
- * Fits the relevance of search results on judged questions, chooses the threshold, and reports the quality of both.
+ * Fits the relevance of search results on judged questions, chooses the threshold below which results are hidden,
+ * and reports the quality of both.
  *
  *     node bench/quality/calibrate.ts --data ../shared/data [--sets scifact,cosqa] [--split dev] [--hits file] [--lost 0.01]
  *
- * `--hits` keeps the results between runs. `--check` fits nothing: it measures models/reranker-int8/model.json. With `--model
+ * `--lost` is the share of relevant results that the threshold may hide. `--hits` keeps the results between runs. `--check` fits nothing: it measures models/reranker-int8/model.json. With `--model
  * none` nothing is reranked. The printed `calibration` belongs in model.json. The shipped one was made with
  *
- *     --data ../shared/data,<folder of written.py's chats> --sets scifact,cosqa,chroma-chunking,cranfield,chats
+ *     --data ../shared/data,<output folder of training/written.py> --sets scifact,cosqa,chroma-chunking,cranfield,chats
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -85,27 +86,29 @@ function fitOf(features: readonly Feature[]): Fit | undefined {
   if (relevance === undefined) return undefined;
   // Keyword evidence alone is a poor judge of semantic results, so its threshold omits nothing.
   if (features.join() === 'words') return { features, ...relevance, cut: 0 };
-  const about = aboutFit(features);
+  const about = onTopicFit(features);
   return { features, ...relevance, about, cut: cutOf({ features, ...relevance, about, cut: 0 }) };
 }
 
 /** Features with a negative weight are dropped: they only reflect how the sets differ. */
 function relevanceFit(features: readonly Feature[]): Logistic | undefined {
-  // With the reranker, the other features add nothing to its logits of this hit and of the others.
-  const told = features.includes('doubt') ? features.filter((name) => name === 'doubt' || name === 'lead') : features;
-  const fitted = told.length === features.length ? logisticOf(features, () => true, trust) : undefined;
-  const kept = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : told;
+  // With a reranker, `doubt` and `lead` suffice: the other features add nothing.
+  const informative = features.includes('doubt')
+    ? features.filter((name) => name === 'doubt' || name === 'lead')
+    : features;
+  const fitted = informative.length === features.length ? logisticOf(features, () => true, trust) : undefined;
+  const kept = fitted ? features.filter((_, place) => (fitted.weights[place] ?? 0) >= 0) : informative;
   if (kept.length === features.length) return fitted;
   const fewer = relevanceFit(kept);
   return fewer && { ...fewer, weights: features.map((name) => fewer.weights[kept.indexOf(name)] ?? 0) };
 }
 
 /** Separates relevant results from those of off-topic questions. */
-function aboutFit(features: readonly Feature[]): Logistic | undefined {
+function onTopicFit(features: readonly Feature[]): Logistic | undefined {
   return logisticOf(features, (hit) => hit.isOffTopic || hit.gain > 0);
 }
 
-/** By default every set has the same weight, however many questions it has, and its off-topic questions as much as its own. */
+/** By default every set has the same total weight, and so do its off-topic results, however many there are of either. */
 function logisticOf(
   features: readonly Feature[],
   isUsed: (hit: JudgedHit) => boolean,
@@ -132,7 +135,8 @@ function logisticOf(
 
 /**
  * Three quarters of the highest threshold that loses at most `--lost` of the relevant results among the ten shown, averaged over
- * the sets. The margin is for weaker relevant results elsewhere, and hardly lets more irrelevant ones through.
+ * the sets. The margin protects relevant results that score lower on other data. It lets
+ * hardly any more irrelevant ones through.
  */
 function cutOf(fit: Fit): number {
   const lost = Number(options.lost);
@@ -189,9 +193,9 @@ function report(fits: Calibration): void {
     ['without reranking', fits.filter(({ features }) => !features.includes('doubt'))],
   ];
   for (const [name, way] of ways) {
-    console.log(`\n${name}: cut ${way[0]?.features.join('+')} ${way[0]?.cut}`);
+    console.log(`\n${name}: threshold ${way[0]?.features.join('+')} ${way[0]?.cut}`);
     console.log(
-      '| set | questions | ECE of the ten shown | mean relevance | relevant | relevant ones lost | off topic left out |',
+      '| set | questions | ECE of the ten shown | mean relevance | relevant | relevant hidden | off-topic hidden |',
     );
     console.log('|---|---|---|---|---|---|---|');
     for (const set of [...fittedOn, ...measured]) {

@@ -5,7 +5,7 @@ import { exchange, modernRequest } from '../../test/support/raw-http.ts';
 
 export type Fields = Record<string, unknown>;
 
-/** Tool calls over HTTP, as any client of 2026-07-28 sends them. */
+/** Tool calls over HTTP, as clients of MCP revision 2026-07-28 send them (no session). */
 export interface Caller {
   /** Returns the structured result. Retries if no answer came; throws if the tool reports an error. */
   call(tool: string, args: Fields): Promise<Fields>;
@@ -15,7 +15,7 @@ export interface Caller {
   readonly repeated: () => number;
 }
 
-const awayMs = 20;
+const retryDelayMs = 20;
 const attemptsMax = 500;
 
 export function createCaller(owner: Owner, url: string): Caller {
@@ -40,7 +40,7 @@ export function createCaller(owner: Owner, url: string): Caller {
           return resultOf(tool, Object(first));
         }
         repeated += 1;
-        await delay(awayMs);
+        await delay(retryDelayMs);
       }
       throw new Error(`${tool}: no answer`);
     },

@@ -30,15 +30,15 @@ export interface ScaleFigures {
   readonly times: ReadonlyMap<string, readonly number[]>;
   readonly written: Readonly<Record<KindName, number>>;
   readonly reads: number;
-  /** Calls sent again without an answer to the first. */
+  /** Calls that were retried because no answer came. */
   readonly repeated: number;
   readonly faults: readonly string[];
 }
 
-/** Warm-up steps of one client: a new process compiles its code. */
+/** Measuring starts after this many steps of a client, because a new process first compiles its code. */
 const warmSteps = 10;
 
-/** No reranker, no summaries, and no limits per client address: all clients have the same one. */
+/** Reranking and summaries are off. The limits per address are raised, because all clients share one address. */
 const settings = {
   ...{ STORAGE_BACKEND: 'postgresql', ENABLE_RERANKING: 'false', ENABLE_SUMMARY_GENERATION: 'false' },
   ...{ RATE_LIMIT_NOTES: '100000', KB_UPLOADS_PER_CLIENT: '10000' },

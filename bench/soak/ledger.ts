@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SoakedProgram } from './soaked-program.ts';
+import type { ProgramUnderTest } from './soaked-program.ts';
 
 /** Records acknowledged writes, and checks that they are still stored. */
 export interface Ledger {
   /** One write of some kind, by a client. */
-  write(program: SoakedProgram, number: number): Promise<void>;
+  write(program: ProgramUnderTest, number: number): Promise<void>;
   /** Reads everything acknowledged since the last check, and some older writes. */
-  verify(program: SoakedProgram): Promise<void>;
+  verify(program: ProgramUnderTest): Promise<void>;
   readonly counts: { acknowledged: number; unknown: number; verified: number };
   readonly refusals: Record<string, number>;
   /** Lost writes and refusals without a reason. */
@@ -40,7 +40,7 @@ export function createLedger(): Ledger {
       : { title: text.slice(0, 40), content: text, tags: ['soak'] };
 
   /** The missing ids. */
-  async function missing(program: SoakedProgram, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
+  async function missing(program: ProgramUnderTest, kind: Kind, ids: readonly unknown[]): Promise<unknown[]> {
     for (let attempt = 1; ; attempt += 1) {
       const { value, code } =
         kind === 'entry'

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createRandom } from '../../test/fuzz/random.ts';
 import { createFaultControl } from './fault-control.ts';
 import { createLedger } from './ledger.ts';
-import { startSoaked } from './soaked-program.ts';
+import { startProgramUnderTest } from './soaked-program.ts';
 
 export interface SoakConfig {
   readonly minutes: number;
@@ -47,7 +47,7 @@ export async function soak(config: SoakConfig): Promise<SoakReport> {
   const random = createRandom(config.seed, 0);
   const control = config.faults && createFaultControl(config.faults.controlFile);
   const env = { ...quiet, ...config.env, ...config.faults?.env };
-  const program = await startSoaked(env, { folder: config.folder, dataDir: config.dataDir });
+  const program = await startProgramUnderTest(env, { folder: config.folder, dataDir: config.dataDir });
   const ledger = createLedger();
   const nemesis: Record<string, number> = {};
   const startMs = performance.now();

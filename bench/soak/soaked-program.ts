@@ -11,12 +11,12 @@ import { exchange, modernRequest } from '../../test/support/raw-http.ts';
 export interface CallOutcome {
   /** The tool's result; undefined if it failed or did not answer. */
   readonly value: Record<string, unknown> | undefined;
-  /** Our error code; undefined if there was no answer, so the outcome is unknown. */
+  /** The error code of a failed call. If `value` is undefined too, no answer came and the outcome is unknown. */
   readonly code: string | undefined;
 }
 
 /** The built program over HTTP; it is killed and restarted on the same data. */
-export interface SoakedProgram {
+export interface ProgramUnderTest {
   call(tool: string, args: Record<string, unknown>): Promise<CallOutcome>;
   memoryNow(): number;
   signal(name: NodeJS.Signals): void;
@@ -27,7 +27,7 @@ export interface SoakedProgram {
 const listening = /^carrel: listening on (\S+)$/m;
 const callMs = 60_000;
 
-export async function startSoaked(env: Record<string, string>, place: Place): Promise<SoakedProgram> {
+export async function startProgramUnderTest(env: Record<string, string>, place: Place): Promise<ProgramUnderTest> {
   let program: ChildProgram;
   let url = '';
   let agent = new Agent({ keepAlive: true, maxSockets: 16 });
@@ -39,7 +39,7 @@ export async function startSoaked(env: Record<string, string>, place: Place): Pr
       place,
     );
     const ended = program.exited.then((code) => {
-      throw new Error(`the program ended with ${code} at its start: ${program.stderrText().slice(-1000)}`);
+      throw new Error(`the program exited with code ${code} during startup: ${program.stderrText().slice(-1000)}`);
     });
     [, url = ''] = await Promise.race([program.said(listening), ended]);
     ended.catch(() => {});

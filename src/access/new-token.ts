@@ -17,7 +17,7 @@ export interface TokenRequest {
 export interface TokenRules {
   readonly toolsetNames: readonly string[];
   readonly now: Date;
-  /** The error about a field of the request. */
+  /** Creates the error for a field. `problem` continues a sentence that starts with the field's name. */
   fault(field: keyof TokenRequest, problem: string): CarrelError;
 }
 
@@ -48,7 +48,10 @@ function readRights(request: TokenRequest, { toolsetNames, fault }: TokenRules):
     throw fault('toolsets', `has ${shown}, which is not a toolset. Choose from ${toolsetNames.join(', ')}.`);
   }
   if (toolsets?.every((each) => each === 'find')) {
-    throw fault('toolsets', 'needs others beside find, which searches only those: find,kb,context.');
+    throw fault(
+      'toolsets',
+      'must include another toolset, because find only searches the others in the list. Example: find,kb,context.',
+    );
   }
   // The engine stores collections in NFC.
   const collections = namesOf('collections')?.map((name) => name.normalize('NFC'));

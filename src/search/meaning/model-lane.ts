@@ -44,7 +44,7 @@ export function createModelLane<Filter>(deps: ModelLaneDeps<Filter>): ModelLane 
   };
 }
 
-/** For a process that leaves embedding to others on its database. Searches don't wait for them: maybe nobody embeds. */
+/** For a process that doesn't embed. Searches don't wait for new vectors, because no process may be creating them. */
 function embeddedByOthers<Filter>(
   vectors: VectorStore<Filter>,
   model: string,

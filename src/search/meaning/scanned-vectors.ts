@@ -14,7 +14,7 @@ const loadSize = 2_000;
 
 const vectorsMax = 4_000_000;
 
-/** Min candidates to score exactly: quantised scores may misplace the tenth. */
+/** Min candidates to rescore exactly: quantised scores may push a top-ten vector further down. */
 const rescoredMin = 50;
 
 /** Vectors to examine per wanted owner. A long text has several, and only the nearest counts. */
@@ -34,7 +34,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
 
   return {
     async candidates(query, { limit, allowed, look, signal }) {
-      // One after another, because each continues where the last one ended.
+      // Updates run one at a time: each continues where the last one ended.
       updating = updating.catch(() => {}).then(() => update(query.length, look.state));
       const owners = allowed ? createIdSet(allowed) : look.passing && idSetOf(look.passing);
       await updating;
@@ -51,7 +51,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
     },
   };
 
-  /** Enough vectors for that many owners, plus some, because the order is not exact yet. */
+  /** Finds enough vectors for `limit` owners, with a margin, because quantised scores are approximate. */
   async function candidates(
     known: VectorIndex,
     query: Float32Array,
@@ -67,7 +67,7 @@ export function createScannedVectors<Filter>({ vectors, model }: ScannedVectorsD
   async function update(dimensions: number, given: VectorState): Promise<void> {
     // A state older than one already seen would look as if the database had gone back in time.
     const state = given.lastRemoval < lastRemoval ? await vectors.state({ model }) : given;
-    // Too much was removed meanwhile, or the database was replaced.
+    // The stored removals no longer reach back far enough, or the database was replaced.
     const isLost = lastRemoval + 1 < state.firstRemoval || state.lastRemoval < lastRemoval;
     if (index !== undefined && isLost) await forgetAll();
     if (index === undefined) {

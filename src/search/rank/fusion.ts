@@ -5,7 +5,7 @@ export interface WordMatch {
   id: number;
   /** BM25 as a share of the query's highest possible score: 0 to 1. */
   share: number;
-  /** How much of the query's words the passage has, weighted by rarity: 1 with every word. Unknown far down a list. */
+  /** Share of the query's words that the passage has, weighted by rarity; 1 if it has all. Unknown far down a list. */
   coverage?: number | undefined;
   /** The query's terms in the passage. Only for displayed matches, because it needs a read. */
   terms?: readonly TermShare[];
@@ -14,7 +14,7 @@ export interface WordMatch {
 export interface TermShare {
   /** As in the query: a stem, a "phrase" or a prefix*. */
   term: string;
-  /** Its part of the passage's share. */
+  /** What this term contributes to the passage's `share`. */
   share: number;
   /** For a misspelt word that no passage has: the similar words in the passage. */
   near?: readonly string[];
@@ -71,7 +71,7 @@ export interface RankExplanation {
 /** Candidates from each leg. */
 export const legCandidates = 100;
 
-/** Weight of the meaning; the words have the rest. Chosen on dev splits, see docs/decisions/0016-ranking-settings.md. */
+/** Weight of the meaning score; the word score gets the rest. Chosen on dev splits, see docs/decisions/0016-ranking-settings.md. */
 const meaningWeights = { question: 0.7, keywords: 0.3 } as const;
 
 /** The span of an unmeasured model is estimated from the cosines up to this rank. */
@@ -81,8 +81,8 @@ const spanRank = 50;
 const copyShare = 0.5;
 
 /**
- * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank (RRF), which ranks worse. Meaning decides
- * for questions, the words for keywords.
+ * Merges two rankings by a weighted sum of normalised scores, or by reciprocal rank fusion (RRF), which gives worse rankings.
+ * Meaning counts more for questions, words count more for keyword queries.
  */
 export function fuse(candidates: readonly Candidate[], settings: FusionSettings): FusedMatch[] {
   const shares = sortedDown(candidates.map((each) => each.words?.share ?? 0));
@@ -111,7 +111,7 @@ export function fuse(candidates: readonly Candidate[], settings: FusionSettings)
   });
   fused.sort(byScore);
   if (settings.order === 'weighted') {
-    setBackCopies(fused);
+    demoteCopies(fused);
     fused.sort(byScore);
   }
   fused.forEach((match, index) => {
@@ -126,7 +126,7 @@ function byScore(left: FusedMatch, right: FusedMatch): number {
 }
 
 /** Lowers repeated passages. Only passages with the same text get exactly the same scores from both legs. */
-function setBackCopies(ordered: readonly FusedMatch[]): void {
+function demoteCopies(ordered: readonly FusedMatch[]): void {
   const firsts = new Map<string, number>();
   for (const match of ordered) {
     const { words, meaning } = match.explanation;

@@ -11,33 +11,33 @@ export interface Stated {
 }
 
 export interface Replacements {
-  /** Hits to show before an older one, newest first. */
+  /** For each older text: the newer ones to show before it, newest first. */
   readonly newer: ReadonlyMap<number, readonly number[]>;
   /** The newest text that replaces each one, at the end of the chain. */
   readonly replacedBy: ReadonlyMap<number, number>;
   readonly replaces: ReadonlyMap<number, number>;
 }
 
-/** Max hits compared with one another, the same for every page. */
+/** Max hits compared pairwise. Independent of the page, so that all pages agree. */
 export const comparedMax = 50;
 
 /** Longer texts state many things and replace others only explicitly. */
 const unitsMax = 1_000;
 
-/** Which texts replace others: explicitly, or by reporting a change of the same subject. */
+/** Finds texts that replace others: explicitly, or by reporting a change to the same subject. */
 export function findReplacements(stated: readonly Stated[]): Replacements {
   const texts = stated.toSorted(newestFirst).map((each) => ({ ...each, statements: statementsIn(each.text) }));
   const newer = new Map<number, number[]>();
   const [direct, former] = [new Map<number, number>(), new Map<number, number>()];
-  for (const [place, { id, replaces: outright, statements }] of texts.entries()) {
-    if (outright !== undefined && outright !== id) {
-      add(newer, outright, id);
-      if (!direct.has(outright)) direct.set(outright, id);
-      former.set(id, outright);
+  for (const [place, { id, replaces: explicit, statements }] of texts.entries()) {
+    if (explicit !== undefined && explicit !== id) {
+      add(newer, explicit, id);
+      if (!direct.has(explicit)) direct.set(explicit, id);
+      former.set(id, explicit);
     }
     if (statements === undefined) continue;
     for (const older of texts.slice(place + 1)) {
-      if (older.statements === undefined || older.id === outright || older.replaces === id) continue;
+      if (older.statements === undefined || older.id === explicit || older.replaces === id) continue;
       if (!replaces(statements, older.statements)) continue;
       add(newer, older.id, id);
       if (!direct.has(older.id)) direct.set(older.id, id);
@@ -70,12 +70,12 @@ function lastOf(id: number, direct: ReadonlyMap<number, number>): number {
   return last;
 }
 
-/** Moves newer hits right before those they replace. `lifted` returns the hit to insert there; undefined inserts none. */
+/** Moves newer hits right before those they replace. `hitToInsert` returns the hit to insert there, or undefined for none. */
 export function newerFirst<Hit>(
   hits: readonly Hit[],
   idOf: (hit: Hit) => number,
   newer: Replacements['newer'],
-  lifted: (newer: Hit | undefined, older: Hit, id: number) => Hit | undefined,
+  hitToInsert: (newer: Hit | undefined, older: Hit, id: number) => Hit | undefined,
 ): Hit[] {
   const byId = new Map(hits.map((hit) => [idOf(hit), hit]));
   const placed = new Set<number>();
@@ -83,7 +83,7 @@ export function newerFirst<Hit>(
   const place = (hit: Hit): void => {
     placed.add(idOf(hit));
     for (const id of newer.get(idOf(hit)) ?? []) {
-      const above = placed.has(id) ? undefined : lifted(byId.get(id), hit, id);
+      const above = placed.has(id) ? undefined : hitToInsert(byId.get(id), hit, id);
       if (above !== undefined) place(above);
     }
     ordered.push(hit);

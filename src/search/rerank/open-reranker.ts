@@ -10,11 +10,11 @@ import type { rerankingSlice } from './reranking-slice.ts';
 
 export type RerankingSettings = SliceValues<typeof rerankingSlice>;
 
-/** A server may be far away. */
+/** Min timeout for a reranking server, which may be far away. */
 const serverTimeoutMs = 2_000;
 
 /** Relevance below which hits of an uncalibrated model are weak. */
-const cutOfOthers = 0.05;
+const uncalibratedThreshold = 0.05;
 
 /** Starts nothing: the first search loads a model or calls a server. */
 export function openReranker(settings: RerankingSettings, onScored?: OnScored): Reranker {
@@ -30,7 +30,7 @@ export function openReranker(settings: RerankingSettings, onScored?: OnScored): 
       attemptsMax: 2,
       concurrencyMax: 4,
     });
-    return createReranker({ provider, weight, calibration: ofOtherModel(calibration), onScored });
+    return createReranker({ provider, weight, calibration: defaultCalibration(calibration), onScored });
   }
   const facts = settings.model === undefined ? bundled : readRerankerFacts(settings.model);
   const provider = createLocalReranking({
@@ -47,12 +47,12 @@ export function openReranker(settings: RerankingSettings, onScored?: OnScored): 
     provider,
     weight: facts.weight,
     before: facts.before,
-    calibration: facts.calibration ?? ofOtherModel(calibration),
+    calibration: facts.calibration ?? defaultCalibration(calibration),
     onScored,
   });
 }
 
-/** Judges by words and nearness only. */
+/** Rates hits by words and vectors only, without a reranking model. */
 export function unrankedReranker(): Reranker {
   const { weight, calibration = [] } = readRerankerFacts(bundledRerankerFolder());
   return createReranker({ provider: undefined, weight, calibration });
@@ -62,10 +62,10 @@ export function reranks({ enabled, provider }: RerankingSettings): boolean {
   return enabled !== 'false' && provider !== 'none';
 }
 
-/** For an uncalibrated model: the relevance is the sigmoid of its logit. Without a logit, the bundled model's fits apply. */
-function ofOtherModel(calibration: Calibration): Calibration {
-  const own = calibration.filter(({ features }) => !features.includes('doubt'));
-  return [{ features: ['logit'], intercept: 0, weights: [1], cut: cutOfOthers }, ...own];
+/** Calibration for a model without its own: relevance is the sigmoid of its logit. Hits without a logit use the bundled one. */
+function defaultCalibration(calibration: Calibration): Calibration {
+  const withoutReranking = calibration.filter(({ features }) => !features.includes('doubt'));
+  return [{ features: ['logit'], intercept: 0, weights: [1], cut: uncalibratedThreshold }, ...withoutReranking];
 }
 
 function serverOf({ url }: RerankingSettings): string {

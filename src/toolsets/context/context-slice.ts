@@ -16,7 +16,7 @@ import { fieldTypes, parseIndexedField } from '../../storage/entries/field-index
 /** Shorter entries get no summary by default. */
 export const summaryCharsMin = 500;
 
-/** Names and limits of the original server (seed 002). */
+/** Names and limits of mcp-context-server. */
 export const contextSlice = defineSlice('context', 'Context store', {
   semanticSearch: automatic({
     env: ['ENABLE_SEMANTIC_SEARCH'],

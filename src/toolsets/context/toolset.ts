@@ -75,7 +75,7 @@ export async function openContextToolset(
 /** Number of newest entries that a search waits for while more are being embedded. */
 const lastWaitedFor = 32;
 
-/** An agent's memory: seed 002. */
+/** An agent's memory, compatible with mcp-context-server. */
 export function createContextToolset(config: ContextConfig, deps: ContextDeps): Toolset {
   const { storage, embeddings, log } = deps;
   const { entries } = storage;

@@ -21,7 +21,7 @@ export function createDomainSource(api: FessApi, domain: KnowledgeDomain): Searc
           snippet: String(hit.fields['content_description'] ?? '') || hit.digest,
           date: dateOf(hit),
           origin: 'upstream',
-          why: `rank ${index + 1} of Fess in ${domain.name}`,
+          why: `Fess rank ${index + 1} in ${domain.name}`,
         })),
         ...(isPartial ? { degraded: 'part of the index did not respond' } : {}),
         ...(isOutageRuledOut ? {} : { degraded: 'Fess does not say whether its engine is up' }),

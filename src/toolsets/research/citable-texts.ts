@@ -24,7 +24,7 @@ export function createCitablePages(quota: Quota & { window: CallCounter }, pages
     tool: 'fetch_page',
     async read(url, { signal, caller }) {
       await spend(quota.window, 'fetch', quota, caller.id);
-      const { text, isCut } = await pages.read({ url, mode: 'text', goesOn: false, signal });
+      const { text, isCut } = await pages.read({ url, mode: 'text', reusesRecent: false, signal });
       return { hash: textHash(text), passages: [{ text }], isCut };
     },
   };

@@ -18,7 +18,7 @@ export interface PageRequest {
   url: string;
   mode: ExtractMode;
   /** Continues a recently read page with the same text, even if the site has changed. */
-  goesOn: boolean;
+  reusesRecent: boolean;
   signal: AbortSignal;
 }
 
@@ -39,9 +39,9 @@ const pageTypes = 'text/html,application/xhtml+xml,text/markdown,text/plain,appl
 export function createPageReader({ fetch, extractor, clock = () => performance.now() }: PageReaderDeps): PageReader {
   const recent = createRecentPages(clock);
   return {
-    async read({ url, mode, goesOn, signal }) {
+    async read({ url, mode, reusesRecent, signal }) {
       const key = `${mode} ${url}`;
-      const known = goesOn ? recent.find(key) : undefined;
+      const known = reusesRecent ? recent.find(key) : undefined;
       if (known) return known;
       try {
         const response = await fetch(url, { signal, accept: pageTypes, inspectHead: checkHead });

@@ -70,7 +70,7 @@ export function createWebSource({ resultsMax, quota }: WebSourceConfig, chain: P
           snippet,
           date: null,
           origin: 'web',
-          why: `rank ${rank + 1} of ${provider}`,
+          why: `${provider} rank ${rank + 1}`,
         })),
         ...(blocked.length > 0 ? { degraded: `used ${provider} instead (${blocked.join(', ')})` } : {}),
       };

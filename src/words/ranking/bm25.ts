@@ -106,16 +106,16 @@ const fields = ['title', 'heading', 'body'] as const;
 const saturation = 0.9;
 const boosts = { title: 2, heading: 1.5, body: 1 } as const satisfies Record<keyof FieldValues, number>;
 
-/** A title above average and longer than this costs its document a little; a short title gains nothing. */
+/** Words in a title or heading count slightly less if it is longer than both this and the average. Short ones gain nothing. */
 const titleLengthMin = 8;
 const titleLengthShare = 0.3;
 
 /**
- * Body length relative to the average. Bodies under `bodyLengthMin` terms, and those from `alikeFrom` of the average up to the
- * average, are treated alike. Longer bodies lose, much shorter ones gain.
+ * Body length relative to the average, each counted as at least `bodyLengthMin` terms. Between `neutralFrom` × average and the
+ * average, length has no effect. Longer bodies score lower, much shorter ones higher.
  */
 const bodyLengthMin = 80;
-const alikeFrom = 0.6;
+const neutralFrom = 0.6;
 const lossPerLength = 1.5;
 const gainExponent = 1.5;
 
@@ -165,7 +165,7 @@ function weightedNear(
 
 function leafScore(weighted: WeightedLeaf, document: DocumentTerms, statistics: IndexStatistics): number {
   if (weighted.near.length > 0) {
-    // By likelihood, not by rarity: otherwise the rarest of the similar words would come first.
+    // Candidates count by likelihood, not by rarity. Otherwise the rarest similar word would win.
     const parts = weighted.near.map(({ share, ...each }) => {
       return (share * leafScore(each, document, statistics)) / (each.weight + each.writtenWeight);
     });
@@ -188,7 +188,7 @@ function leafScore(weighted: WeightedLeaf, document: DocumentTerms, statistics: 
 function lengthDivisor(field: keyof FieldValues, length: number, average: number): number {
   if (field !== 'body') return 1 + titleLengthShare * Math.max(0, length / Math.max(titleLengthMin, average) - 1);
   const relative = Math.max(bodyLengthMin, length) / Math.max(bodyLengthMin, average);
-  return relative > 1 ? 1 + lossPerLength * (relative - 1) : Math.min(1, relative / alikeFrom) ** gainExponent;
+  return relative > 1 ? 1 + lossPerLength * (relative - 1) : Math.min(1, relative / neutralFrom) ** gainExponent;
 }
 
 /** The most a leaf can add to a score. Always above zero, so that a match never lowers a score. */

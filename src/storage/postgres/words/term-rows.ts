@@ -5,9 +5,9 @@ import { labelMark, quoted } from './tsquery.ts';
 
 /** The words of several documents for one statement: lists with one member per document. */
 export interface TermRows {
-  /** Both streams of title, heading and body. */
+  /** The `main` and `extra` terms of title, heading and body: six lists, in this order. */
   readonly streams: readonly (readonly string[])[];
-  /** Number of terms in each of the three. */
+  /** Number of terms in title, heading and body. */
   readonly lengths: readonly (readonly number[])[];
   /** Labels and distinct terms, as `tsvector` text. */
   readonly vectors: readonly string[];
@@ -36,8 +36,8 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
 export const vectorBytesMax = 1_000_000;
 
 /**
- * Labels, then the distinct terms of all streams in order, as many as fit. Only a text of megabytes has more, and is found by
- * its first words. Chunks are far shorter.
+ * Labels, then the distinct terms of all streams in order, as many as fit. Only texts of several megabytes exceed the limit;
+ * they are found by their first words. Chunks are far shorter.
  */
 export function vectorOf(streams: readonly string[], labels: readonly string[] = []): string {
   const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));

@@ -5,7 +5,7 @@ export interface DateRange {
   readonly createdTo?: string;
 }
 
-/** 002, date filtering: a date alone means the whole day, a time without a zone is UTC, both ends are inclusive. */
+/** As in mcp-context-server: a date alone means the whole day, a time without a zone is UTC, both ends are inclusive. */
 export function parseDateRange(start: string | undefined, end: string | undefined): DateRange {
   const from = start === undefined ? undefined : parseDate('start_date', start, Math.ceil);
   const to = end === undefined ? undefined : parseDate('end_date', end, Math.floor);

@@ -59,7 +59,7 @@ export interface HybridMatches {
   readonly stats: Record<string, unknown>;
 }
 
-/** Hybrid search (search/rank/hybrid.ts), in the shapes of 002. */
+/** Hybrid search (search/rank/hybrid.ts), in the shapes of mcp-context-server. */
 export async function searchEntries(
   request: HybridRequest,
   settings: { words: boolean },
@@ -157,7 +157,7 @@ const meaningFailed = {
 const orThreshold = 4;
 
 /**
- * 002, `adaptive_fts_mode`. `match`: entries with all words come first. `boolean`: the query is a sentence, and no
+ * `adaptive_fts_mode` of mcp-context-server. `match`: entries with all words come first. `boolean`: the query is a sentence, and no
  * entry needs all its words.
  */
 function adaptiveMode(text: string): 'match' | 'boolean' {

@@ -7,7 +7,7 @@ export interface ParsedFilters {
   readonly faults: readonly string[];
 }
 
-/** 002, metadata filtering: `metadata` means equality; `metadata_filters` have operators. */
+/** As in mcp-context-server: `metadata` means equality; `metadata_filters` have operators. */
 export function parseMetadataFilters(
   simple: Readonly<Record<string, unknown>> | undefined,
   advanced: readonly Readonly<Record<string, unknown>>[] | undefined,

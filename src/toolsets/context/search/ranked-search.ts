@@ -26,7 +26,7 @@ export async function planOf(
   return plan;
 }
 
-/** 002, `semantic_distance` between unit vectors: 0 for the same direction, 2 for the opposite. */
+/** `semantic_distance` of mcp-context-server, between unit vectors: 0 for the same direction, 2 for the opposite. */
 export function distanceOf(cosine: number): number {
   return Math.sqrt(Math.max(0, 2 - 2 * cosine));
 }

@@ -20,7 +20,7 @@ import { listed, type QueryWord } from './query-words.ts';
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
-/** 002, search modes. Any text is a valid query. */
+/** The search modes of mcp-context-server. Any text is a valid query. */
 export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
   switch (mode) {
     case 'match':

@@ -1,6 +1,6 @@
 import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/entry.ts';
 
-/** The changed fields, with 002's names and order. */
+/** The changed fields, with the names and order that mcp-context-server uses. */
 export function updatedFields(
   update: EntryUpdate,
   outcome: Extract<UpdateOutcome, { found: true }>,
@@ -14,7 +14,7 @@ export function updatedFields(
     ['metadata', update.metadataPatch !== undefined],
     ['tags', update.tags !== undefined],
     ['images', update.images !== undefined],
-    // Listed even if its value stays the same, as in the original.
+    // mcp-context-server lists it even if the value stays the same.
     ['content_type', update.images !== undefined],
     ['embedding', isNewText && embeds],
   ];

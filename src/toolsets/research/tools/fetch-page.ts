@@ -35,7 +35,7 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
       'url, title, content, origin, content_length, truncated, start, total_length, next_start?, hint?, language?, published?',
     ),
     async run({ url, max_chars: charsMax, extract_mode: mode, start }, call) {
-      const page = await pages.read({ url: url.trim(), mode, goesOn: start > 0, signal: call.signal });
+      const page = await pages.read({ url: url.trim(), mode, reusesRecent: start > 0, signal: call.signal });
       if (start > 0 && start >= page.text.length) throw beyondTheEnd(start, page.text.length);
       const fitting = fittingUnits(page.text, 2, answerRoom(call), start);
       const { content, end } = cutWindow(page.text, start, Math.min(charsMax, pageCharsMax, fitting));
