@@ -8,7 +8,7 @@ import { contextRole } from '../app/roles.ts';
 import { diskError, moveFile, replaceFile, writeNewFile } from '../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../base/errors.ts';
 import { exitCodes } from '../base/exit-codes.ts';
-import { removeLeftovers, temporaryPath } from '../storage/backup/own-files.ts';
+import { removeLeftovers, temporaryPath } from '../base/temporary-files.ts';
 import type { Storage } from '../storage/storage.ts';
 import { storageSlice } from '../storage/storage-slice.ts';
 import { exportLines } from '../toolsets/context/transfer/entry-lines.ts';

@@ -4,12 +4,12 @@ import { dirname, sep } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { version } from '../../base/package-info.ts';
+import { removeLeftovers, temporaryPath } from '../../base/temporary-files.ts';
 import type { StorageLocation } from '../open-storage.ts';
 import { newestSchema } from '../schema/schema-version.ts';
 import { databaseFiles, realDatabase } from '../sqlite/database-files.ts';
 import { type ArchiveMember, damaged, readArchive, writeArchive } from './archive.ts';
 import { checkBackupSchema, format, type Manifest, readManifest, writeManifest } from './manifest.ts';
-import { removeLeftovers, temporaryPath } from './own-files.ts';
 import type { BackupOptions, BackupSource, Fill, ProgressReport } from './sides.ts';
 import { fill, membersOf, type RestoreReport } from './walk.ts';
 
@@ -103,10 +103,10 @@ export async function verifyBackup(file: string, onProgress: ProgressReport = ()
 
 async function openSource({ storage, originals }: BackupLocation, onProgress: ProgressReport): Promise<BackupSource> {
   if (storage.backend === 'sqlite') {
-    const { openSqliteSource } = await import('../sqlite/back-up.ts');
+    const { openSqliteSource } = await import('./sqlite/back-up.ts');
     return openSqliteSource({ path: storage.path, originals }, onProgress);
   }
-  const { openPostgresSource } = await import('../postgres/back-up.ts');
+  const { openPostgresSource } = await import('./postgres/back-up.ts');
   return openPostgresSource(storage);
 }
 
@@ -116,10 +116,10 @@ async function replaceContent<T>(
   work: Fill<T>,
 ): Promise<T> {
   if (storage.backend === 'sqlite') {
-    const { restoreSqlite } = await import('../sqlite/restore.ts');
+    const { restoreSqlite } = await import('./sqlite/restore.ts');
     return restoreSqlite({ path: storage.path, originals }, options, work);
   }
-  const { restorePostgres } = await import('../postgres/restore.ts');
+  const { restorePostgres } = await import('./postgres/restore.ts');
   return restorePostgres(storage, options, work);
 }
 

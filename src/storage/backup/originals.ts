@@ -4,8 +4,8 @@ import { link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { moveFile, writeNewFile } from '../../base/durable-files.ts';
 import { systemCode } from '../../base/errors.ts';
+import { removeLeftovers, temporaryPath } from '../../base/temporary-files.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
-import { removeLeftovers, temporaryPath } from './own-files.ts';
 
 const prefix = 'documents/';
 

@@ -14,7 +14,7 @@ import { basename, dirname, extname } from 'node:path';
 import { syncFolderSync } from '../../base/durable-files.ts';
 import { CarrelError, isCarrelError, systemCode } from '../../base/errors.ts';
 import { makeFolder, namesIn } from '../../base/make-folder.ts';
-import { removeLeftovers, temporaryPath } from '../backup/own-files.ts';
+import { removeLeftovers, temporaryPath } from '../../base/temporary-files.ts';
 import { databaseFiles, realDatabase, sqliteSuffixes } from './database-files.ts';
 import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isForbidden, notOurs, storageError } from './storage-error.ts';

@@ -1,22 +1,22 @@
 import type { Client } from 'pg';
 import { to } from 'pg-copy-streams';
-import type { ArchiveMember } from '../backup/archive.ts';
-import { noData, type TableFacts } from '../backup/manifest.ts';
-import { originalName } from '../backup/originals.ts';
-import type { StoredRow } from '../backup/rows.ts';
-import type { BackupSource } from '../backup/sides.ts';
-import { numberOf, textOf } from '../rows.ts';
-import { checkSchema, newestSchema } from '../schema/schema-version.ts';
-import { columnNames, identityOf, type Table, writtenColumns } from '../schema/table.ts';
-import { tables } from '../schema/tables.ts';
-import type { PostgresConfig } from './connections/connections.ts';
-import { connectAlone } from './connections/servers.ts';
-import { storageError } from './connections/storage-error.ts';
-import { type Connection, unbounded } from './connections/transaction.ts';
+import type { PostgresConfig } from '../../postgres/connections/connections.ts';
+import { connectAlone } from '../../postgres/connections/servers.ts';
+import { storageError } from '../../postgres/connections/storage-error.ts';
+import { type Connection, unbounded } from '../../postgres/connections/transaction.ts';
+import { knownSchema } from '../../postgres/migrate.ts';
+import { partsOf } from '../../postgres/originals.ts';
+import { withQuestionMarks } from '../../postgres/postgres-storage.ts';
+import { numberOf, textOf } from '../../rows.ts';
+import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
+import { columnNames, identityOf, type Table, writtenColumns } from '../../schema/table.ts';
+import { tables } from '../../schema/tables.ts';
+import type { ArchiveMember } from '../archive.ts';
+import { noData, type TableFacts } from '../manifest.ts';
+import { originalName } from '../originals.ts';
+import type { StoredRow } from '../rows.ts';
+import type { BackupSource } from '../sides.ts';
 import { copyRows } from './copy-text.ts';
-import { knownSchema } from './migrate.ts';
-import { partsOf } from './originals.ts';
-import { withQuestionMarks } from './postgres-storage.ts';
 
 /** Holds one state of the database. */
 export async function openPostgresSource(config: PostgresConfig): Promise<BackupSource> {

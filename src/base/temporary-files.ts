@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isRunning } from '../../base/is-running.ts';
-import { namesIn } from '../../base/make-folder.ts';
+import { isRunning } from './is-running.ts';
+import { namesIn } from './make-folder.ts';
 
 /** A temporary path on the same disk, so that renaming is enough. */
 export function temporaryPath(path: string): string {

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { CarrelError } from '../../base/errors.ts';
-import { noData, type TableFacts } from '../backup/manifest.ts';
-import { holdOriginals } from '../backup/originals.ts';
-import type { StoredRow, StoredValue } from '../backup/rows.ts';
-import type { BackupSource, ProgressReport } from '../backup/sides.ts';
-import { checkSchema, newestSchema } from '../schema/schema-version.ts';
-import { type ColumnKind, columnNames, identityOf, type Table, writtenColumns } from '../schema/table.ts';
-import { tables } from '../schema/tables.ts';
-import { checkOwner, type Database } from './database.ts';
-import { loadSqlite } from './sqlite-module.ts';
-import { openFailure, storageError } from './storage-error.ts';
+import { CarrelError } from '../../../base/errors.ts';
+import { checkSchema, newestSchema } from '../../schema/schema-version.ts';
+import { type ColumnKind, columnNames, identityOf, type Table, writtenColumns } from '../../schema/table.ts';
+import { tables } from '../../schema/tables.ts';
+import { checkOwner, type Database } from '../../sqlite/database.ts';
+import { loadSqlite } from '../../sqlite/sqlite-module.ts';
+import { openFailure, storageError } from '../../sqlite/storage-error.ts';
+import { noData, type TableFacts } from '../manifest.ts';
+import { holdOriginals } from '../originals.ts';
+import type { StoredRow, StoredValue } from '../rows.ts';
+import type { BackupSource, ProgressReport } from '../sides.ts';
 
 const busyTimeoutMs = 5000;
 

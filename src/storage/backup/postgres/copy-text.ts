@@ -1,6 +1,6 @@
-import { damaged } from '../backup/archive.ts';
-import { asBuffer, linesIn, type StoredRow, type StoredValue } from '../backup/rows.ts';
-import type { ColumnKind } from '../schema/table.ts';
+import type { ColumnKind } from '../../schema/table.ts';
+import { damaged } from '../archive.ts';
+import { asBuffer, linesIn, type StoredRow, type StoredValue } from '../rows.ts';
 
 /** Rows as lines in COPY's text format. */
 export function copyLine(row: StoredRow, kinds: readonly ColumnKind[]): string {
