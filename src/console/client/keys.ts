@@ -1,5 +1,5 @@
 import { base } from './base.ts';
-import { rows } from './live.ts';
+import { rowSelector, rows } from './live.ts';
 
 const keys: Record<string, { does: string; run(): void }> = {
   '/': { does: 'Search', run: focusSearch },
@@ -36,7 +36,7 @@ export function watchKeys(): void {
 const { ArrowDown: _down, ArrowUp: _up, ...shownKeys } = keys;
 
 function focusedRow(): Element | null | undefined {
-  return document.activeElement?.closest('[tabindex="0"]');
+  return document.activeElement?.closest(rowSelector);
 }
 
 function focusSearch(): void {

@@ -36,9 +36,11 @@ export function replace(selector: string, page: Document | undefined): void {
   if (index >= 0) rows()[index]?.focus();
 }
 
-/** The rows that j and k move through. */
+/** The rows that j and k move through. Code and tables that scroll also have the focus, but are no rows. */
+export const rowSelector = 'main [tabindex="0"]:not(pre, .table-scroll)';
+
 export function rows(): HTMLElement[] {
-  return [...document.querySelectorAll<HTMLElement>('main [tabindex="0"]')];
+  return [...document.querySelectorAll<HTMLElement>(rowSelector)];
 }
 
 /** Forms with `data-live="#id"` update that element as the user types. */

@@ -3,6 +3,7 @@ import { type Html, html, type Part } from '../html.ts';
 import type { Pace } from '../pace.ts';
 import type { Page } from '../page.ts';
 import {
+  actionsLabel,
   badge,
   button,
   changeForm,
@@ -68,7 +69,7 @@ ${
           { label: 'State' },
           { label: 'Passages', isNumber: true },
           { label: 'Changed', isWhole: true },
-          ...(canCancel ? [{ label: '' }] : []),
+          ...(canCancel ? [{ label: actionsLabel }] : []),
         ],
         rows: jobs.map((job) => row(job, canCancel)),
       })

@@ -6,6 +6,7 @@ import type { Visit } from '../console-tools.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
+  actionsLabel,
   badge,
   button,
   card,
@@ -76,7 +77,7 @@ ${
           { label: 'Added', isWhole: true },
           { label: 'Last used', isWhole: true },
           { label: 'Expires', isWhole: true },
-          { label: '', isWhole: true },
+          { label: actionsLabel, isWhole: true },
         ],
         rows: tokens.map((token) => [
           html`<b>${token.name}</b>${deps.principal?.identity === `token ${token.id}` && html` ${badge('You', 'accent')}`}`,

@@ -2,6 +2,7 @@ import { read, type Visit } from '../console-tools.ts';
 import { type Html, html, type Part } from '../html.ts';
 import type { Page } from '../page.ts';
 import {
+  actionsLabel,
   button,
   confirmButton,
   emptyState,
@@ -128,7 +129,7 @@ function itemTable(kind: Kind, items: readonly Item[], canChange: boolean): Html
       { label: { documents: 'Collection', notes: 'Tags', memories: 'Thread' }[kind.name] ?? '' },
       { label: 'Deleted', isWhole: true },
       { label: 'Days left', isNumber: true },
-      ...(canChange ? [{ label: '', isWhole: true }] : []),
+      ...(canChange ? [{ label: actionsLabel, isWhole: true }] : []),
     ],
     rows: items.map((item) => row(kind, item, canChange)),
   });

@@ -57,6 +57,9 @@ export interface Column {
   sort?: { href: string; order?: 'ascending' | 'descending' };
 }
 
+/** The head of a column of buttons, for screen readers. */
+export const actionsLabel = html`<span class="visually-hidden">Actions</span>`;
+
 /** A table on a wide screen, a list of labelled cards on a phone. Each row can be reached with j and k; Enter follows its first link. */
 export function table(options: {
   caption: string;

@@ -33,7 +33,7 @@ const rowsMax = 200;
 
 function csvTable(text: string, { mark = (run) => run }: TextOptions): Html {
   const [head = [], ...rows] = csvRows(text);
-  return html`<div class="table-scroll"><table><thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
+  return html`<div class="table-scroll" tabindex="0"><table><thead><tr>${head.map((cell) => html`<th scope="col">${cell}</th>`)}</tr></thead>
 <tbody>${rows.slice(0, rowsMax).map((row) => html`<tr>${row.map((cell) => html`<td>${mark(cell)}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 

@@ -16,7 +16,7 @@ test('renders headings, emphasis, code, lists, quotes, rules and tables', () => 
   );
   assert.equal(
     render('> said\n> so\n\n---\n\n```ts\nconst a = 1;\n# no heading\n```\nafter'),
-    '<blockquote><p>saidso</p></blockquote><hr><pre><code>const a = 1;# no heading</code></pre><p>after</p>',
+    '<blockquote><p>saidso</p></blockquote><hr><pre tabindex="0"><code>const a = 1;# no heading</code></pre><p>after</p>',
   );
   assert.match(
     render('| a | b |\n|---|:-:|\n| 1 | `x\\|y` |'),

@@ -179,7 +179,7 @@ function headingOf(
 function codeBlock(lines: readonly Line[], fence: string, options: MarkdownOptions): Html {
   const isClosed = lines.length > 1 && lines.at(-1)?.text.trimStart().startsWith(fence);
   const code = lines.slice(1, isClosed ? -1 : undefined);
-  return html`<pre${passageClass(code, options)}><code>${shownText(code.map(({ text }) => text).join('\n'), options)}</code></pre>`;
+  return html`<pre tabindex="0"${passageClass(code, options)}><code>${shownText(code.map(({ text }) => text).join('\n'), options)}</code></pre>`;
 }
 
 function paragraph(lines: readonly Line[], options: MarkdownOptions): Html {
@@ -210,7 +210,7 @@ function tableOf(lines: readonly Line[], options: MarkdownOptions): Html {
   const body = second && !patterns.tableRule.test(second.text) ? [second, ...others] : others;
   const row = (line: Line | undefined, cell: (text: Part) => Html): Html[] =>
     cellsOf(line?.text ?? '').map((text) => cell(inlineOf([{ text, start: 0 }], options)));
-  return html`<div class="table-scroll"><table><thead><tr>${row(head, (text) => html`<th scope="col">${text}</th>`)}</tr></thead>
+  return html`<div class="table-scroll" tabindex="0"><table><thead><tr>${row(head, (text) => html`<th scope="col">${text}</th>`)}</tr></thead>
 <tbody>${body.map((line) => html`<tr${passageClass([line], options)}>${row(line, (text) => html`<td>${text}</td>`)}</tr>`)}</tbody></table></div>`;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { globSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
@@ -12,6 +12,10 @@ const browser = findChromium();
 const skip = typeof browser === 'string' ? browser : false;
 
 const hostile = `<img src=x onerror="window.broken=1">'"&\u202etxt.exe`;
+
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const findBarriers = `axe.run({ resultTypes: ['violations'], preload: false }).then(({ violations }) =>
+  violations.flatMap(({ id, impact, nodes }) => nodes.map(({ target }) => [impact, id, String(target)])))`;
 
 async function serve(t: TestContext, env: Record<string, string> = {}, flags: string[] = []) {
   const { url } = await startCarrel(t, ['serve', '--transport', 'http', ...flags], { env });
@@ -192,24 +196,37 @@ test('read-only mode shows everything and offers no change', { skip }, async (t)
   assert.deepEqual(problems, []);
 });
 
-test('pages fit a phone, in light and in dark', { skip }, async (t) => {
-  const { url, origin } = await serve(t);
-  await fill(await connectAgent(t, url));
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const { page, problems } = await openBrowser(t, origin, { viewport: { width: 390, height: 780 }, colorScheme });
-    for (const path of [
-      '/?q=lighthouse',
-      '/documents',
-      '/notes',
-      '/memories',
-      '/jobs',
-      '/trash',
-      '/activity',
-      '/settings',
-    ]) {
+test('every page is accessible and fits: wide in light, a phone in dark', { skip }, async (t) => {
+  const { url, origin } = await serve(t, { EMBEDDING_PROVIDER: 'none' });
+  const { call } = await connectAgent(t, url);
+  await fill({ call });
+  const { id } = (
+    await call('save_note', { title: 'Lamps', content: '```\n'.concat('a long line '.repeat(30), '\n```') })
+  )['note'] as { id: string };
+  while ((await call('kb_status', {}))['documents'] !== 1);
+  const lists = [
+    '/',
+    '/?q=lighthouse',
+    '/documents',
+    '/notes',
+    '/memories',
+    '/memories?thread=log',
+    '/jobs',
+    '/trash',
+    '/web',
+  ];
+  const single = ['/documents/1', `/notes/${id}`, '/memories/entry/1', '/web/new', '/tokens/new', '/no/such/page'];
+  const server = ['/activity', '/activity?view=clients', '/sources', '/connect', '/tokens', '/settings'];
+  for (const options of [
+    { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+    { viewport: { width: 390, height: 780 }, colorScheme: 'dark' },
+  ] as const) {
+    const { page, problems } = await openBrowser(t, origin, options);
+    for (const path of [...lists, ...single, ...server]) {
       await page.goto(path);
       const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-      assert.ok(Number(overflow) <= 0, `${path} is ${overflow} dots too wide`);
+      assert.ok(Number(overflow) <= 0, `${path} is ${overflow} px too wide`);
+      assert.deepEqual(await page.evaluate(`${axe}; ${findBarriers}`), [], `${path} ${options.colorScheme}`);
     }
     assert.deepEqual(problems, []);
   }
@@ -266,7 +283,7 @@ test('a late answer to an earlier query does not replace the current one', {
   assert.deepEqual(problems, []);
 });
 
-async function fill({ call }: KbAgent): Promise<void> {
+async function fill({ call }: Pick<KbAgent, 'call'>): Promise<void> {
   await call('store_context', {
     thread_id: `thread ${hostile}`,
     source: 'user',
