@@ -138,11 +138,15 @@ test('remember reads standard input', () => {
   assert.equal(runPiped(dataDir, ['get', `carrel://context/${id}`], { env }).stdout, 'line one\nline two\n');
 });
 
-test('contract §9: on a terminal it is a table that fits, and control characters are neutralized', () => {
+test('contract §9: on a terminal it is a table that fits, and control characters are neutralized', async (t) => {
   const { dataDir } = shared;
-  const on = (columns: number, ...args: string[]) => runOnTerminal(dataDir, args, { env, columns });
-  const wide = on(120, 'search', 'lighthouse');
+  // A running server answers, in a quarter of the time.
+  const shares = { ...env, CARREL_ALONE: 'false' };
+  await startCarrel(t, ['serve', '--transport', 'http'], { dataDir, env: shares });
+  const on = (columns: number, ...args: string[]) => runOnTerminal(dataDir, args, { env: shares, columns });
+  const wide = on(120, 'search', 'lighthouse', '--verbose');
   assert.equal(wide.status, 0);
+  assert.match(wide.stdout, /answered by the running process/);
   assert.match(wide.stdout, /SCORE|RELEVANCE/);
   assert.match(wide.stdout, /harbour\.md +l\.1-3 +.*lighthouse/);
   assert.match(wide.stdout, /^carrel: from .*carrel\.db$/m);
@@ -156,11 +160,11 @@ test('contract §9: on a terminal it is a table that fits, and control character
     const { stdout } = on(100, ...args);
     assert.doesNotMatch(withoutStyle(stdout), /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/, args.join(' '));
   }
-  runPiped(dataDir, ['remember', '\u001b]0;title\u0007 \u009b2J \u202e hidden'], { env });
+  runPiped(dataDir, ['remember', '\u001b]0;title\u0007 \u009b2J \u202e hidden'], { env: shares });
   const thread = withoutStyle(on(100, 'threads', 'memory').stdout);
   assert.match(thread, /\ufffd\]0;title\ufffd \ufffd2J \ufffd hidden/);
   assert.doesNotMatch(thread, /[\u001b\u0007\u009b\u202e]/);
-  const plain = runOnTerminal(dataDir, ['list'], { env: { ...env, NO_COLOR: '1' } });
+  const plain = runOnTerminal(dataDir, ['list'], { env: { ...shares, NO_COLOR: '1' } });
   assert.doesNotMatch(plain.stdout, /\u001b/);
   assert.match(on(100, 'notes').stdout, /carrel: no notes/);
 });
