@@ -15,7 +15,7 @@ import { nearVector, randomNumbers, randomUnitVector } from '../support/test-vec
 
 const dimensions = 64;
 /** PostgreSQL uses its index from 2,000 vectors; without it, a filter compares up to 8,000. */
-const count = size({ quick: 12_000, full: 24_000 });
+const count = size({ quick: 9_600, full: 24_000 });
 const batch = count / 12;
 const clusters = 120;
 const queries = size({ quick: 20, full: 40 });

@@ -17,7 +17,13 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, test } from 'node:test';
 import { createBareRpc } from '../support/bare-rpc.ts';
-import { carrelProgram, compiledPrograms, startCarrel, startListening, startProgram } from '../support/child-program.ts';
+import {
+  carrelProgram,
+  compiledPrograms,
+  startCarrel,
+  startListening,
+  startProgram,
+} from '../support/child-program.ts';
 import { exchange } from '../support/raw-http.ts';
 import { startStdioClient } from '../support/stdio-client.ts';
 

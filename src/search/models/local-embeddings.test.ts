@@ -8,6 +8,7 @@ import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { makeFolder } from '../../../test/support/child-program.ts';
 import { pause } from '../../../test/support/pause.ts';
+import { size } from '../../../test/support/sizes.ts';
 import { watchText } from '../../../test/support/watch-text.ts';
 import { isCarrelError } from '../../base/errors.ts';
 import { dotProduct } from '../../storage/vectors/quantise.ts';
@@ -97,11 +98,15 @@ describe('the local model', () => {
 });
 
 test('several threads give the same vectors as one, in order', async () => {
-  const texts = Array.from({ length: 40 }, (_, index) => `${'word '.repeat(index * 5)}number ${index}`);
-  const [one, three] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, threads: 3 })];
-  const [expected, found] = await Promise.all([one.embed(texts), three.embed(texts)]);
+  const texts = Array.from(
+    { length: size({ quick: 20, full: 40 }) },
+    (_, index) => `${'word '.repeat(index * 5)}number ${index}`,
+  );
+  const threads = size({ quick: 2, full: 3 });
+  const [one, several] = [createLocalEmbeddings(config), createLocalEmbeddings({ ...config, threads })];
+  const [expected, found] = await Promise.all([one.embed(texts), several.embed(texts)]);
   assert.deepEqual(found, expected);
-  await Promise.all([one.close(), three.close()]);
+  await Promise.all([one.close(), several.close()]);
 });
 
 test('gives up a slow text and ends its thread only outside native code', async () => {
@@ -116,7 +121,7 @@ function startEmbedding(atEnd: string, textTimeoutMs: number) {
     import { createLocalEmbeddings } from './src/search/models/local-embeddings.ts';
     const local = createLocalEmbeddings({ ...${JSON.stringify(config)}, textTimeoutMs: ${textTimeoutMs} });
     await local.embed(['text']);
-    const texts = Array.from({ length: 12 }, (_, number) => 'text '.repeat(500) + number);
+    const texts = Array.from({ length: 6 }, (_, number) => 'text '.repeat(500) + number);
     const embedded = local.embed(texts);
     ${atEnd}`;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
@@ -139,7 +144,7 @@ test('time in which the process is stopped, as during sleep, does not count', as
   child.kill('SIGSTOP');
   await pause(1.5 * textTimeoutMs);
   child.kill('SIGCONT');
-  await said.said(/12 vectors/);
+  await said.said(/6 vectors/);
   assert.deepEqual(await exited, [0, null]);
 });
 
