@@ -188,8 +188,10 @@ export async function changeTrash({ tools, rest, form }: Visit): Promise<string>
   if (kind === undefined || ids.length === 0 || !['restore', 'purge'].includes(change ?? '')) throw noSuchChange();
   const back = `${path}?of=${kind.name}`;
   if (change === 'purge') {
-    await tools.call(kind.purge.tool, kind.purge.args(ids));
-    return afterwards(back, 'purged', ids);
+    const count = read.number(await tools.call(kind.purge.tool, kind.purge.args(ids)), 'purged') ?? 0;
+    // Already gone, or never visible to this caller.
+    if (count === 0) throw noSuchChange();
+    return afterwards(back, 'purged', ids.slice(0, count));
   }
   for (const id of ids) await tools.call(kind.restore.tool, kind.restore.args(id));
   return afterwards(back, 'restored', ids);

@@ -58,6 +58,7 @@ test('a URL cannot redirect a form elsewhere, and odd URLs and forms are refused
   for (const path of ['/notes/%0d%0aX-Injected:1/other', '/notes/%e4%b8%ad/other', '/documents/1/other']) {
     assert.equal((await post(path, { a: 'b' })).status, 404, path);
   }
+  assert.equal((await post('/trash/documents/purge', { id: '999' })).status, 404, 'nothing was deleted');
   // Commas without names must not give a token for every collection.
   assert.equal((await post('/tokens/new', { name: 'wide', collections: ' , ' })).status, 400);
   for (const path of ['/console/__proto__', '/console/constructor', '/console/..%2fmain.js']) {
