@@ -19,18 +19,13 @@ export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
   const asked = { userAgent, timeoutMs };
   const providers: SearchProvider[] = [];
-  if (searxngUrl !== undefined) {
-    const load = async () => (await import('./searxng.ts')).createSearxng({ address: searxngUrl, ...asked });
-    providers.push(whenAsked('searxng', load));
-  }
-  if (braveApiKey !== undefined) {
-    const own = { address: config.braveUrl, apiKey: braveApiKey, ...asked };
-    providers.push(whenAsked('brave', async () => (await import('./brave.ts')).createBrave(own)));
-  }
-  if (serperApiKey !== undefined) {
-    const own = { address: config.serperUrl, apiKey: serperApiKey, ...asked };
-    providers.push(whenAsked('serper', async () => (await import('./serper.ts')).createSerper(own)));
-  }
+  const add = (name: 'searxng' | 'brave' | 'serper', own: { address: string; apiKey?: Secret }): void => {
+    const load = async () => (await import('./json-providers.ts')).createJsonProvider(name, { ...own, ...asked });
+    providers.push(whenAsked(name, load));
+  };
+  if (searxngUrl !== undefined) add('searxng', { address: searxngUrl });
+  if (braveApiKey !== undefined) add('brave', { address: config.braveUrl, apiKey: braveApiKey });
+  if (serperApiKey !== undefined) add('serper', { address: config.serperUrl, apiKey: serperApiKey });
   const own = { address: config.duckduckgoUrl, ...asked };
   providers.push(whenAsked('duckduckgo', async () => (await import('./duckduckgo.ts')).createDuckDuckGo(own)));
   checkChosen(config.searchProvider, providers);
