@@ -1,15 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Background work, done after the answer until none is left. */
-export interface Backlog {
-  /** False while the work fails. */
-  readonly available: boolean;
-  wake(): void;
-  /** Resolves when nothing is left or `waitMs` have passed; at once while the work fails. */
-  whenIdle(waitMs: number): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface BacklogDeps {
   /** Does part of the work; false when nothing is left. A failure is retried later. */
   doSome(signal: AbortSignal): Promise<boolean>;
@@ -19,7 +9,8 @@ export interface BacklogDeps {
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 
-export function createBacklog({ doSome, onFailure }: BacklogDeps): Backlog {
+/** Background work, done after the answer until none is left. */
+export function createBacklog({ doSome, onFailure }: BacklogDeps) {
   const stop = new AbortController();
   let available = true;
   let retryMs = retryMinMs;
@@ -27,14 +18,16 @@ export function createBacklog({ doSome, onFailure }: BacklogDeps): Backlog {
   let again = false;
 
   return {
+    /** False while the work fails. */
     get available() {
       return available;
     },
     wake,
-    async whenIdle(waitMs) {
+    /** Resolves when nothing is left or `waitMs` have passed; at once while the work fails. */
+    async whenIdle(waitMs: number): Promise<void> {
       if (available) await Promise.race([running, delay(waitMs, undefined, { ref: false })]);
     },
-    async close() {
+    async close(): Promise<void> {
       stop.abort();
       await running;
     },

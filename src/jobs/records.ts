@@ -100,16 +100,10 @@ function json(content: object): Buffer {
 /** Delay before an unimportant change is written. */
 const soonMs = 500;
 
-export interface StateWriter {
-  soon(): void;
-  /** Resolves when it is written, or has failed: then the next change writes it. */
-  now(): Promise<void>;
-  /** Resolves when nothing is being written. */
-  stop(): Promise<void>;
-}
+export type StateWriter = ReturnType<typeof createStateWriter>;
 
 /** Writes the state of running work for other processes: after changes, and every `renewMs` as a sign of life. */
-export function createStateWriter(write: () => Promise<void>, renewMs: number): StateWriter {
+export function createStateWriter(write: () => Promise<void>, renewMs: number) {
   let timer: NodeJS.Timeout | undefined;
   let isSoon = false;
   let written: Promise<void> = Promise.resolve();
@@ -121,14 +115,16 @@ export function createStateWriter(write: () => Promise<void>, renewMs: number): 
     return written;
   };
   return {
+    /** Resolves when it is written, or has failed: then the next change writes it. */
     now,
-    soon() {
+    soon(): void {
       if (isSoon) return;
       isSoon = true;
       clearTimeout(timer);
       timer = setTimeout(now, soonMs).unref();
     },
-    stop() {
+    /** Resolves when nothing is being written. */
+    stop(): Promise<void> {
       clearTimeout(timer);
       return written;
     },

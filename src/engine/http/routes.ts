@@ -17,10 +17,6 @@ import { submitForm } from './submit-form.ts';
 
 type Run = (call: RouteCall) => Promise<void>;
 
-export interface Routes {
-  find(path: string): { methods: Readonly<Record<string, Run>>; id: string } | undefined;
-}
-
 export interface RouteOptions {
   readonly fileBytesMax: number;
   readonly answerBytesMax: number;
@@ -28,7 +24,7 @@ export interface RouteOptions {
 }
 
 /** Every endpoint of the API (contract §6). */
-export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly }: RouteOptions): Routes {
+export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly }: RouteOptions) {
   const read =
     (answer: (call: RouteCall) => Promise<unknown>): Run =>
     async (call) =>
@@ -104,7 +100,7 @@ export function createRoutes({ fileBytesMax, answerBytesMax: bytesMax, readOnly 
     methods: Object.fromEntries(found.map(([route, run]) => [route.split(' ')[0] ?? '', run])),
   }));
   return {
-    find(path) {
+    find(path: string): { methods: Readonly<Record<string, Run>>; id: string } | undefined {
       for (const { expression, methods } of patterns) {
         const match = expression.exec(path);
         if (match !== null) return { methods, id: match[1] ?? '' };

@@ -73,13 +73,7 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   const owner = createLeaseOwner();
   const chunker = createChunker();
   const longTexts = createSlots({ runningMax: 1, waitingMax: settings.workers });
-  const embedding = createChunkEmbedding({
-    storage,
-    embeddings: deps.embeddings,
-    formerEmbeddings: deps.formerEmbeddings,
-    log,
-    embeds: has('embed'),
-  });
+  const embedding = createChunkEmbedding({ ...deps, embeds: has('embed') });
   const live = new Map<number, PhaseProgress>();
   const queue = has('ingest') ? createQueue() : queueOfOthers(storage);
   const submitting = createSubmitting(settings, { storage, onAccepted: () => queue.wake() });

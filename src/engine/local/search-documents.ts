@@ -13,26 +13,14 @@ import type { EngineSettings } from '../engine-slice.ts';
 import { type ChunkMeaning, createPassageCorpus } from './passage-corpus.ts';
 import { renderNeighbours, truncatedOf } from './render.ts';
 
-export interface DocumentSearch {
-  readonly query: string;
-  readonly top: number;
-  readonly tags: readonly string[];
-  /** The document must also have at least one of these. */
-  readonly scopedTo: readonly string[] | undefined;
-  readonly docType: string | undefined;
-  readonly mode: 'hybrid' | 'words' | 'meaning';
-  readonly threshold: number | undefined;
-  readonly includesWeak: boolean;
-  readonly neighbours: number;
-  readonly offset: number;
-  readonly signal: AbortSignal;
-}
-
 const topMax = 100;
 const neighboursMax = 5;
 const queryCharsMax = 10_000;
 
-export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}): DocumentSearch {
+export type DocumentSearch = ReturnType<typeof searchOf>;
+
+/** A valid search. Documents must have all its tags and, with `scopedTo`, one of those. */
+export function searchOf(request: EngineSearch, settings: EngineSettings, options: EngineCall = {}) {
   const { query, top = settings.defaultTop, threshold, neighbours = 0, offset = 0 } = request;
   if (isBlank(query)) throw fault('query must have at least one word');
   if (query.length > queryCharsMax) throw fault(`query must have at most ${queryCharsMax} characters`);
@@ -50,9 +38,9 @@ export function searchOf(request: EngineSearch, settings: EngineSettings, option
   return {
     query,
     top,
-    tags: readTags(request.tags ?? []),
+    tags: readTags(request.tags ?? []) as readonly string[],
     docType: readDocType(request.doc_type),
-    mode: request.fts_only ? 'words' : request.vec_only ? 'meaning' : 'hybrid',
+    mode: request.fts_only ? ('words' as const) : request.vec_only ? ('meaning' as const) : ('hybrid' as const),
     threshold,
     includesWeak: request.include_weak ?? false,
     neighbours,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AcceptOutcome, AcceptRequest, ReadingBounds } from '../../storage/documents/accept-job.ts';
+import type { AcceptOutcome, ReadingBounds } from '../../storage/documents/accept-job.ts';
 import type { StagedOriginal } from '../../storage/documents/original-store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import {
@@ -74,15 +74,12 @@ export function createSubmitting(
       const filename = readFilename(given);
       const read = readFields(fields);
       if (staged.bytes === 0) throw fault('The file is empty');
-      const sourcePath = read.sourcePath ?? (read.replaces === undefined ? filename : undefined);
-      const contentType = fields.content_type ?? contentTypeOf(filename);
-      const bounds = boundsOf(settings);
       outcome = await ingestion.accept({
         ...read,
-        sourcePath,
+        sourcePath: read.sourcePath ?? (read.replaces === undefined ? filename : undefined),
         filename,
-        contentType,
-        bounds,
+        contentType: fields.content_type ?? contentTypeOf(filename),
+        bounds: boundsOf(settings),
         anyTags,
         content: { staged },
       });
@@ -131,9 +128,7 @@ export function boundsOf({ textCharsMax, extractCpuMs }: EngineSettings): Readin
   return { characters: textCharsMax, cpu_time: extractCpuMs };
 }
 
-type ReadFields = Pick<AcceptRequest, 'title' | 'docType' | 'tags' | 'sourcePath' | 'replaces'>;
-
-function readFields(fields: SubmissionFields): ReadFields {
+function readFields(fields: SubmissionFields) {
   return {
     title: readTitle(fields.title),
     docType: readDocType(fields.doc_type),

@@ -24,22 +24,9 @@ export interface EngineRequest extends Omit<ServiceRequest, 'body'> {
   accept?: readonly number[];
 }
 
-export interface EngineClient {
-  ask<Schema extends z.ZodType>(request: EngineRequest, schema: Schema): Promise<z.output<Schema>>;
-  /** For answers whose status decides the schema. */
-  send(request: EngineRequest): Promise<EngineAnswer>;
-  open(request: EngineRequest): Promise<ServiceContent>;
-  close(): void;
-}
-
-export interface EngineAnswer {
-  readonly status: number;
-  as<Schema extends z.ZodType>(schema: Schema): z.output<Schema>;
-}
-
 const basePath = '/api/v1';
 
-export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClientConfig): EngineClient {
+export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClientConfig) {
   const trimmed = engineUrl.replace(/\/+$/, '');
   const client = createServiceClient({
     baseUrl: trimmed.endsWith(basePath) ? trimmed : `${trimmed}${basePath}`,
@@ -53,9 +40,11 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
     answerBytesMax: serviceAnswerBytesMax,
   });
   return {
-    ask: async (request, schema) => (await send(request)).as(schema),
+    ask: async <Schema extends z.ZodType>(request: EngineRequest, schema: Schema): Promise<z.output<Schema>> =>
+      (await send(request)).as(schema),
+    /** For answers whose status decides the schema. */
     send,
-    async open(request) {
+    async open(request: EngineRequest): Promise<ServiceContent> {
       const answer = await client.open(prepared(request)).catch((error: unknown) => {
         throw failureError(error, timeoutMs);
       });
@@ -63,10 +52,10 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
       await answer.content.return();
       throw answerError({ ...answer, body: Buffer.alloc(0) }, request.meanings ?? {});
     },
-    close: () => client.close(),
+    close: (): void => client.close(),
   };
 
-  async function send(request: EngineRequest): Promise<EngineAnswer> {
+  async function send(request: EngineRequest) {
     const answer: ServiceAnswer = await client.request(prepared(request)).catch((error: unknown) => {
       throw failureError(error, timeoutMs);
     });
@@ -74,7 +63,7 @@ export function createEngineClient({ engineUrl, apiKey, timeoutMs }: EngineClien
     if (!isAccepted(status, request)) throw answerError(answer, request.meanings ?? {});
     return {
       status,
-      as(schema) {
+      as<Schema extends z.ZodType>(schema: Schema): z.output<Schema> {
         const parsed = schema.safeParse(parseMeasured(body.toString('utf8')));
         if (!parsed.success) throw shapeError(answer);
         return parsed.data;

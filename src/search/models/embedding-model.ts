@@ -3,26 +3,21 @@ import { join } from 'node:path';
 import type { Tokenizer } from '@huggingface/tokenizers';
 import { normalised } from './embedding-provider.ts';
 import { loadTokenizer, tokenisedUnitsMax } from './load-tokenizer.ts';
-import { loadOnnxRuntime, type OnnxDevice, type OnnxRuntimeConfig } from './onnx-runtime.ts';
+import { loadOnnxRuntime, type OnnxRuntimeConfig } from './onnx-runtime.ts';
 
-/** A sentence-transformer on ONNX Runtime, in the embedding worker. Loading takes about 0.3 s and 80 MB. */
-export interface EmbeddingModel {
-  readonly dimensions: number;
-  readonly device: OnnxDevice;
-  embed(text: string): Promise<Float32Array>;
-}
-
-/** Runs texts one by one: in a batch, a quantised model's vector depends on its neighbours, and batches are not faster. */
-export async function loadEmbeddingModel(config: OnnxRuntimeConfig): Promise<EmbeddingModel> {
+/**
+ * A sentence-transformer on ONNX Runtime, in the embedding worker. Loading takes about 0.3 s and 80 MB. Runs texts one by one:
+ * in a batch, a quantised model's vector depends on its neighbours, and batches are not faster.
+ */
+export async function loadEmbeddingModel(config: OnnxRuntimeConfig) {
   const settings = JSON.parse(await readFile(join(config.modelFolder, 'config.json'), 'utf8'));
   const tokenizer = await loadTokenizer(config.modelFolder);
   const runtime = await loadOnnxRuntime(config);
   const dimensions: number = settings.hidden_size;
   const piecesMax: number = settings.max_position_embeddings;
   return {
-    dimensions,
     device: runtime.device,
-    async embed(text) {
+    async embed(text: string): Promise<Float32Array> {
       const states = await runtime.run({ pieces: wordPieces(tokenizer, text, piecesMax) });
       return normalised(meanOverPieces(states, dimensions));
     },

@@ -43,13 +43,6 @@ export interface RunOptions {
   urgent?: boolean;
 }
 
-export interface ModelThreads<Request, Answer> {
-  /** One answer per request, in the same order. */
-  run(requests: readonly Request[], options?: RunOptions): Promise<Answer[]>;
-  /** Threads restart on demand. */
-  close(): Promise<void>;
-}
-
 interface Job<Request, Answer> {
   readonly request: Request;
   resolve(answer: Answer): void;
@@ -71,7 +64,7 @@ const waitingMin = 4;
 const idleMsDefault = 60_000;
 
 /** A local model on worker threads, started on demand. Each serves one request at a time on one core, urgent ones first. */
-export function createModelThreads<Request, Answer>(config: ModelThreadsConfig): ModelThreads<Request, Answer> {
+export function createModelThreads<Request, Answer>(config: ModelThreadsConfig) {
   const { failures } = config;
   /** Waiting jobs, in order. */
   const urgent = new Set<Job<Request, Answer>>();
@@ -162,7 +155,8 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
   }
 
   return {
-    async run(requests, { signal, urgent: isUrgent } = {}) {
+    /** One answer per request, in the same order. */
+    async run(requests: readonly Request[], { signal, urgent: isUrgent }: RunOptions = {}): Promise<Answer[]> {
       if (running.size + urgent.size + others.size + requests.length > config.queuedMax) throw failures.full();
       const queue = isUrgent ? urgent : others;
       const cancelled = Promise.withResolvers<never>();
@@ -180,7 +174,8 @@ export function createModelThreads<Request, Answer>(config: ModelThreadsConfig):
         for (const job of jobs) queue.delete(job);
       }
     },
-    async close() {
+    /** Threads restart on demand. */
+    async close(): Promise<void> {
       failAll(failures.closed());
       const stopping = lanes;
       lanes = [];

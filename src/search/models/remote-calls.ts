@@ -23,17 +23,6 @@ export interface ServerWords {
   readonly withoutIt: string;
 }
 
-export interface RemoteCalls {
-  /** Posts to a configured address and returns the parsed JSON. */
-  post(
-    url: string,
-    body: unknown,
-    headers: Record<string, string>,
-    signal: AbortSignal | undefined,
-    options?: PostOptions,
-  ): Promise<unknown>;
-}
-
 export interface PostOptions {
   /** Limits for the answer; a longer one is refused. */
   readonly answer?: { readonly bytesMax: number; readonly elementsMax: number };
@@ -52,7 +41,7 @@ export const embeddingServer: ServerWords = {
  * Calls to a server that may be slow or down: bounded and retried. After several failures in a row it is skipped for a while,
  * so that searches fall back to keywords at once.
  */
-export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
+export function createRemoteCalls(config: RemoteCallsConfig) {
   const { backOffMs = 250, pauseMs = 30_000, failuresMax = 3, server = embeddingServer } = config;
   const slots = createSlots({ runningMax: config.concurrencyMax, waitingMax: Number.POSITIVE_INFINITY });
   let failures = 0;
@@ -80,7 +69,14 @@ export function createRemoteCalls(config: RemoteCallsConfig): RemoteCalls {
   }
 
   return {
-    async post(url, body, headers, signal, { answer: bounds = usualAnswer, isUrgent = false } = {}) {
+    /** Posts to a configured address and returns the parsed JSON. */
+    async post(
+      url: string,
+      body: unknown,
+      headers: Record<string, string>,
+      signal: AbortSignal | undefined,
+      { answer: bounds = usualAnswer, isUrgent = false }: PostOptions = {},
+    ): Promise<unknown> {
       const closedMs = closedUntil - performance.now();
       if (closedMs > 0) throw unavailable(server, new Error('circuit open'), closedMs);
       const release = await slots.acquire(signal);
