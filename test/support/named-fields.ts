@@ -24,9 +24,9 @@ export function checkNamed(tools: readonly Listed[], name: string, answer: unkno
   );
 }
 
-/** A list of fields that ends in `those of <tool>` includes the fields of that tool. */
+/** A list of fields that ends in `fields of <tool>` includes the fields of that tool. */
 function withReferred(schema: Schema, tools: readonly Listed[]): Schema {
-  const [, name] = /those of (\w+)$/.exec(schema.description ?? '') ?? [];
+  const [, name] = /fields of (\w+)$/.exec(schema.description ?? '') ?? [];
   const referred: Schema | undefined = tools.find((tool) => tool.name === name)?.outputSchema;
   assert.equal(referred === undefined, name === undefined, `there is no tool ${name}`);
   return referred === undefined ? schema : { ...schema, description: `${schema.description} ${referred.description}` };
