@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type SharedStore, withLease } from '../../../base/shared-store.ts';
 import type { BackgroundWork } from '../../background-work.ts';
 import type { StoredModel } from '../../dialect.ts';
@@ -25,8 +26,9 @@ const vectorsMin = 2_000;
 /** Building an index at once is six times as fast as adding vectors one by one, so it waits until most vectors exist. */
 const waitingShareMax = 0.5;
 
-/** Pause before the next check: a multiple of the last one's time. */
+/** Pause before the next check: a multiple of the last one's time, within these bounds. */
 const pauseMinMs = 1_000;
+const pauseMaxMs = 60_000;
 const pausePerCheck = 20;
 
 export function indexName(corpus: VectorCorpus, model: number): string {
@@ -41,19 +43,25 @@ export function createEnsureIndex(
   connections: Connections,
   { extension, background, shared }: VectorIndexDeps,
 ): (corpus: VectorCorpus, model: StoredModel) => void {
-  const nextCheckMs = new Map<string, number>();
+  /** Indexes whose check runs or has just run. True: another check was requested meanwhile, and follows. */
+  const checks = new Map<string, boolean>();
   return (corpus, { key, dimensions }) => {
-    const name = indexName(corpus, key);
     if (dimensions === undefined || dimensions > dimensionsMax) return;
-    if (performance.now() < (nextCheckMs.get(name) ?? 0)) return;
-    nextCheckMs.set(name, Number.POSITIVE_INFINITY);
-    void background.run(`build index ${name}`, async () => {
-      const startMs = performance.now();
-      await ensure({ corpus, key, dimensions });
-      const now = performance.now();
-      nextCheckMs.set(name, now + Math.max(pauseMinMs, pausePerCheck * (now - startMs)));
-    });
+    const name = indexName(corpus, key);
+    if (checks.has(name)) checks.set(name, true);
+    else void check(name, { corpus, key, dimensions });
   };
+
+  async function check(name: string, model: IndexedModel): Promise<void> {
+    do {
+      checks.set(name, false);
+      const startMs = performance.now();
+      await background.run(`build index ${name}`, () => ensure(model));
+      const pauseMs = Math.max(pauseMinMs, pausePerCheck * (performance.now() - startMs));
+      await delay(Math.min(pauseMaxMs, pauseMs), undefined, { ref: false });
+    } while (checks.get(name) === true);
+    checks.delete(name);
+  }
 
   async function ensure(model: IndexedModel): Promise<void> {
     const store = shared();
