@@ -44,8 +44,6 @@ export interface Engine {
   updateNote(id: number, text: string, options?: EngineCall): Promise<EngineDocument>;
   /** Sorted by tag; only those after `after`. */
   tags(options?: EngineCall & { after?: string | undefined; limit?: number | undefined }): Promise<TagCount[]>;
-  /** Collections and other tags separately, those with the most documents first, up to `most` of each. */
-  tagOverview(most: TagOverviewSizes, options?: EngineCall): Promise<TagOverview>;
   bulkDelete(selection: BulkSelection, options?: EngineCall): Promise<BulkOutcome>;
   bulkTags(selection: BulkSelection, change: BulkTagChange, options?: EngineCall): Promise<BulkOutcome>;
   bulkSetTags(selection: BulkSelection, tags: readonly string[], options?: EngineCall): Promise<BulkOutcome>;
@@ -146,20 +144,4 @@ export interface EngineFile {
   content_type: string;
   size: number;
   content: AsyncIterable<Uint8Array>;
-}
-
-/** `total` also counts tags that are not listed. */
-export interface UsedTags {
-  readonly tags: readonly TagCount[];
-  readonly total: number;
-}
-
-export interface TagOverview {
-  readonly collections: UsedTags;
-  readonly others: UsedTags;
-}
-
-export interface TagOverviewSizes {
-  collections: number;
-  others: number;
 }

@@ -229,8 +229,6 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
     async tags({ scopedTo: anyTags, after, limit, ...options } = {}) {
       return documents.tags({ anyTags, after, limit }, options);
     },
-    tagOverview: ({ collections, others }, options) =>
-      documents.tagOverview({ collections, others, anyTags: options?.scopedTo }, options),
     ...bulk,
     scopedTo: (collections) => scopedEngine(engine, collections),
     async close() {

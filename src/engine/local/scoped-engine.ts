@@ -134,7 +134,6 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
         if (found.length < limit || some.length >= limit) return some.slice(0, limit);
       }
     },
-    tagOverview: async (most, options) => engine.tagOverview(most, scoped(options)),
     bulkDelete: async (selection, options) => engine.bulkDelete(selection, scoped(options)),
     async bulkTags(selection, change, options) {
       const { add = [], remove = [], replaces } = change;

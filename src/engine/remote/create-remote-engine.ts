@@ -25,9 +25,6 @@ import type {
   EngineHit,
   JobId,
   Submission,
-  TagCount,
-  TagOverview,
-  TagOverviewSizes,
 } from '../engine.ts';
 import { createEngineClient, type EngineClientConfig, type EngineRequest, queryOf } from './engine-client.ts';
 import { endlessError } from './engine-errors.ts';
@@ -136,7 +133,6 @@ export function createRemoteEngine(config: EngineClientConfig): Engine {
       changed(id, { ...send('PATCH', `/notes/${id}`, { text }, options), meanings: noteMeanings }, options),
     tags: async ({ after, limit, ...options } = {}) =>
       (await gather('tags', { after, limit }, tagPage, ({ tags }) => tags, options)).items,
-    tagOverview: async (most, options) => overviewOf(await engine.tags(options), most),
     bulkDelete: (selection, options) => client.ask(bulk('delete', selection, {}, options), bulkOutcome),
     async bulkTags(selection, { remove = [], add = [], replaces }, options) {
       if (replaces === undefined) return client.ask(bulk('tags', selection, { remove, add }, options), bulkOutcome);
@@ -199,16 +195,6 @@ const jobMeanings = { 404: 'job_not_found' } as const;
 const pagesMax = 100;
 /** Max items of all pages of one list. */
 const itemsMax = 100_000;
-
-function overviewOf(all: readonly TagCount[], most: TagOverviewSizes): TagOverview {
-  const used = all.filter(({ count }) => count > 0).sort((left, right) => right.count - left.count);
-  const collections = used.filter(({ tag }) => isCollectionTag(tag));
-  const others = used.filter(({ tag }) => !isCollectionTag(tag));
-  return {
-    collections: { tags: collections.slice(0, most.collections), total: collections.length },
-    others: { tags: others.slice(0, most.others), total: others.length },
-  };
-}
 
 /** Max tags that our engine accepts in one request. */
 const batchMax = 60;

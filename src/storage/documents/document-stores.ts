@@ -14,7 +14,6 @@ import {
   listDocuments,
   locatedChunks,
   pendingChunks,
-  tagOverview,
 } from './read-documents.ts';
 import { editNote, finishJob } from './write-documents.ts';
 
@@ -44,7 +43,6 @@ export const documentOperations = {
       located: locatedChunks,
       note: documentNote,
       tags: documentTags,
-      tagOverview,
       types: documentTypes,
       counts: countDocuments,
     },

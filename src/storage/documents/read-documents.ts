@@ -1,18 +1,11 @@
 import type { Statements } from '../dialect.ts';
 import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
-import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { numberOf, optionalTextOf, textOf } from '../rows.ts';
 import { allOf, readPage } from '../statements.ts';
 import { storable } from '../storable.ts';
 import type { Scope } from './contents.ts';
 import { documentColumns, documentsById, documentsOf, type StoredDocument } from './document.ts';
-import {
-  collectionRange,
-  type DocumentSelection,
-  otherRanges,
-  parentOf,
-  selectionCondition,
-  taggedWithAny,
-} from './selection.ts';
+import { collectionRange, type DocumentSelection, parentOf, selectionCondition, taggedWithAny } from './selection.ts';
 
 export async function getDocument(on: Statements, { id }: { id: number }): Promise<StoredDocument | undefined> {
   const [document] = await documentsById(on, [id]);
@@ -201,58 +194,6 @@ export async function documentTags(
   return rows.map((row) => recordOf(tagUseFields, row));
 }
 
-/** How many tags of each kind to return. A kind with none requested is not read. */
-interface TagOverviewRequest extends Scope {
-  readonly collections: number;
-  readonly others: number;
-}
-
-interface UsedTags {
-  readonly tags: readonly TagUse[];
-  /** Includes those not returned. */
-  readonly total: number;
-}
-
-/** Collections and other tags separately, most documents first, then by tag. */
-export async function tagOverview(
-  on: Statements,
-  { collections, others, ...scope }: TagOverviewRequest,
-): Promise<{ collections: UsedTags; others: UsedTags }> {
-  return {
-    collections: await mostUsed(on, [collectionRange], amongTags(on, scope), collections),
-    others: await mostUsed(on, otherRanges, taggedWithAny('document', scope, on.dialect), others),
-  };
-}
-
-/** Condition on a tag of the scope itself. */
-function amongTags({ dialect }: Statements, { anyTags }: Scope): Condition[] {
-  return anyTags === undefined ? [] : [{ sql: `tag IN (${dialect.texts})`, values: [{ list: anyTags.map(storable) }] }];
-}
-
-async function mostUsed(
-  on: Statements,
-  ranges: readonly string[],
-  among: readonly Condition[],
-  limit: number,
-): Promise<UsedTags> {
-  if (limit === 0) return { tags: [], total: 0 };
-  const used = ranges.map((range) => {
-    const { sql, values } = allOf([{ sql: range, values: [] }, ...among]);
-    const from = `${on.dialect.schema}kb_document_tags WHERE ${sql} GROUP BY tag`;
-    return { sql: `SELECT tag, count(*) AS total FROM ${from}`, values };
-  });
-  const rows = await on.query(
-    `WITH used AS (${used.map(({ sql }) => sql).join(' UNION ALL ')})
-      SELECT tag, total, (SELECT count(*) FROM used) AS kinds FROM used ORDER BY total DESC, tag LIMIT ?`,
-    [...used.flatMap(({ values }) => values), limit],
-  );
-  const [first] = rows;
-  return {
-    tags: rows.map((row) => recordOf(tagUseFields, row)),
-    total: first === undefined ? 0 : numberOf(first, 'kinds'),
-  };
-}
-
 const countFields = {
   documents: field.number('documents'),
   chunks: field.number('chunks'),
@@ -265,7 +206,11 @@ const countFields = {
 export async function countDocuments(on: Statements, scope: Scope): Promise<RecordOf<typeof countFields>> {
   const { schema } = on.dialect;
   const documents = selectionCondition({ anyTags: scope.anyTags }, on.dialect);
-  const tags = allOf([{ sql: collectionRange, values: [] }, ...amongTags(on, scope)]);
+  const named = scope.anyTags && {
+    sql: `tag IN (${on.dialect.texts})`,
+    values: [{ list: scope.anyTags.map(storable) }],
+  };
+  const tags = allOf([{ sql: collectionRange, values: [] }, ...(named ? [named] : [])]);
   const [row = {}] = await on.query(
     `SELECT count(*) AS documents, coalesce(sum(o.chunk_count), 0) AS chunks, coalesce(sum(o.bytes), 0) AS bytes,
       (SELECT count(DISTINCT tag) FROM ${schema}kb_document_tags WHERE ${tags.sql}) AS collections

@@ -49,9 +49,6 @@ export function isCollection(tag: string): boolean {
   return tag.startsWith('collection:');
 }
 
-/** All other tags. */
-export const otherRanges = ["tag < 'collection:'", "tag >= 'collection;'"];
-
 /** How passages refer to their document. */
 export function parentOf(document: number): string {
   return String(document);

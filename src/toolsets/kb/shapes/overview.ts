@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
-import { collectionOf, collectionTag } from '../../../engine/collection-tag.ts';
-import type { Engine, EngineCall, UsedTags } from '../../../engine/engine.ts';
+import { collectionOf, isCollectionTag } from '../../../engine/collection-tag.ts';
+import type { Engine, EngineCall, TagCount } from '../../../engine/engine.ts';
 import { editDistance } from '../../../words/edit-distance.ts';
 import { splitTags } from '../inputs/collections.ts';
 
@@ -11,34 +11,49 @@ export interface NamedCount {
 
 interface Used {
   readonly named: NamedCount[];
+  /** Includes those not named. */
   readonly total: number;
 }
 
 /** The collections and tags with the most documents, up to a limit. */
 export async function overview(
-  engine: Pick<Engine, 'tagOverview'>,
+  engine: Pick<Engine, 'tags'>,
   most: number,
   options: EngineCall,
 ): Promise<{ collections: Used; tags: Used }> {
-  const { collections, others } = await engine.tagOverview({ collections: most, others: most }, options);
-  return { collections: used(collections, collectionOf), tags: used(others, (tag) => tag) };
-}
-
-function used({ tags, total }: UsedTags, nameOf: (tag: string) => string): Used {
-  return { named: tags.map(({ tag, count }) => ({ name: nameOf(tag), documents: count })), total };
+  const used = (await engine.tags(options))
+    .filter(({ count }) => count > 0)
+    .sort((left, right) => right.count - left.count);
+  const mostUsed = (tags: readonly TagCount[], nameOf: (tag: string) => string): Used => ({
+    named: tags.slice(0, most).map(({ tag, count }) => ({ name: nameOf(tag), documents: count })),
+    total: tags.length,
+  });
+  return {
+    collections: mostUsed(
+      used.filter(({ tag }) => isCollectionTag(tag)),
+      collectionOf,
+    ),
+    tags: mostUsed(
+      used.filter(({ tag }) => !isCollectionTag(tag)),
+      (tag) => tag,
+    ),
+  };
 }
 
 const namedMax = 10;
+/** Max collections whose spelling is compared. */
+const comparedMax = 10_000;
 
-/** Names the existing collections, closest spelling first. `total`: count of all, if not all are known. */
-export function unknownCollection(wanted: string, known: readonly string[], total = known.length): CarrelError {
+/** Names the existing collections, closest spelling first. */
+export function unknownCollection(wanted: string, known: readonly string[]): CarrelError {
   const word = wanted.toLowerCase();
   const nearest = known
+    .slice(0, comparedMax)
     .map((name) => ({ name, distance: editDistance(word, name.toLowerCase()) }))
     .sort((left, right) => left.distance - right.distance)
     .slice(0, namedMax)
     .map(({ name }) => name);
-  const others = total - nearest.length;
+  const others = known.length - nearest.length;
   const names = nearest.join(', ') + (others > 0 ? ` and ${others} more (kb_list)` : '');
   const there = nearest.length === 0 ? 'There are no collections yet.' : `Existing collections: ${names}.`;
   return new CarrelError('collection_not_found', `There is no collection ${wanted}. ${there}`, {
@@ -46,28 +61,16 @@ export function unknownCollection(wanted: string, known: readonly string[], tota
   });
 }
 
-/** Max collections compared; those with the most documents. */
-const comparedMax = 10_000;
-
 /** For an empty answer: throws if the collection doesn't exist. Does nothing if the engine can't tell. */
 export async function checkCollection(
-  engine: Pick<Engine, 'documents' | 'tagOverview'>,
+  engine: Pick<Engine, 'tags'>,
   tags: readonly string[] | undefined,
   options: EngineCall,
 ): Promise<void> {
   const { collection } = splitTags(tags ?? []);
   if (collection === null) return;
-  const known = await engine.tagOverview({ collections: comparedMax, others: 0 }, options).catch(() => undefined);
+  const known = await overview(engine, Number.POSITIVE_INFINITY, options).catch(() => undefined);
   options.signal?.throwIfAborted();
-  if (known === undefined) return;
-  const { total } = known.collections;
-  const names = known.collections.tags.map(({ tag }) => collectionOf(tag));
-  if (names.includes(collection)) return;
-  if (names.length < total) {
-    const query = { tags: [collectionTag(collection)], limit: 1 };
-    const found = await engine.documents(query, options).catch(() => undefined);
-    options.signal?.throwIfAborted();
-    if (found?.total !== 0) return;
-  }
-  throw unknownCollection(collection, names, total);
+  const names = known?.collections.named.map(({ name }) => name);
+  if (names?.includes(collection) === false) throw unknownCollection(collection, names);
 }

@@ -30,7 +30,7 @@ const listInput = z.object({
   offset: z.int().min(0).default(0),
 });
 
-type ListEngine = Pick<Engine, 'documents' | 'tagOverview'>;
+type ListEngine = Pick<Engine, 'documents' | 'tags'>;
 
 export function createKbListTool(engine: ListEngine): Tool {
   return defineTool({

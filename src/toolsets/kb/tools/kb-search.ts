@@ -18,7 +18,7 @@ import { documentUriPrefix, explainHit, showHit } from '../shapes/shapes.ts';
 /** Default number of results. */
 const resultsDefault = 5;
 
-export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' | 'tagOverview'>): Tool {
+export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' | 'tags'>): Tool {
   return defineTool({
     name: 'kb_search',
     title: 'Search the knowledge base',
