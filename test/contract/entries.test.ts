@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import type { ListRequest, NewEntry } from '../../src/storage/entries/entry.ts';
+import type { NewEntry } from '../../src/storage/entries/entry.ts';
 import type { EntryFilter } from '../../src/storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../src/storage/entries/entry-store.ts';
+import type { ListRequest } from '../../src/storage/entries/read-entries.ts';
 import { parseQuery } from '../../src/words/query-language.ts';
 import { onEachBackend } from '../support/backends.ts';
 
@@ -353,7 +354,7 @@ onEachBackend('context entries', (backend) => {
     assert.equal(after.total, before.total - 1);
     assert.equal(after.indexed, after.total);
     assert.equal(after.bySource['agent'], (before.bySource['agent'] ?? 0) - 1);
-    const thread = (await entries.threads({ limit: undefined, offset: 0 })).threads.find(
+    const thread = (await entries.threads({ limit: 1_000, offset: 0 })).threads.find(
       ({ threadId }) => threadId === 'stat',
     );
     assert.deepEqual([thread?.entries, thread?.sources, thread?.multimodal], [2, 1, 1]);

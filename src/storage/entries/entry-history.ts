@@ -1,9 +1,8 @@
 import { textHash } from '../../base/text-hash.ts';
 import type { Dialect, Statements } from '../dialect.ts';
-import { bytesOf, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
-import type { Entry, Metadata, NewImage } from './entry.ts';
-import type { ContentType, Source } from './entry-filter.ts';
-import { parseMetadata } from './metadata.ts';
+import { field, type RecordOf, recordOf } from '../record.ts';
+import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { type Entry, entryFields, metadataOf, type NewImage } from './entry.ts';
 
 /** The columns of an entry `o` that `entriesOf` needs. */
 export function entryColumns({ schema, textList }: Dialect, textChars?: number): string {
@@ -20,37 +19,15 @@ export async function entriesOf(
   images: boolean,
   asOf: string | undefined,
 ): Promise<Entry[]> {
-  const entries = rows.map(entryOf);
+  const entries = rows.map((row) => recordOf(entryFields, row));
   const ids = entries.map(({ id }) => id);
   const found = images ? await imagesOf(on, 'context_images', 'entry', ids) : undefined;
   const complete = found ? entries.map((entry) => ({ ...entry, images: found.get(entry.id) ?? [] })) : entries;
   return asOf === undefined ? complete : entriesThen(on, complete, asOf);
 }
 
-function entryOf(row: Row): Entry {
-  return {
-    id: numberOf(row, 'key'),
-    threadId: textOf(row, 'thread_id'),
-    // The schema allows no other values.
-    source: textOf(row, 'source') as Source,
-    contentType: textOf(row, 'content_type') as ContentType,
-    text: textOf(row, 'text_content'),
-    textHash: textOf(row, 'text_hash'),
-    metadata: metadataOf(row),
-    summary: optionalTextOf(row, 'summary'),
-    tags: textsOf(row, 'tags'),
-    createdAt: textOf(row, 'created_at'),
-    updatedAt: textOf(row, 'updated_at'),
-  };
-}
-
 export function imageOf(row: Row): NewImage {
   return { data: bytesOf(row, 'data'), mimeType: textOf(row, 'mime_type'), metadata: metadataOf(row) };
-}
-
-export function metadataOf(row: Row): Metadata | undefined {
-  const metadata = optionalTextOf(row, 'metadata');
-  return metadata === undefined ? undefined : parseMetadata(metadata);
 }
 
 /** Keeps the current state of an entry before an update. `replaced`: what the update replaces. */
@@ -85,12 +62,15 @@ export async function keepVersion(
   );
 }
 
+const pastFields = {
+  contentType: entryFields.contentType,
+  metadata: entryFields.metadata,
+  tags: field.json<readonly string[]>('tags'),
+  updatedAt: entryFields.updatedAt,
+};
+
 /** An entry as it was at a time before its last change. */
-export interface PastState {
-  readonly contentType: ContentType;
-  readonly metadata: Metadata | undefined;
-  readonly tags: readonly string[];
-  readonly updatedAt: string;
+interface PastState extends RecordOf<typeof pastFields> {
   /** The version with the text of that time; undefined if it is the current one. */
   readonly textVersion: number | undefined;
   /** The version with the images of that time; undefined if it is the current one. */
@@ -121,11 +101,7 @@ function stateOf(versions: readonly Row[], asOf: string): PastState | undefined 
     return holder && numberOf(holder, 'key');
   };
   return {
-    // The schema of entries allows no other values.
-    contentType: textOf(first, 'content_type') as ContentType,
-    metadata: metadataOf(first),
-    tags: JSON.parse(textOf(first, 'tags')),
-    updatedAt: textOf(first, 'updated_at'),
+    ...recordOf(pastFields, first),
     textVersion: holding('replaced_text'),
     imagesVersion: holding('replaced_images'),
   };

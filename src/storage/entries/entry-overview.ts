@@ -1,37 +1,66 @@
 import type { Statements } from '../dialect.ts';
+import { field, type RecordOf, recordOf } from '../record.ts';
 import { type Condition, numberOf, textOf } from '../rows.ts';
+import { allOf, countRows, readPage } from '../statements.ts';
 import { storable } from '../storable.ts';
-import type { AmongThreads, EntryStatistics, TagCount, ThreadPage, ThreadsRequest } from './entry.ts';
-import { allOf, amongThreads, isLive } from './filter-condition.ts';
+import type { AmongThreads } from './entry.ts';
+import { amongThreads, isLive } from './filter-condition.ts';
 
 const threadsNamed = 5;
 const tagsNamed = 10;
 const tagsMax = 10_000;
-/** Max threads if no limit is given. */
-const threadsMax = 1_000_000;
 
-export async function listThreads(on: Statements, request: ThreadsRequest): Promise<ThreadPage> {
-  const { containing, limit, offset } = request;
+interface ThreadsRequest extends AmongThreads {
+  /** Only threads whose id contains this text. */
+  readonly containing?: string | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const threadFields = {
+  threadId: field.text('thread_id'),
+  entries: field.number('entries'),
+  sources: field.number('sources'),
+  multimodal: field.number('multimodal'),
+  firstEntry: field.text('first_entry'),
+  lastEntry: field.text('last_entry'),
+  lastId: field.number('last_id'),
+};
+
+/** Last used first. */
+export async function listThreads(
+  on: Statements,
+  request: ThreadsRequest,
+): Promise<{ threads: RecordOf<typeof threadFields>[]; total: number }> {
+  const { containing } = request;
   const named = { sql: `${on.dialect.position('o.thread_id', '?')} > 0`, values: [storable(containing ?? '')] };
-  const where = whereAll([...(containing === undefined ? [] : [named]), ...amongThreads(request, on.dialect)]);
-  const rows = await on.query(
-    `SELECT * FROM ${on.dialect.schema}context_threads o ${where.sql}
-      ORDER BY o.last_entry DESC, o.last_id DESC LIMIT ? OFFSET ?`,
-    [...where.values, limit ?? threadsMax, offset],
-  );
-  const threads = rows.map((row) => {
-    const [users, agents] = [numberOf(row, 'users'), numberOf(row, 'agents')];
-    return {
-      threadId: textOf(row, 'thread_id'),
-      entries: users + agents,
-      sources: Number(users > 0) + Number(agents > 0),
-      multimodal: numberOf(row, 'multimodal'),
-      firstEntry: textOf(row, 'first_entry'),
-      lastEntry: textOf(row, 'last_entry'),
-      lastId: numberOf(row, 'last_id'),
-    };
-  });
-  return { threads, total: await count(on, 'context_threads o', where) };
+  const { sql, values } = allOf([...(containing === undefined ? [] : [named]), ...amongThreads(request, on.dialect)]);
+  const from = { sql: `context_threads o WHERE ${sql}`, values };
+  const columns = `o.*, o.users + o.agents AS entries,
+    CASE WHEN o.users > 0 AND o.agents > 0 THEN 2 ELSE 1 END AS sources`;
+  const { rows, total } = await readPage(on, columns, from, 'o.last_entry DESC, o.last_id DESC', request);
+  return { threads: rows.map((row) => recordOf(threadFields, row)), total };
+}
+
+interface TagCount {
+  readonly tag: string;
+  readonly count: number;
+}
+
+interface EntryStatistics {
+  readonly total: number;
+  readonly bySource: Readonly<Record<string, number>>;
+  readonly byContentType: Readonly<Record<string, number>>;
+  readonly images: number;
+  readonly uniqueTags: number;
+  readonly threads: number;
+  readonly mostActive: readonly { readonly threadId: string; readonly count: number }[];
+  readonly topTags: readonly TagCount[];
+  readonly summaries: number;
+  readonly indexed: number;
+  /** Entries with vectors of the requested model. */
+  readonly embedded: number;
+  readonly vectors: number;
 }
 
 export async function entryStatistics(
@@ -40,33 +69,33 @@ export async function entryStatistics(
 ): Promise<EntryStatistics> {
   const { schema } = on.dialect;
   const ofThreads = amongThreads(scope, on.dialect);
-  const where = whereAll(ofThreads);
+  const where = allOf(ofThreads);
   const [sums = {}] = await on.query(
     `SELECT coalesce(sum(o.users), 0) AS users, coalesce(sum(o.agents), 0) AS agents,
-      coalesce(sum(o.multimodal), 0) AS multimodal, count(*) AS threads FROM ${schema}context_threads o ${where.sql}`,
+      coalesce(sum(o.multimodal), 0) AS multimodal, count(*) AS threads FROM ${schema}context_threads o WHERE ${where.sql}`,
     where.values,
   );
   const [users, agents] = [numberOf(sums, 'users'), numberOf(sums, 'agents')];
   const multimodal = numberOf(sums, 'multimodal');
   const total = users + agents;
   const mostActive = await on.query(
-    `SELECT o.thread_id, o.users + o.agents AS total FROM ${schema}context_threads o ${where.sql}
+    `SELECT o.thread_id, o.users + o.agents AS total FROM ${schema}context_threads o WHERE ${where.sql}
       ORDER BY total DESC, o.thread_id LIMIT ?`,
     [...where.values, threadsNamed],
   );
   const tags = await countTags(on, scope);
-  const summarised = whereAll([isLive, { sql: 'o.summary IS NOT NULL', values: [] }, ...ofThreads]);
+  const summarised = allOf([isLive, { sql: 'o.summary IS NOT NULL', values: [] }, ...ofThreads]);
   const [known] = await on.query(`SELECT key FROM ${schema}vector_models WHERE corpus = 'context' AND name = ?`, [
     model ?? '',
   ]);
   const ofModel = { sql: 'p.model = ?', values: [known === undefined ? 0 : numberOf(known, 'key')] };
   const owned = ofThreads.length === 0 ? [] : [ofLiveEntries(on, scope, 'p.owner')];
-  const ofOwners = whereAll([ofModel, ...owned]);
+  const ofOwners = allOf([ofModel, ...owned]);
   return {
     total,
     bySource: present({ user: users, agent: agents }),
     byContentType: present({ text: total - multimodal, multimodal }),
-    images: await count(on, 'context_images p', whereAll([ofLiveEntries(on, scope, 'p.entry')])),
+    images: await count(on, 'context_images p', ofLiveEntries(on, scope, 'p.entry')),
     uniqueTags: tags.length,
     threads: numberOf(sums, 'threads'),
     mostActive: mostActive.map((row) => ({ threadId: textOf(row, 'thread_id'), count: numberOf(row, 'total') })),
@@ -111,14 +140,8 @@ function ofLiveEntries(on: Statements, scope: AmongThreads, entry: string): Cond
   return { sql: `${entry} IN (SELECT o.key FROM ${schema}context_entries o WHERE ${sql})`, values };
 }
 
-function whereAll(conditions: readonly Condition[]): Condition {
-  const { sql, values } = allOf(conditions);
-  return { sql: sql === '' ? '' : `WHERE ${sql}`, values };
-}
-
 async function count(on: Statements, table: string, { sql, values }: Condition): Promise<number> {
-  const [row = {}] = await on.query(`SELECT count(*) AS total FROM ${on.dialect.schema}${table} ${sql}`, values);
-  return numberOf(row, 'total');
+  return countRows(on, { sql: `${table} WHERE ${sql}`, values });
 }
 
 /** Omits kinds that do not occur. */

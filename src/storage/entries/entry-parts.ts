@@ -1,10 +1,10 @@
 import type { ColumnType, Statements } from '../dialect.ts';
-import { type Condition, numberOf, textOf } from '../rows.ts';
+import { columnsOf, type RecordOf, recordOf } from '../record.ts';
+import type { Condition } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords, writeWords } from '../words/write-words.ts';
-import type { Metadata, NewImage, TextToSummarise } from './entry.ts';
-import type { Source } from './entry-filter.ts';
+import { entryFields, type Metadata, type NewImage } from './entry.ts';
 import type { FieldIndex } from './field-index.ts';
 import { metadataFields } from './metadata.ts';
 
@@ -72,23 +72,22 @@ export function insertFields(
   return insertRows(on, 'context_fields (entry, path, member, kind, head, folded, exact, number)', fieldTypes, rows);
 }
 
+const { id, source, text, textHash } = entryFields;
+const dueFields = { id, source, text, textHash };
+
+export type TextToSummarise = RecordOf<typeof dueFields>;
+
 /** Entries that need a summary, oldest first. */
 export async function unsummarisedEntries(
   on: Statements,
   { limit }: { readonly limit: number },
 ): Promise<TextToSummarise[]> {
   const rows = await on.query(
-    `SELECT key, source, text_content, text_hash FROM ${on.dialect.schema}context_entries
+    `SELECT ${columnsOf(dueFields)} FROM ${on.dialect.schema}context_entries
       WHERE summary_due = 1 AND deleted_at IS NULL ORDER BY key LIMIT ?`,
     [limit],
   );
-  return rows.map((row) => ({
-    id: numberOf(row, 'key'),
-    // The schema allows no other values.
-    source: textOf(row, 'source') as Source,
-    text: textOf(row, 'text_content'),
-    textHash: textOf(row, 'text_hash'),
-  }));
+  return rows.map((row) => recordOf(dueFields, row));
 }
 
 /** Does nothing if the text was changed or removed. An undefined summary means that none can be made. */

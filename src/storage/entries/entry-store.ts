@@ -3,19 +3,9 @@ import { entryStatistics, listTags, listThreads } from './entry-overview.ts';
 import { putSummary, unsummarisedEntries } from './entry-parts.ts';
 import { changeReferences, importEntries } from './import-entries.ts';
 import { indexFields } from './indexed-fields.ts';
-import {
-  entryImage,
-  entryTexts,
-  getEntries,
-  listEntries,
-  loadEntries,
-  matchingEntries,
-  pastGaps,
-  scoreEntryWords,
-  searchEntryWords,
-  textsBefore,
-} from './read-entries.ts';
+import { entryImage, entryTexts, getEntries, listEntries, loadEntries } from './read-entries.ts';
 import { deletedEntries, purgeEntries, removeEntries, restoreEntries } from './remove-entries.ts';
+import { matchingEntries, pastGaps, scoreEntryWords, searchEntryWords, textsBefore } from './search-entries.ts';
 import { storeEntries, updateEntries } from './write-entries.ts';
 
 export const entryOperations = {

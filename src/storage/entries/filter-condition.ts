@@ -1,6 +1,7 @@
 import { isLong } from '../../base/exact-json.ts';
 import type { Dialect, Statements } from '../dialect.ts';
 import { type Condition, numberOf } from '../rows.ts';
+import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 import type { AmongThreads } from './entry.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
@@ -56,13 +57,6 @@ export async function planConditions(
     chosen.push(holdsForMany ? tested : listed);
   }
   return { conditions: [...typeCondition(filter), ...chosen], isWide };
-}
-
-export function allOf(conditions: readonly Condition[]): Condition {
-  return {
-    sql: conditions.map(({ sql }) => sql).join(' AND '),
-    values: conditions.flatMap(({ values }) => values),
-  };
 }
 
 /** From this many rows, testing is cheaper than listing. */

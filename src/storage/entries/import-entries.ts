@@ -1,13 +1,28 @@
 import { isObject } from '../../base/json.ts';
 import { textHash } from '../../base/text-hash.ts';
 import type { Statements } from '../dialect.ts';
-import { numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { numberOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
-import type { ImportedEntry, ImportOutcome, ReferenceChange } from './entry.ts';
+import { metadataOf, type NewEntry } from './entry.ts';
 import { writeFields } from './entry-parts.ts';
-import { parseMetadata } from './metadata.ts';
 import { lockThreads } from './thread-counts.ts';
 import { addEntries, fieldIndex } from './write-entries.ts';
+
+/** Entries of the same thread, source, time and text are equal. */
+export interface ImportedEntry extends NewEntry {
+  /** Its id at the source. */
+  readonly wantedId?: number | undefined;
+  /** Number of equal entries before it in the import. */
+  readonly equalsBefore: number;
+  /** createdAt is the import time; ignored when matching. */
+  readonly hasNoTime: boolean;
+}
+
+interface ImportOutcome {
+  readonly id: number;
+  /** False: it already existed. */
+  readonly added: boolean;
+}
 
 /** Max imported id. Generated ids follow the highest, so a huge one would use them up. */
 const keptIdMax = 1e15;
@@ -79,6 +94,19 @@ function hashOf({ text }: ImportedEntry): string {
   return textHash(storable(text));
 }
 
+/** Entries that an entry refers to, and the one that it replaces. */
+export interface References {
+  readonly context_ids?: readonly unknown[];
+  readonly replaces?: number;
+}
+
+/** A change of ids in `references` of an entry's metadata. */
+interface ReferenceChange {
+  readonly id: number;
+  readonly from: References;
+  readonly to: References;
+}
+
 /**
  * Rewrites the ids in `references` to the entries' ids here, without changing time or history. References that have changed
  * since are left alone. Returns how many were changed.
@@ -94,10 +122,8 @@ export async function changeReferences(
       `SELECT metadata FROM ${on.dialect.schema}context_entries WHERE key = ? ${on.dialect.forUpdate}`,
       [id],
     );
-    const stored = row && optionalTextOf(row, 'metadata');
-    if (stored === undefined) continue;
-    const metadata = parseMetadata(stored);
-    const { references } = metadata;
+    const metadata = row && metadataOf(row);
+    const references = metadata?.['references'];
     if (!isObject(references)) continue;
     const isSame = Object.entries(from).every(([key, ids]) => JSON.stringify(references[key]) === JSON.stringify(ids));
     if (!isSame) continue;

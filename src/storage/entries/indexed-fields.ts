@@ -1,10 +1,9 @@
 import type { Statements } from '../dialect.ts';
-import { numberOf, textOf } from '../rows.ts';
+import { numberOf } from '../rows.ts';
 import { readSetting, writeSetting } from '../settings.ts';
-import type { IndexFieldsOutcome, IndexFieldsRequest } from './entry.ts';
+import { metadataOf } from './entry.ts';
 import { insertFields, runAll } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex } from './field-index.ts';
-import { parseMetadata } from './metadata.ts';
 
 /** `lock`: see `readSetting`. */
 export async function readFieldNames(on: Statements, lock = ''): Promise<string[]> {
@@ -14,11 +13,23 @@ export async function readFieldNames(on: Statements, lock = ''): Promise<string[
 /** Max entries whose metadata is read at once. */
 const chunkRows = 1_000;
 
-/** Brings the metadata index to the requested fields, as far as the mode allows. */
+export const indexModes = ['strict', 'auto', 'warn', 'additive'] as const;
+
+export interface IndexFieldsRequest {
+  /** See field-index. */
+  readonly fields: readonly string[];
+  /**
+   * What to do if the index differs: nothing (`strict`, `warn`), add and remove (`auto`), or only add. An empty store always gets
+   * the requested fields.
+   */
+  readonly mode: (typeof indexModes)[number];
+}
+
+/** Brings the metadata index to the requested fields, as far as the mode allows. Returns how it still differs. */
 export async function indexFields(
   on: Statements,
   { fields: given, mode }: IndexFieldsRequest,
-): Promise<IndexFieldsOutcome> {
+): Promise<{ missing: string[]; extra: string[] }> {
   const wanted = [...new Set(given)];
   const held = await readFieldNames(on, on.dialect.forUpdate);
   const missing = wanted.filter((name) => !held.includes(name));
@@ -48,10 +59,7 @@ async function fill(on: Statements, index: FieldIndex, anew: boolean): Promise<v
     const keys = { list: rows.map((row) => numberOf(row, 'key')) };
     if (anew)
       await on.query(`DELETE FROM ${on.dialect.schema}context_fields WHERE entry IN (${on.dialect.integers})`, [keys]);
-    const entries = rows.map((row) => ({
-      id: numberOf(row, 'key'),
-      metadata: parseMetadata(textOf(row, 'metadata')),
-    }));
+    const entries = rows.map((row) => ({ id: numberOf(row, 'key'), metadata: metadataOf(row) }));
     await runAll(on, insertFields(on, entries, index));
   }
 }

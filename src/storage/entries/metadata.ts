@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { compareNumbers, parseExact } from '../../base/exact-json.ts';
+import { compareNumbers } from '../../base/exact-json.ts';
 import { storable } from '../storable.ts';
 import type { Metadata } from './entry.ts';
 import type { MetadataCondition, Scalar } from './entry-filter.ts';
@@ -35,11 +35,6 @@ const pathUnitsMax = 200;
 export function pathText(keys: readonly string[]): string {
   const path = JSON.stringify(keys.map(storable));
   return path.length <= pathUnitsMax ? path : createHash('sha256').update(path).digest('hex');
-}
-
-/** Exact; see exact-json. */
-export function parseMetadata(json: string): Metadata {
-  return parseExact(json) as Metadata;
 }
 
 /** The indexed fields. */

@@ -1,36 +1,20 @@
-import type { ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
 import type { Statements } from '../dialect.ts';
 import { type Condition, numberOf, type Row, textOf } from '../rows.ts';
-import { readSetting } from '../settings.ts';
-import { findWords, scoreWords } from '../words/find-words.ts';
-import { entryWords } from '../words/word-indexes.ts';
-import type {
-  AmongThreads,
-  Entry,
-  EntryPage,
-  EntryText,
-  GetRequest,
-  ListRequest,
-  LoadedEntries,
-  LoadRequest,
-  NewImage,
-  PastGaps,
-  ScoredPage,
-  TextsBeforeRequest,
-  TextsRequest,
-  WordSearchRequest,
-} from './entry.ts';
+import { allOf } from '../statements.ts';
+import type { AmongThreads, Entry, NewImage } from './entry.ts';
 import type { EntryFilter } from './entry-filter.ts';
 import { entriesOf, entryColumns, imageOf } from './entry-history.ts';
-import { allOf, amongThreads, isLive } from './filter-condition.ts';
-import {
-  changedEntries,
-  existedAt,
-  type Selection,
-  searchCondition,
-  selectEntries,
-  selectedKeys,
-} from './select-entries.ts';
+import { amongThreads, isLive } from './filter-condition.ts';
+import { existedAt, type Selection, selectEntries } from './select-entries.ts';
+
+interface GetRequest extends AmongThreads {
+  readonly ids: readonly number[];
+  readonly images: boolean;
+  /** As of this time, without entries whose state then is unknown. */
+  readonly asOf?: string | undefined;
+  /** Max characters of each text. */
+  readonly textChars?: number | undefined;
+}
 
 /** Newest first; unknown ids are omitted. */
 export async function getEntries(on: Statements, request: GetRequest): Promise<Entry[]> {
@@ -40,6 +24,19 @@ export async function getEntries(on: Statements, request: GetRequest): Promise<E
   const entries = await entriesOf(on, await on.query(page.sql, page.values), images, asOf);
   // A past text is always complete.
   return textChars === undefined || asOf === undefined ? entries : entries.map((entry) => shortened(entry, textChars));
+}
+
+interface LoadRequest extends GetRequest {
+  /** In the given order, or newest first. */
+  readonly order: 'given' | 'newest';
+  /** Counts text, metadata, summary and images. Images that are too large alone are omitted. */
+  readonly bytesMax: number;
+}
+
+interface LoadedEntries {
+  readonly entries: readonly Entry[];
+  /** Existing entries that did not fit, in the same order. */
+  readonly rest: readonly number[];
 }
 
 /** Loads as many entries as fit into `bytesMax`, but at least one. */
@@ -69,6 +66,25 @@ export async function entryImage(
   return row && imageOf(row);
 }
 
+export interface ListRequest {
+  readonly filter: EntryFilter;
+  readonly limit: number;
+  readonly offset: number;
+  readonly images: boolean;
+  /** Add the database's query plan. */
+  readonly explain: boolean;
+  readonly textChars?: number | undefined;
+  /** As for `load`. Default: no limit. */
+  readonly bytesMax?: number;
+}
+
+interface EntryPage {
+  readonly entries: readonly Entry[];
+  /** Entries of this page that did not fit. */
+  readonly rest: readonly number[];
+  readonly plan: string | undefined;
+}
+
 /** Newest first. */
 export async function listEntries(on: Statements, request: ListRequest): Promise<EntryPage> {
   const { filter, limit, offset, images, explain, textChars, bytesMax = Number.POSITIVE_INFINITY } = request;
@@ -83,33 +99,15 @@ export async function listEntries(on: Statements, request: ListRequest): Promise
   return { ...loaded, plan: explain ? await planOf(on, page, selection) : undefined };
 }
 
-/** By words: most relevant first, ties by id. */
-export async function searchEntryWords(
-  on: Statements,
-  { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
-): Promise<ScoredPage> {
-  const among = (where: Condition) => ({
-    sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
-    values: where.values,
-  });
-  const { condition, isWide, onKeys, selection } = await searchCondition(on, filter);
-  const keys = condition && { ...among(condition), isWide, onKeys };
-  const { found, ...page } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
-  return {
-    ...page,
-    hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
-    plan: explain ? await planOf(on, among(selection.condition), selection) : undefined,
-  };
+interface TextsRequest {
+  readonly filter: EntryFilter;
+  readonly after: number;
+  readonly limit: number;
 }
 
-/** Scores known entries for a query's words, term by term. The keys are their ids. */
-export async function scoreEntryWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
-  return scoreWords(on, entryWords, request);
-}
-
-/** Ids of entries that pass the filter and are searchable, ascending. */
-export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
-  return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
+export interface EntryText {
+  readonly id: number;
+  readonly text: string;
 }
 
 /** Texts after the id `after`, in id order. */
@@ -132,43 +130,6 @@ export async function entryTexts(on: Statements, { filter, after, limit }: Texts
   const wanted = found.slice(0, limit);
   if (asOf === undefined) return wanted.map(textOfRow);
   return (await entriesOf(on, wanted, false, asOf)).map(({ id, text }) => ({ id, text }));
-}
-
-/** A column of the previous entry in the thread of `o`. */
-export function ofEntryBefore(column: string, schema: string): string {
-  return `(SELECT p.${column} FROM ${schema}context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
-    AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1)`;
-}
-
-/** For each entry the previous text in its thread, if both are short. */
-export async function textsBefore(on: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
-  const { schema, integers } = on.dialect;
-  const { ids, charsMax } = request;
-  const { sql, values } = allOf([
-    { sql: `o.key IN (${integers})`, values: [{ list: ids }] },
-    { sql: 'length(o.text_content) <= ? AND length(b.text_content) <= ?', values: [charsMax, charsMax] },
-    ...amongThreads(request, on.dialect),
-  ]);
-  const rows = await on.query(
-    `SELECT o.key, b.text_content FROM ${schema}context_entries o
-       JOIN ${schema}context_entries b ON b.key = ${ofEntryBefore('key', schema)} WHERE ${sql}`,
-    values,
-  );
-  return rows.map(textOfRow);
-}
-
-/** Counts what a search in the past can't show. */
-export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
-  const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
-  const selection = await selectEntries(on, filter, 'read', 'all');
-  const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
-  const same = new Set(sameText);
-  const unsearched = new Set([
-    ...(await selectedKeys(on, { ...selection, condition: removed })),
-    ...found.filter((id) => !same.has(id)),
-  ]);
-  const purgedTo = await readSetting(on, 'purged_to');
-  return { unknown, unsearched: unsearched.size, purged: purgedTo !== undefined && purgedTo > filter.asOf };
 }
 
 /** Sizes in bytes, known without reading the data. */
@@ -257,17 +218,17 @@ function amongIds(on: Statements, request: GetRequest): Condition {
   ]);
 }
 
-async function planOf(on: Statements, { sql, values }: Condition, { unindexed }: Selection): Promise<string> {
+function shortened(entry: Entry, chars: number): Entry {
+  const characters = Array.from(entry.text.slice(0, 2 * chars));
+  return { ...entry, text: characters.slice(0, chars).join('') };
+}
+
+export async function planOf(on: Statements, { sql, values }: Condition, { unindexed }: Selection): Promise<string> {
   const rows = await on.query(on.dialect.explain(sql), values);
   const tested = unindexed.map((name) => `metadata ${name}: not indexed, read from each of these entries`);
   return [...rows.map(on.dialect.planLine), ...tested].join('\n');
 }
 
-function textOfRow(row: Row): EntryText {
+export function textOfRow(row: Row): EntryText {
   return { id: numberOf(row, 'key'), text: textOf(row, 'text_content') };
-}
-
-function shortened(entry: Entry, chars: number): Entry {
-  const characters = Array.from(entry.text.slice(0, 2 * chars));
-  return { ...entry, text: characters.slice(0, chars).join('') };
 }

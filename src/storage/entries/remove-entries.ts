@@ -4,22 +4,17 @@ import { CarrelError } from '../../base/errors.ts';
 import { idsHash } from '../../base/text-hash.ts';
 import type { Dialect, Statements } from '../dialect.ts';
 import { once } from '../idempotency.ts';
+import { field, type RecordOf, recordOf } from '../record.ts';
 import { batchesOf, type Condition, numberOf, type Row, textOf } from '../rows.ts';
 import { writeSetting } from '../settings.ts';
+import { allOf, readPage } from '../statements.ts';
 import { storable } from '../storable.ts';
 import { entryWords } from '../words/word-indexes.ts';
 import { removeWords } from '../words/write-words.ts';
-import {
-  type AmongThreads,
-  type DeletedEntriesRequest,
-  type DeletedEntry,
-  keptDays,
-  type RemoveOutcome,
-  type RemoveRequest,
-  type RestoreRequest,
-} from './entry.ts';
+import { type AmongThreads, keptDays, type WriteRequest } from './entry.ts';
+import type { Source } from './entry-filter.ts';
 import { addWords } from './entry-parts.ts';
-import { allOf, amongThreads, columnConditions, isLive } from './filter-condition.ts';
+import { amongThreads, columnConditions, isLive } from './filter-condition.ts';
 import { lockThreads, recountThreads } from './thread-counts.ts';
 
 /** Max ids and threads per answer. */
@@ -27,6 +22,28 @@ const namedMax = 100;
 
 /** Entries per UPDATE. The plan of PostgreSQL's trigger suits few rows: with many, it may compare each with all others. */
 const changedAtOnce = 25;
+
+/** All criteria must hold. At least one of ids, threads and age is required. */
+interface RemoveRequest extends WriteRequest, AmongThreads {
+  readonly ids?: readonly number[] | undefined;
+  readonly threadIds?: readonly string[] | undefined;
+  readonly source?: Source | undefined;
+  readonly olderThanDays?: number | undefined;
+  /** Only reports what would be removed. */
+  readonly dryRun: boolean;
+  /** Hash from a dry run: nothing is removed if the selection has changed. */
+  readonly onlyHash?: string | undefined;
+}
+
+export interface RemoveOutcome {
+  readonly count: number;
+  /** The first of them, ascending. */
+  readonly ids: readonly number[];
+  /** Hash of all ids, in a dry run. */
+  readonly hash?: string;
+  /** Requested threads without any entry. */
+  readonly missingThreads?: readonly string[];
+}
 
 /** Hides entries from all reads; `restore` brings them back until they are purged. */
 export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
@@ -60,10 +77,15 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
   });
 }
 
+interface RestoreRequest extends WriteRequest, AmongThreads {
+  readonly ids?: readonly number[] | undefined;
+  readonly threadId?: string | undefined;
+}
+
 export async function restoreEntries(
   on: Statements,
   { ids, threadId, idempotency, ...scope }: RestoreRequest,
-): Promise<{ readonly ids: readonly number[] }> {
+): Promise<{ ids: number[] }> {
   return once(on, idempotency, async () => {
     const filter = threadId === undefined ? { ids: ids ?? [], ...scope } : { threadId, ...scope };
     const { sql, values } = allOf([...columnConditions(filter, on.dialect), restorable(on)]);
@@ -96,27 +118,25 @@ async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
 /** Characters of the text of a deleted entry in a list. */
 const listedChars = 300;
 
+const deletedFields = {
+  id: field.number('key'),
+  threadId: field.text('thread_id'),
+  /** The first characters. */
+  text: field.text('text'),
+  createdAt: field.text('created_at'),
+  deletedAt: field.text('deleted_at'),
+};
+
 /** Restorable entries, last deleted first. */
 export async function deletedEntries(
   on: Statements,
-  { limit, offset, ...scope }: DeletedEntriesRequest,
-): Promise<{ readonly entries: readonly DeletedEntry[]; readonly total: number }> {
+  { limit, offset, ...scope }: AmongThreads & { readonly limit: number; readonly offset: number },
+): Promise<{ entries: RecordOf<typeof deletedFields>[]; total: number }> {
   const { sql, values } = allOf([restorable(on), ...amongThreads(scope, on.dialect)]);
-  const from = `FROM ${on.dialect.schema}context_entries o WHERE ${sql}`;
-  const rows = await on.query(
-    `SELECT o.key, o.thread_id, substr(o.text_content, 1, ${listedChars}) AS text, o.created_at, o.deleted_at ${from}
-      ORDER BY o.deleted_at DESC, o.key DESC LIMIT ? OFFSET ?`,
-    [...values, limit, offset],
-  );
-  const [count = {}] = await on.query(`SELECT count(*) AS total ${from}`, values);
-  const entries = rows.map((row) => ({
-    id: numberOf(row, 'key'),
-    threadId: textOf(row, 'thread_id'),
-    text: textOf(row, 'text'),
-    createdAt: textOf(row, 'created_at'),
-    deletedAt: textOf(row, 'deleted_at'),
-  }));
-  return { entries, total: numberOf(count, 'total') };
+  const from = { sql: `context_entries o WHERE ${sql}`, values };
+  const columns = `o.key, o.thread_id, substr(o.text_content, 1, ${listedChars}) AS text, o.created_at, o.deleted_at`;
+  const { rows, total } = await readPage(on, columns, from, 'o.deleted_at DESC, o.key DESC', { limit, offset });
+  return { entries: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
 /** Purges deleted entries. Returns how many. */

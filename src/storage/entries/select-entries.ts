@@ -1,11 +1,12 @@
 import type { Dialect, Statements } from '../dialect.ts';
 import { type Condition, numberOf, type Row } from '../rows.ts';
+import { allOf } from '../statements.ts';
 import { bothForms } from '../storable.ts';
+import { metadataOf } from './entry.ts';
 import type { EntryFilter, MetadataCondition } from './entry-filter.ts';
-import { metadataOf, pastStates } from './entry-history.ts';
+import { pastStates } from './entry-history.ts';
 import { createFieldIndex } from './field-index.ts';
 import {
-  allOf,
   changingConditions,
   columnConditions,
   fieldCondition,

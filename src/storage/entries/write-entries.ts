@@ -4,18 +4,17 @@ import { textHash } from '../../base/text-hash.ts';
 import type { ColumnType, Statements } from '../dialect.ts';
 import { once } from '../idempotency.ts';
 import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { allOf } from '../statements.ts';
 import { storable } from '../storable.ts';
 import {
   type AmongThreads,
-  type EntryUpdate,
   keptDays,
   type Metadata,
+  metadataOf,
   metadataUnitsMax,
   type NewEntry,
-  type StoreOutcome,
-  type StoreRequest,
-  type UpdateOutcome,
-  type UpdateRequest,
+  type NewImage,
+  type WriteRequest,
 } from './entry.ts';
 import type { ContentType, Source } from './entry-filter.ts';
 import { keepVersion } from './entry-history.ts';
@@ -29,9 +28,9 @@ import {
   writeTags,
 } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex } from './field-index.ts';
-import { allOf, amongThreads } from './filter-condition.ts';
+import { amongThreads } from './filter-condition.ts';
 import { readFieldNames } from './indexed-fields.ts';
-import { mergePatch, parseMetadata } from './metadata.ts';
+import { mergePatch } from './metadata.ts';
 import { countAdded, countRetyped, lockThreads } from './thread-counts.ts';
 
 /** The last entry of a thread and source. */
@@ -41,6 +40,19 @@ interface Turn {
   readonly textHash: string;
   /** Later turns have higher numbers. */
   readonly order: number;
+}
+
+interface StoreRequest extends WriteRequest {
+  readonly entries: readonly NewEntry[];
+}
+
+export interface StoreOutcome {
+  readonly id: number;
+  readonly threadId: string;
+  /** True if it repeated the last entry, which was updated instead. */
+  readonly repeated: boolean;
+  /** True if the entry already had a summary, which stays. */
+  readonly summaryKept: boolean;
 }
 
 /** Stores entries in order. An entry that repeats the last one of its thread and source updates it. */
@@ -81,6 +93,32 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
     return outcomes.map(({ turn, ...outcome }) => ({ id: turn.id, ...outcome }));
   });
 }
+
+interface UpdateRequest extends WriteRequest, AmongThreads {
+  readonly updates: readonly EntryUpdate[];
+  readonly allOrNothing: boolean;
+}
+
+/** Undefined parts stay as they are. */
+export interface EntryUpdate {
+  readonly id: number;
+  readonly text?: string | undefined;
+  /** With `text`: make a new summary. The old one is removed in any case. */
+  readonly summaryWanted?: boolean | undefined;
+  readonly metadata?: Metadata | undefined;
+  /** RFC 7396. */
+  readonly metadataPatch?: Metadata | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly images?: readonly NewImage[] | undefined;
+}
+
+export type UpdateOutcome =
+  | { readonly id: number; readonly found: false }
+  | {
+      readonly id: number;
+      readonly found: true;
+      readonly hadSummary: boolean;
+    };
 
 /** Updates entries in order. With `allOrNothing`, an unknown id throws `entry_not_found`. */
 export async function updateEntries(
@@ -246,8 +284,7 @@ async function writeText(on: Statements, id: number, text: string, summaryWanted
 
 function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   if (update.metadataPatch === undefined) return update.metadata;
-  const stored = optionalTextOf(row, 'metadata');
-  const merged = mergePatch(stored === undefined ? {} : parseMetadata(stored), update.metadataPatch);
+  const merged = mergePatch(metadataOf(row) ?? {}, update.metadataPatch);
   // Each patch is small, but many add up.
   const size = JSON.stringify(merged).length;
   if (size <= metadataUnitsMax) return merged;

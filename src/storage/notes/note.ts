@@ -1,77 +1,28 @@
 import { CarrelError } from '../../base/errors.ts';
 import type { Snippet } from '../../words/snippet.ts';
-import type { Idempotency } from '../entries/entry.ts';
+import { field, type RecordOf } from '../record.ts';
 
-export interface NewNote {
-  readonly title: string;
-  readonly content: string;
-  readonly tags: readonly string[];
-  readonly sourceUrls: readonly string[];
-}
+const givenFields = {
+  title: field.text('title'),
+  content: field.text('content'),
+  tags: field.texts('tags'),
+  sourceUrls: field.texts('source_urls'),
+};
 
-export interface NoteToSave extends NewNote {
-  readonly idempotency?: Idempotency | undefined;
-}
-
-export interface Note extends NewNote {
+export const noteFields = {
   /** A version 4 UUID. */
-  readonly id: string;
+  id: field.text('id'),
+  ...givenFields,
   /** ISO 8601, UTC, with milliseconds. */
-  readonly createdAt: string;
-  readonly updatedAt: string;
-}
+  createdAt: field.text('created_at'),
+  updatedAt: field.text('updated_at'),
+};
 
-export interface NoteRequest {
-  readonly id: string;
-  readonly idempotency?: Idempotency | undefined;
-}
+export type NewNote = RecordOf<typeof givenFields>;
 
-export interface NoteUpdate extends NoteRequest {
-  readonly changes: NoteChanges;
-}
+export type Note = RecordOf<typeof noteFields>;
 
-export type NoteChanges = { readonly [Field in keyof NewNote]?: NewNote[Field] | undefined };
-
-export interface RemovedNote {
-  /** Time of the first removal. */
-  readonly deletedAt: string;
-}
-
-export interface DeletedNote {
-  readonly id: string;
-  readonly title: string;
-  readonly tags: readonly string[];
-  readonly createdAt: string;
-  readonly deletedAt: string;
-}
-
-export interface DeletedNotePage {
-  readonly notes: readonly DeletedNote[];
-  readonly total: number;
-}
-
-export interface NoteListRequest {
-  /** Plain words, any of which may occur. Text without a word finds nothing; if absent, every note is listed. */
-  readonly query?: string | undefined;
-  /** The note must have all of them, exactly as written. */
-  readonly tags?: readonly string[] | undefined;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export interface NotePage {
-  readonly notes: readonly ListedNote[];
-  /** All matching notes, on any page. */
-  readonly total: number;
-}
-
-export interface ListedNote {
-  readonly id: string;
-  readonly title: string;
-  readonly tags: readonly string[];
-  readonly sourceUrls: readonly string[];
-  readonly createdAt: string;
-  readonly updatedAt: string;
+export interface ListedNote extends Omit<Note, 'content'> {
   /** SHA-256 of the content. */
   readonly contentHash: string;
   /** Excerpt of the content: around the matches, or its start. */
@@ -80,7 +31,7 @@ export interface ListedNote {
   readonly match?: NoteMatch;
 }
 
-export interface NoteMatch {
+interface NoteMatch {
   /** As in the word index. */
   readonly key: number;
   /** BM25 as a share of the highest possible score: 0 to 1. */

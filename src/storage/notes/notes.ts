@@ -6,27 +6,17 @@ import { textHash } from '../../base/text-hash.ts';
 import { makeSnippet } from '../../words/snippet.ts';
 import { nothing, plainQuery, type WordQuery } from '../../words/word-query.ts';
 import type { KeyFilter, Statements } from '../dialect.ts';
-import { keptDays } from '../entries/entry.ts';
+import { keptDays, type WriteRequest } from '../entries/entry.ts';
 import { once } from '../idempotency.ts';
-import { numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
+import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
+import { assignmentOf, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { insertRow, readPage } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
 import { findWords, scoreWords } from '../words/find-words.ts';
 import { headingOf, noteWords } from '../words/word-indexes.ts';
 import { removeWords, writeWords } from '../words/write-words.ts';
-import {
-  type DeletedNotePage,
-  type ListedNote,
-  type Note,
-  type NoteChanges,
-  type NoteListRequest,
-  type NotePage,
-  type NoteRequest,
-  type NoteToSave,
-  type NoteUpdate,
-  noteNotFound,
-  type RemovedNote,
-} from './note.ts';
+import { type ListedNote, type NewNote, type Note, noteFields, noteNotFound } from './note.ts';
 
 export const noteOperations = {
   ...reads({ get: getNote, list: listNotes }, { replica: true }),
@@ -41,7 +31,22 @@ export async function getNote(on: Statements, id: string): Promise<Note | undefi
   const [row] = await on.query(`SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND deleted_at IS NULL`, [
     storable(id),
   ]);
-  return row && noteOf(row);
+  return row && recordOf(noteFields, row);
+}
+
+export interface NoteListRequest {
+  /** Plain words, any of which may occur. Text without a word finds nothing; if absent, every note is listed. */
+  readonly query?: string | undefined;
+  /** The note must have all of them, exactly as written. */
+  readonly tags?: readonly string[] | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface NotePage {
+  readonly notes: readonly ListedNote[];
+  /** All matching notes, on any page. */
+  readonly total: number;
 }
 
 /** About as much text as a reranking model reads. */
@@ -84,71 +89,55 @@ async function newestNotes(
   filter: KeyFilter | undefined,
   { limit, offset }: NoteListRequest,
 ): Promise<NotePage> {
-  const values = filter?.values ?? [];
-  const among = `${on.dialect.schema}notes WHERE deleted_at IS NULL${filter ? ` AND key IN (${filter.sql})` : ''}`;
-  const rows = await on.query(`SELECT * FROM ${among} ORDER BY created_at DESC, id LIMIT ? OFFSET ?`, [
-    ...values,
-    limit,
-    offset,
-  ]);
-  const [count = {}] = await on.query(`SELECT count(*) AS total FROM ${among}`, values);
-  return { notes: rows.map((row) => listed(row, nothing)), total: numberOf(count, 'total') };
+  const from = {
+    sql: `notes WHERE deleted_at IS NULL${filter ? ` AND key IN (${filter.sql})` : ''}`,
+    values: filter?.values ?? [],
+  };
+  const { rows, total } = await readPage(on, columnsOf(noteFields), from, 'created_at DESC, id', { limit, offset });
+  return { notes: rows.map((row) => listed(row, nothing)), total };
 }
 
 function listed(row: Row, query: WordQuery): ListedNote {
-  const { id, title, tags, sourceUrls, createdAt, updatedAt, content } = noteOf(row);
-  const contentHash = textHash(content);
-  return { id, title, tags, sourceUrls, createdAt, updatedAt, contentHash, snippet: makeSnippet(content, query) };
+  const { content, ...note } = recordOf(noteFields, row);
+  return { ...note, contentHash: textHash(content), snippet: makeSnippet(content, query) };
 }
 
-function noteOf(row: Row): Note {
-  return {
-    id: textOf(row, 'id'),
-    title: textOf(row, 'title'),
-    content: textOf(row, 'content'),
-    tags: textsOf(row, 'tags'),
-    sourceUrls: textsOf(row, 'source_urls'),
-    createdAt: textOf(row, 'created_at'),
-    updatedAt: textOf(row, 'updated_at'),
-  };
-}
-
-export async function saveNote(on: Statements, { idempotency, ...fresh }: NoteToSave): Promise<Note> {
+export async function saveNote(on: Statements, { idempotency, ...fresh }: NewNote & WriteRequest): Promise<Note> {
   return once(on, idempotency, async () => {
     const note = newNote(fresh, on.now);
-    const [row = {}] = await on.query(
-      `INSERT INTO ${on.dialect.schema}notes (id, title, content, tags, source_urls, created_at, updated_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-      [
-        ...[note.id, note.title, note.content, { list: note.tags }, { list: note.sourceUrls }],
-        ...[note.createdAt, note.updatedAt],
-      ],
-    );
-    const key = numberOf(row, 'key');
+    const row = { id: note.id, ...noteRow(note), created_at: note.createdAt };
+    const key = numberOf(await insertRow(on, 'notes', row, { returning: 'key' }), 'key');
     await indexNote(on, key, note);
     await purge(on);
     return note;
   });
 }
 
+function noteRow({ title, content, tags, sourceUrls, updatedAt }: Note) {
+  return { title, content, tags: { list: tags }, source_urls: { list: sourceUrls }, updated_at: updatedAt };
+}
+
+type NoteChanges = { readonly [Field in keyof NewNote]?: NewNote[Field] | undefined };
+
+interface NoteRequest extends WriteRequest {
+  readonly id: string;
+}
+
 /**
  * Replaces only the given fields. A missing or deleted note is `note_not_found`. A change without effect keeps `updatedAt`, so
  * that a repeated call is harmless.
  */
-export async function updateNote(on: Statements, { id, changes, idempotency }: NoteUpdate): Promise<Note> {
+export async function updateNote(
+  on: Statements,
+  { id, changes, idempotency }: NoteRequest & { readonly changes: NoteChanges },
+): Promise<Note> {
   return once(on, idempotency, async () => {
     const { key, note, deletedAt } = await lockNote(on, id);
     if (deletedAt !== undefined) throw noteNotFound(id);
     const changed = changedNote(note, changes, on.now);
     if (changed !== note) {
-      await on.query(
-        `UPDATE ${on.dialect.schema}notes SET title = ?, content = ?, tags = ?, source_urls = ?, updated_at = ?
-          WHERE key = ?`,
-        [
-          ...[changed.title, changed.content, { list: changed.tags }, { list: changed.sourceUrls }],
-          ...[changed.updatedAt, key],
-        ],
-      );
+      const { sql, values } = assignmentOf(noteRow(changed));
+      await on.query(`UPDATE ${on.dialect.schema}notes SET ${sql} WHERE key = ?`, [...values, key]);
       await removeWords(on, noteWords, [key]);
       await indexNote(on, key, changed);
     }
@@ -158,7 +147,7 @@ export async function updateNote(on: Statements, { id, changes, idempotency }: N
 }
 
 /** Deletes a note. It can be restored for `keptDays`; then the next write purges it. Repeating the call changes nothing. */
-export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<RemovedNote> {
+export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<{ deletedAt: string }> {
   return once(on, idempotency, async () => {
     const { key, deletedAt } = await lockNote(on, id);
     if (deletedAt === undefined) {
@@ -185,26 +174,22 @@ export async function restoreNote(on: Statements, { id, idempotency }: NoteReque
   });
 }
 
+const deletedFields = {
+  id: field.text('id'),
+  title: field.text('title'),
+  tags: field.texts('tags'),
+  createdAt: field.text('created_at'),
+  deletedAt: field.text('deleted_at'),
+};
+
 /** Restorable notes, last deleted first. */
 export async function deletedNotes(
   on: Statements,
-  { limit, offset }: { limit: number; offset: number },
-): Promise<DeletedNotePage> {
-  const from = `FROM ${on.dialect.schema}notes WHERE deleted_at >= ?`;
-  const since = daysBefore(on.now, keptDays);
-  const rows = await on.query(
-    `SELECT id, title, tags, created_at, deleted_at ${from} ORDER BY deleted_at DESC, id LIMIT ? OFFSET ?`,
-    [since, limit, offset],
-  );
-  const [count = {}] = await on.query(`SELECT count(*) AS total ${from}`, [since]);
-  const notes = rows.map((row) => ({
-    id: textOf(row, 'id'),
-    title: textOf(row, 'title'),
-    tags: textsOf(row, 'tags'),
-    createdAt: textOf(row, 'created_at'),
-    deletedAt: textOf(row, 'deleted_at'),
-  }));
-  return { notes, total: numberOf(count, 'total') };
+  page: { limit: number; offset: number },
+): Promise<{ notes: RecordOf<typeof deletedFields>[]; total: number }> {
+  const from = { sql: 'notes WHERE deleted_at >= ?', values: [daysBefore(on.now, keptDays)] };
+  const { rows, total } = await readPage(on, columnsOf(deletedFields), from, 'deleted_at DESC, id', page);
+  return { notes: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
 /** Purges deleted notes. Returns how many. */
@@ -224,7 +209,7 @@ async function lockNote(on: Statements, id: string) {
     [storable(id), daysBefore(on.now, keptDays)],
   );
   if (row === undefined) throw noteNotFound(id);
-  return { key: numberOf(row, 'key'), note: noteOf(row), deletedAt: optionalTextOf(row, 'deleted_at') };
+  return { key: numberOf(row, 'key'), note: recordOf(noteFields, row), deletedAt: optionalTextOf(row, 'deleted_at') };
 }
 
 async function indexNote(on: Statements, key: number, note: Note): Promise<void> {
@@ -237,7 +222,7 @@ async function purge(on: Statements): Promise<void> {
   await on.query(`DELETE FROM ${on.dialect.schema}notes WHERE deleted_at < ?`, [daysBefore(on.now, keptDays)]);
 }
 
-function newNote(note: NoteToSave, time: string): Note {
+function newNote(note: NewNote, time: string): Note {
   return {
     id: randomUUID(),
     title: storable(note.title),

@@ -1,28 +1,34 @@
 import type { Rights } from '../../base/rights.ts';
 import type { Statements } from '../dialect.ts';
 import { lock } from '../idempotency.ts';
-import { numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
+import { field, type RecordOf, recordOf } from '../record.ts';
+import { optionalTextOf, type Row } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
 
 /** Tokens given to callers, by name. Only their hashes are stored. */
 export type TokenStore = StoreOf<typeof tokenOperations>;
 
-export interface NewToken {
-  readonly name: string;
+const givenFields = {
+  name: field.text('name'),
   /** SHA-256 of the token, in hex. */
-  readonly hash: string;
-  readonly rights: Rights;
+  hash: field.text('hash'),
+  rights: field.json<Rights>('rights'),
   /** ISO 8601, UTC, with milliseconds. */
-  readonly expiresAt: string | undefined;
-}
+  expiresAt: field.optionalText('expires_at'),
+};
 
-export interface StoredToken extends NewToken {
+const tokenFields = {
   /** Never reused. */
-  readonly id: number;
-  readonly createdAt: string;
-  readonly lastUsedAt: string | undefined;
-}
+  id: field.number('key'),
+  ...givenFields,
+  createdAt: field.text('created_at'),
+  lastUsedAt: field.optionalText('last_used_at'),
+};
+
+export type NewToken = RecordOf<typeof givenFields>;
+
+export type StoredToken = RecordOf<typeof tokenFields>;
 
 export const tokenOperations = {
   ...reads({ list: listTokens, find: findToken, any: anyToken }),
@@ -93,14 +99,5 @@ export async function touchToken(on: Statements, { id, time }: { id: number; tim
 }
 
 function tokenOf(row: Row): StoredToken {
-  return {
-    id: numberOf(row, 'key'),
-    name: textOf(row, 'name'),
-    hash: textOf(row, 'hash'),
-    // We wrote it in this shape.
-    rights: JSON.parse(textOf(row, 'rights')) as Rights,
-    createdAt: textOf(row, 'created_at'),
-    expiresAt: optionalTextOf(row, 'expires_at'),
-    lastUsedAt: optionalTextOf(row, 'last_used_at'),
-  };
+  return recordOf(tokenFields, row);
 }

@@ -1,6 +1,6 @@
 import type { Operation, Statements } from '../dialect.ts';
 import type { EntryFilter } from '../entries/entry-filter.ts';
-import { matchingEntries } from '../entries/read-entries.ts';
+import { matchingEntries } from '../entries/search-entries.ts';
 import { createIdSet, type IdPages } from '../id-set.ts';
 import type { PassageFilter } from '../passages/passage.ts';
 import { matchingPassages } from '../passages/read-passages.ts';

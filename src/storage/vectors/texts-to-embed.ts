@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Statements } from '../dialect.ts';
-import { ofEntryBefore } from '../entries/read-entries.ts';
+import { ofEntryBefore } from '../entries/search-entries.ts';
 import { type BoundValue, numberOf, optionalTextOf, type Row, textOf, textsOf } from '../rows.ts';
 import { findModel, isLive, type ModelRequest, ownersOf } from './models.ts';
 import type {

@@ -10,8 +10,8 @@ import {
   type SliceValues,
   toggle,
 } from '../../config/field.ts';
-import { indexModes } from '../../storage/entries/entry.ts';
 import { fieldTypes, parseIndexedField } from '../../storage/entries/field-index.ts';
+import { indexModes } from '../../storage/entries/indexed-fields.ts';
 
 /** Shorter entries get no summary by default. */
 export const summaryCharsMin = 500;

@@ -1,5 +1,5 @@
 import type { NearestFinders, Statements, VectorTable } from '../../dialect.ts';
-import { matchingEntries } from '../../entries/read-entries.ts';
+import { matchingEntries } from '../../entries/search-entries.ts';
 import type { PassageFilter } from '../../passages/passage.ts';
 import { textOf } from '../../rows.ts';
 import { storable } from '../../storable.ts';

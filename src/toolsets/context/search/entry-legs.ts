@@ -6,8 +6,8 @@ import {
   type MeaningLeg,
   type WordLeg,
 } from '../../../search/rank/legs.ts';
-import type { ScoredPage } from '../../../storage/entries/entry.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
+import type { ScoredPage } from '../../../storage/entries/search-entries.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { plainQuery } from '../../../words/word-query.ts';
 import type { ContextParts, EntryMeaning } from '../context-parts.ts';

@@ -1,6 +1,7 @@
-import { keptDays, type PastGaps } from '../../../storage/entries/entry.ts';
+import { keptDays } from '../../../storage/entries/entry.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
+import type { PastGaps } from '../../../storage/entries/search-entries.ts';
 
 export interface Warned {
   degraded?: string;

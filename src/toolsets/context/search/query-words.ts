@@ -1,6 +1,6 @@
-import type { ScoredEntry } from '../../../storage/entries/entry.ts';
 import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
+import type { ScoredEntry } from '../../../storage/entries/search-entries.ts';
 import { coverageOf } from '../../../words/ranking/rank-pool.ts';
 import type { CorrectedWord } from '../../../words/ranking/word-index.ts';
 import { anyOf, leafKey, leavesOf, type WordQuery } from '../../../words/word-query.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CarrelError } from '../../../base/errors.ts';
-import type { RemoveOutcome } from '../../../storage/entries/entry.ts';
+import type { RemoveOutcome } from '../../../storage/entries/remove-entries.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { bounds } from '../bounds.ts';

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import type { NewEntry, StoreOutcome } from '../../../storage/entries/entry.ts';
+import type { NewEntry } from '../../../storage/entries/entry.ts';
+import type { StoreOutcome } from '../../../storage/entries/write-entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../show/remarks.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/entry.ts';
+import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/write-entries.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import { type WriteParts, wakeBacklogs } from '../context-parts.ts';
 import { remarks } from '../show/remarks.ts';

@@ -3,7 +3,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { SharedStore } from '../../../base/shared-store.ts';
 import { createBacklog } from '../../../jobs/backlog.ts';
 import { type SummaryProvider, UnusableText } from '../../../search/models/summary-provider.ts';
-import type { TextToSummarise } from '../../../storage/entries/entry.ts';
+import type { TextToSummarise } from '../../../storage/entries/entry-parts.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 
 /** Summarizes entries in the background. Writes don't wait for it, and don't fail if it does. */

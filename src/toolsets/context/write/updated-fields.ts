@@ -1,4 +1,4 @@
-import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/entry.ts';
+import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/write-entries.ts';
 
 /** The changed fields, with the names and order that mcp-context-server uses. */
 export function updatedFields(

@@ -1,0 +1,123 @@
+import type { CorrectedWord, ScoredWords, ScoreWordsRequest } from '../../words/ranking/word-index.ts';
+import type { WordQuery } from '../../words/word-query.ts';
+import type { Statements } from '../dialect.ts';
+import type { Condition } from '../rows.ts';
+import { readSetting } from '../settings.ts';
+import { allOf } from '../statements.ts';
+import { findWords, scoreWords } from '../words/find-words.ts';
+import { entryWords } from '../words/word-indexes.ts';
+import type { AmongThreads } from './entry.ts';
+import type { EntryFilter } from './entry-filter.ts';
+import { amongThreads } from './filter-condition.ts';
+import { type EntryText, planOf, textOfRow } from './read-entries.ts';
+import { changedEntries, searchCondition, selectEntries, selectedKeys } from './select-entries.ts';
+
+interface WordSearchRequest {
+  readonly query: WordQuery;
+  readonly filter: EntryFilter;
+  readonly limit: number;
+  readonly offset: number;
+  /** See Page. */
+  readonly counts?: boolean;
+  /** Add the database's query plan. */
+  readonly explain: boolean;
+}
+
+export interface ScoredEntry {
+  readonly id: number;
+  readonly score: number;
+  /** See Ranked. */
+  readonly coverage?: number | undefined;
+}
+
+export interface ScoredPage {
+  readonly hits: readonly ScoredEntry[];
+  /** Number of matches on all pages. */
+  readonly total: number;
+  /** Upper bound of the score: an entry that repeats every query word. */
+  readonly scoreMax: number;
+  /** See FoundPage. */
+  readonly corrected: readonly CorrectedWord[];
+  readonly plan: string | undefined;
+}
+
+/** By words: most relevant first, ties by id. */
+export async function searchEntryWords(
+  on: Statements,
+  { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
+): Promise<ScoredPage> {
+  const among = (where: Condition) => ({
+    sql: `SELECT o.key FROM ${on.dialect.schema}context_entries o WHERE ${where.sql}`,
+    values: where.values,
+  });
+  const { condition, isWide, onKeys, selection } = await searchCondition(on, filter);
+  const keys = condition && { ...among(condition), isWide, onKeys };
+  const { found, ...page } = await findWords(on, entryWords, words, keys, { limit, offset, counts });
+  return {
+    ...page,
+    hits: found.map(({ key, score, coverage }) => ({ id: key, score, coverage })),
+    plan: explain ? await planOf(on, among(selection.condition), selection) : undefined,
+  };
+}
+
+/** Scores known entries for a query's words, term by term. The keys are their ids. */
+export async function scoreEntryWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
+  return scoreWords(on, entryWords, request);
+}
+
+/** Ids of entries that pass the filter and are searchable, ascending. */
+export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
+  return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
+}
+
+/** A column of the previous entry in the thread of `o`. */
+export function ofEntryBefore(column: string, schema: string): string {
+  return `(SELECT p.${column} FROM ${schema}context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
+    AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1)`;
+}
+
+interface TextsBeforeRequest extends AmongThreads {
+  readonly ids: readonly number[];
+  /** Longer ones are omitted. */
+  readonly charsMax: number;
+}
+
+/** For each entry the previous text in its thread, if both are short. */
+export async function textsBefore(on: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
+  const { schema, integers } = on.dialect;
+  const { ids, charsMax } = request;
+  const { sql, values } = allOf([
+    { sql: `o.key IN (${integers})`, values: [{ list: ids }] },
+    { sql: 'length(o.text_content) <= ? AND length(b.text_content) <= ?', values: [charsMax, charsMax] },
+    ...amongThreads(request, on.dialect),
+  ]);
+  const rows = await on.query(
+    `SELECT o.key, b.text_content FROM ${schema}context_entries o
+       JOIN ${schema}context_entries b ON b.key = ${ofEntryBefore('key', schema)} WHERE ${sql}`,
+    values,
+  );
+  return rows.map(textOfRow);
+}
+
+export interface PastGaps {
+  /** Entries changed since then whose earlier state is unknown. */
+  readonly unknown: number;
+  /** Entries that searches cannot find: their text was different, or they were removed since. */
+  readonly unsearched: number;
+  /** True if entries of that time may have been purged. */
+  readonly purged: boolean;
+}
+
+/** Counts what a search in the past can't show. */
+export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
+  const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
+  const selection = await selectEntries(on, filter, 'read', 'all');
+  const removed = allOf([selection.condition, { sql: 'o.deleted_at IS NOT NULL', values: [] }]);
+  const same = new Set(sameText);
+  const unsearched = new Set([
+    ...(await selectedKeys(on, { ...selection, condition: removed })),
+    ...found.filter((id) => !same.has(id)),
+  ]);
+  const purgedTo = await readSetting(on, 'purged_to');
+  return { unknown, unsearched: unsearched.size, purged: purgedTo !== undefined && purgedTo > filter.asOf };
+}
