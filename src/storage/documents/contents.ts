@@ -1,5 +1,6 @@
 import type { Dialect, Statements } from '../dialect.ts';
 import { type Condition, numberOf, optionalTextOf, textOf } from '../rows.ts';
+import { isWaiting } from '../schema/document-tables.ts';
 import { storable } from '../storable.ts';
 import { tagsOf } from './document.ts';
 
@@ -19,9 +20,6 @@ export function visibleRows({ anyTags }: Scope, { elements, texts }: Dialect): C
   const sql = `EXISTS (SELECT 1 FROM ${elements('tags')} WHERE element.value IN (${texts}))`;
   return [{ sql, values: [{ list: anyTags.map(storable) }] }];
 }
-
-/** Condition on jobs: their content is waiting to become a document. */
-export const isWaiting = "kind = 'ingest' AND status IN ('queued', 'processing')";
 
 /** A document or waiting job with a content. */
 export interface ContentHolder {

@@ -3,9 +3,9 @@ import { CarrelError } from '../../base/errors.ts';
 import type { Statements } from '../dialect.ts';
 import { lockAll, locksMax } from '../idempotency.ts';
 import { batchesOf, textOf } from '../rows.ts';
+import { isWaiting } from '../schema/document-tables.ts';
 import { reads, writes } from '../store-operations.ts';
 import type { Transactions } from '../transactions.ts';
-import { isWaiting } from './contents.ts';
 import type { OriginalStore, StagedOriginal, StageOptions } from './original-store.ts';
 
 export const originalOperations = {

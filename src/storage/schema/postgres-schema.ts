@@ -1,5 +1,6 @@
+import { type Corpus, corpora, wordOwners } from './index-tables.ts';
 import { createTable } from './table.ts';
-import { type Corpus, corpora, firstSettings, tables, wordOwners } from './tables.ts';
+import { firstSettings, tables } from './tables.ts';
 
 /**
  * Processes on one database share no disk, so it also holds the bytes of documents, in parts. A row of `shared_parts` with a

@@ -1,5 +1,6 @@
+import { type Corpus, corpora, type wordOwners } from './index-tables.ts';
 import { createTable, type Table, t } from './table.ts';
-import { type Corpus, corpora, firstSettings, tables, type wordOwners } from './tables.ts';
+import { firstSettings, tables } from './tables.ts';
 
 /** The columns of an FTS5 index. FTS5 encodes the first most compactly, and nearly all terms are in the body. */
 export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';

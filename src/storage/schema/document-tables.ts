@@ -1,0 +1,186 @@
+import { check, optional, type Table, t, unique } from './table.ts';
+
+/** Condition on jobs: their content is waiting to become a document. */
+export const isWaiting = "kind = 'ingest' AND status IN ('queued', 'processing')";
+
+export const documentTables: Table[] = [
+  // Callers who may not see each other's documents may have the same content. All but the first are copies.
+  {
+    name: 'kb_documents',
+    columns: {
+      key: t.key,
+      title: t.text,
+      doc_type: t.name,
+      filename: t.text,
+      source_path: optional(t.name),
+      content_hash: t.hash,
+      is_copy: optional(t.integer),
+      content_type: t.text,
+      bytes: t.number,
+      language: optional(t.text),
+      details: t.object,
+      chunk_count: t.integer,
+      created_at: t.time,
+      updated_at: optional(t.time),
+      /** The text of a note. */
+      note: optional(t.text),
+    },
+    indexes: {
+      kb_documents_changed: { columns: 'coalesce(updated_at, created_at) DESC, key DESC' },
+      // A B-tree entry has at most 2,704 bytes, and a path may have 1,000 characters of three each.
+      kb_documents_source: { columns: 'source_path', where: 'source_path IS NOT NULL', method: 'hash' },
+      kb_documents_content: { columns: 'content_hash' },
+      kb_documents_first: { columns: 'content_hash', where: 'is_copy IS NULL', isUnique: true },
+    },
+  },
+  {
+    name: 'kb_document_tags',
+    columns: { tag: t.name, document: t.reference('kb_documents'), position: t.integer },
+    primaryKey: ['tag', 'document'],
+    indexes: { kb_document_tags_document: { columns: 'document, position' } },
+  },
+  {
+    name: 'kb_jobs',
+    columns: {
+      key: t.key,
+      kind: t.name,
+      status: check(t.name, "? IN ('queued', 'processing', 'done', 'failed', 'cancelled')"),
+      filename: optional(t.text),
+      title: optional(t.text),
+      doc_type: optional(t.text),
+      source_path: optional(t.text),
+      content_type: optional(t.text),
+      content_hash: optional(t.name),
+      is_copy: optional(t.integer),
+      bytes: optional(t.number),
+      tags: t.array,
+      note: optional(t.text),
+      phase: t.text,
+      phase_done: optional(t.integer),
+      phase_total: optional(t.integer),
+      error: optional(t.text),
+      error_code: optional(t.text),
+      document_id: optional(t.number),
+      chunk_count: optional(t.integer),
+      details: t.object,
+      attempts: t.integer,
+      crashes: t.integer,
+      retries: t.integer,
+      run_after: t.number,
+      lease_owner: optional(t.name),
+      lease_until: optional(t.number),
+      created_at: t.time,
+      updated_at: t.time,
+    },
+    check: "(status = 'processing') = (lease_owner IS NOT NULL AND lease_until IS NOT NULL)",
+    indexes: {
+      kb_jobs_turn: { columns: 'status, crashes, key' },
+      kb_jobs_newest: { columns: 'status, key DESC' },
+      kb_jobs_content: { columns: 'content_hash', where: isWaiting },
+      kb_jobs_first: { columns: 'content_hash', where: `${isWaiting} AND is_copy IS NULL`, isUnique: true },
+    },
+  },
+  {
+    name: 'kb_passages',
+    columns: {
+      key: t.key,
+      id: unique(t.name),
+      parent: t.name,
+      position: check(t.integer, '? >= 0'),
+      title: t.text,
+      headings: t.list(),
+      body: t.text,
+      labels: t.list(),
+      metadata: t.object,
+    },
+    indexes: {
+      kb_passages_parent: { columns: 'parent, position' },
+    },
+  },
+  // Deleted documents that can be restored: what a job needs to recreate them. Originals keep their bytes.
+  {
+    name: 'kb_deleted',
+    columns: {
+      document: t.number,
+      title: t.text,
+      doc_type: t.name,
+      filename: t.text,
+      source_path: optional(t.name),
+      content_hash: t.hash,
+      content_type: t.text,
+      bytes: t.number,
+      tags: t.array,
+      note: optional(t.text),
+      created_at: t.time,
+      deleted_at: t.time,
+    },
+    primaryKey: ['document'],
+    indexes: {
+      kb_deleted_content: { columns: 'content_hash' },
+      kb_deleted_newest: { columns: 'deleted_at DESC, document DESC' },
+    },
+  },
+];
+
+export const webTables: Table[] = [
+  // Pages, sites and feeds that are kept up to date. Each run is a job of the kind `crawl`; `job` is the latest one.
+  {
+    name: 'web_sources',
+    columns: {
+      key: t.key,
+      url: t.name,
+      tags: t.array,
+      settings: t.object,
+      job: optional(t.number),
+      last_run: optional(t.object),
+      /** When the next refresh is due, by the database's clock. */
+      next_at: optional(t.number),
+      paused_at: optional(t.time),
+      created_at: t.time,
+    },
+    indexes: { web_sources_due: { columns: 'next_at', where: 'next_at IS NOT NULL AND paused_at IS NULL' } },
+  },
+  // The frontier of each source and the state of its pages. A run visits them in key order.
+  {
+    name: 'web_pages',
+    columns: {
+      key: t.key,
+      source: t.reference('web_sources'),
+      url: check(t.name, 'length(?) <= 1000'),
+      depth: t.integer,
+      state: check(t.name, "? IN ('new', 'stored', 'duplicate', 'alias', 'skipped', 'failed')"),
+      document: optional(t.number),
+      etag: optional(t.text),
+      last_modified: optional(t.text),
+      /** From the sitemap. */
+      listed_at: optional(t.text),
+      text_hash: optional(t.hash),
+      sketch: optional(t.text),
+      /** The page that this one redirects to. */
+      target: optional(t.name),
+      /** The run that last changed it. */
+      run: t.number,
+      failures: t.integer,
+      /** When the run retries it, by the database's clock. */
+      retry_at: optional(t.number),
+    },
+    indexes: {
+      web_pages_url: { columns: 'source, url', isUnique: true },
+      web_pages_order: { columns: 'source, key' },
+    },
+  },
+  // One process at a time fetches from a host.
+  {
+    name: 'web_hosts',
+    columns: {
+      host: t.name,
+      lease_owner: optional(t.name),
+      lease_until: optional(t.number),
+      next_at: t.number,
+      robots: optional(t.text),
+      robots_until: optional(t.number),
+    },
+    primaryKey: ['host'],
+    check: '(lease_owner IS NULL) = (lease_until IS NULL)',
+  },
+];
