@@ -21,7 +21,7 @@ onEachBackend(
   (backend) => {
     const folder = temporaryFolder();
     const file = join(folder, 'first.tar');
-    const placeOf = (storage: StorageLocation): BackupLocation => ({
+    const backupLocation = (storage: StorageLocation): BackupLocation => ({
       storage,
       originals: join(storage.backend === 'sqlite' ? dirname(storage.path) : folder, 'documents'),
     });
@@ -40,12 +40,12 @@ onEachBackend(
     let source: StorageLocation;
     let content: unknown;
     before(async () => {
-      source = await backend.place();
+      source = await backend.newLocation();
       content = await use(source, async (storage) => {
         await fillStorage(storage, 12);
         return contentOf(storage);
       });
-      await backUp(placeOf(source), file, quiet);
+      await backUp(backupLocation(source), file, quiet);
     });
     const refused = (work: Promise<unknown>, code: string) =>
       assert.rejects(work, (error: Error & { code?: string }) => {
@@ -54,8 +54,8 @@ onEachBackend(
       });
 
     test('a restored database answers like the original, and accepts writes', async () => {
-      const target = await backend.place();
-      const report = await restore(placeOf(target), file, quiet);
+      const target = await backend.newLocation();
+      const report = await restore(backupLocation(target), file, quiet);
       assert.equal(report.tables.find(({ name }) => name === 'notes')?.rows, 13);
       await use(target, async (storage) => {
         assert.deepEqual(await contentOf(storage), content);
@@ -67,14 +67,14 @@ onEachBackend(
     });
 
     test('a backup of a restored database holds the same rows', async () => {
-      const target = await backend.place();
-      await restore(placeOf(target), file, quiet);
-      const again = await backUp(placeOf(target), join(folder, 'again.tar'), quiet);
+      const target = await backend.newLocation();
+      await restore(backupLocation(target), file, quiet);
+      const again = await backUp(backupLocation(target), join(folder, 'again.tar'), quiet);
       assert.deepEqual(again.tables, (await verifyBackup(file)).tables);
     });
 
     test('contains every acknowledged write, and one consistent state of concurrent ones', async () => {
-      const busy = await backend.place();
+      const busy = await backend.newLocation();
       const storage = await openStorage(busy);
       opened.push(storage);
       await fillStorage(storage, 5);
@@ -89,12 +89,12 @@ onEachBackend(
       while (saved < 5) await new Promise(setImmediate);
       const acknowledged = saved;
       const during = join(folder, 'during.tar');
-      await backUp(placeOf(busy), during, quiet);
+      await backUp(backupLocation(busy), during, quiet);
       writing.abort();
       await writer;
       assert.ok(saved > acknowledged, 'the writer was not held up');
-      const target = await backend.place();
-      await restore(placeOf(target), during, quiet);
+      const target = await backend.newLocation();
+      await restore(backupLocation(target), during, quiet);
       await use(target, async (restored) => {
         const { total } = await restored.notes.list({ tags: ['m'], limit: 1, offset: 0 });
         assert.ok(total >= acknowledged && total <= saved, `${acknowledged} <= ${total} <= ${saved}`);
@@ -103,25 +103,25 @@ onEachBackend(
     });
 
     test('content is replaced only with --force, and then whole', async () => {
-      const target = await backend.place();
+      const target = await backend.newLocation();
       await use(target, (storage) => fillStorage(storage, 2));
-      await refused(restore(placeOf(target), file, quiet), 'storage_not_empty');
+      await refused(restore(backupLocation(target), file, quiet), 'storage_not_empty');
       await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 2));
-      await restore(placeOf(target), file, { ...quiet, force: true });
+      await restore(backupLocation(target), file, { ...quiet, force: true });
       await use(target, async (storage) => assert.deepEqual(await contentOf(storage), content));
     });
 
     test('a database that was only opened counts as empty', async () => {
-      const target = await backend.place();
+      const target = await backend.newLocation();
       await use(target, async () => {});
-      await restore(placeOf(target), file, quiet);
+      await restore(backupLocation(target), file, quiet);
       await use(target, async (storage) => assert.deepEqual(await contentOf(storage), content));
     });
 
     test('rejects any flipped bit, missing or extra byte before touching anything', async () => {
       const bytes = readFileSync(file);
       const broken = join(folder, 'broken.tar');
-      const target = await backend.place();
+      const target = await backend.newLocation();
       const positions = [0, 124, 148, 300, 511, 512, 1024, bytes.length - 1100, bytes.length - 1537, bytes.length - 1];
       const spread = size({ quick: 20, full: 60 });
       for (let count = 0; count < spread; count += 1) positions.push(Math.floor((bytes.length * count) / spread));
@@ -133,51 +133,51 @@ onEachBackend(
       }
       for (const length of [0, 1, 511, 512, 5000, bytes.length - 1024, bytes.length - 1]) {
         writeFileSync(broken, bytes.subarray(0, length));
-        await refused(restore(placeOf(target), broken, { ...quiet, force: true }), 'invalid_backup');
+        await refused(restore(backupLocation(target), broken, { ...quiet, force: true }), 'invalid_backup');
       }
       writeFileSync(broken, Buffer.concat([bytes, Buffer.alloc(1)]));
-      await refused(restore(placeOf(target), broken, { ...quiet, force: true }), 'invalid_backup');
+      await refused(restore(backupLocation(target), broken, { ...quiet, force: true }), 'invalid_backup');
       if (target.backend === 'sqlite') assert.equal(existsSync(target.path), false);
     });
 
     test('rejects a backup whose rows differ from its manifest, even with a valid checksum', async () => {
-      const target = await backend.place();
+      const target = await backend.newLocation();
       await use(target, (storage) => fillStorage(storage, 1));
       const forged = join(folder, 'forged.tar');
       await rewriteBackup(file, forged, (manifest) => ({
         ...manifest,
         tables: manifest.tables.map((table) => (table.name === 'notes' ? { ...table, rows: 11 } : table)),
       }));
-      await refused(restore(placeOf(target), forged, { ...quiet, force: true }), 'invalid_backup');
+      await refused(restore(backupLocation(target), forged, { ...quiet, force: true }), 'invalid_backup');
       await use(target, async (storage) => assert.equal((await storage.notes.list({ limit: 1, offset: 0 })).total, 1));
     });
 
     test('rejects a backup with a newer schema or format', async () => {
-      const target = await backend.place();
+      const target = await backend.newLocation();
       const newer = join(folder, 'newer.tar');
       await rewriteBackup(file, newer, (manifest) => ({ ...manifest, schema: 9999 }));
-      await refused(restore(placeOf(target), newer, quiet), 'storage_newer');
+      await refused(restore(backupLocation(target), newer, quiet), 'storage_newer');
       await rewriteBackup(file, newer, (manifest) => ({ ...manifest, format: 3 as 2 }));
-      await refused(restore(placeOf(target), newer, quiet), 'storage_newer');
+      await refused(restore(backupLocation(target), newer, quiet), 'storage_newer');
     });
 
     test('rejects a backup from before the first release, and changes nothing', async () => {
-      const target = await backend.place();
+      const target = await backend.newLocation();
       const older = join(folder, 'older.tar');
       await rewriteBackup(file, older, (manifest) => ({ ...manifest, schema: 4 }));
-      await assert.rejects(restore(placeOf(target), older, quiet), /carrel export.*carrel import/);
+      await assert.rejects(restore(backupLocation(target), older, quiet), /carrel export.*carrel import/);
       await rewriteBackup(file, older, (manifest) => ({ ...manifest, format: 1 as 2, schema: 4 }));
-      await refused(restore(placeOf(target), older, { ...quiet, force: true }), 'storage_older');
+      await refused(restore(backupLocation(target), older, { ...quiet, force: true }), 'storage_older');
       if (target.backend === 'sqlite') assert.equal(existsSync(target.path), false);
     });
 
     test('only rows of known tables and columns are restored', async () => {
-      const target = await backend.place();
+      const target = await backend.newLocation();
       await use(target, (storage) => fillStorage(storage, 1));
       const forged = join(folder, 'shape.tar');
       const forge = async (change: (tables: Manifest['tables']) => Manifest['tables'], more: ArchiveMember[] = []) => {
         await rewriteBackup(file, forged, (manifest) => ({ ...manifest, tables: change(manifest.tables) }), more);
-        await refused(restore(placeOf(target), forged, { ...quiet, force: true }), 'invalid_backup');
+        await refused(restore(backupLocation(target), forged, { ...quiet, force: true }), 'invalid_backup');
       };
       const row = Buffer.from(
         '["trigger","t","notes",0,"CREATE TRIGGER t AFTER INSERT ON notes BEGIN SELECT 1; END"]\n',
@@ -192,35 +192,39 @@ onEachBackend(
     });
 
     test('never overwrites the database or a non-file, even with --force', async () => {
-      const place = placeOf(source);
-      const own = place.storage.backend === 'sqlite' ? [place.storage.path, `${place.storage.path}-wal`] : [];
+      const location = backupLocation(source);
+      const own = location.storage.backend === 'sqlite' ? [location.storage.path, `${location.storage.path}-wal`] : [];
       if (own[0] !== undefined) symlinkSync(own[0], join(folder, 'alias'));
-      const others = [...own, ...(own.length > 0 ? [join(folder, 'alias'), join(place.originals, 'x')] : []), folder];
-      for (const other of others) await refused(backUp(place, other, { ...quiet, force: true }), 'invalid_usage');
-      if (place.storage.backend === 'sqlite') {
-        const { path } = place.storage;
+      const others = [
+        ...own,
+        ...(own.length > 0 ? [join(folder, 'alias'), join(location.originals, 'x')] : []),
+        folder,
+      ];
+      for (const other of others) await refused(backUp(location, other, { ...quiet, force: true }), 'invalid_usage');
+      if (location.storage.backend === 'sqlite') {
+        const { path } = location.storage;
         symlinkSync(dirname(path), join(folder, 'folder'));
         const linked = join(folder, 'folder', basename(path));
-        const byLink = { ...place, storage: { ...place.storage, path: linked } };
+        const byLink = { ...location, storage: { ...location.storage, path: linked } };
         for (const [by, wal] of [
           [byLink, linked],
           [byLink, path],
-          [place, linked],
+          [location, linked],
         ] as const) {
           for (const suffix of ['-wal', '-journal']) {
             await refused(backUp(by, wal + suffix, { ...quiet, force: true }), 'invalid_usage');
           }
         }
       }
-      await backUp(place, file, { ...quiet, force: true });
+      await backUp(location, file, { ...quiet, force: true });
       // Starts with the database's name, like people's copies of it.
-      if (own[0] !== undefined) await backUp(place, `${own[0]}-monday`, quiet);
+      if (own[0] !== undefined) await backUp(location, `${own[0]}-monday`, quiet);
     });
 
     test("the file is its owner's alone, is not overwritten, and nothing is left beside it", async () => {
       assert.equal(statSync(file).mode & 0o777, 0o600);
-      await refused(backUp(placeOf(source), file, quiet), 'invalid_usage');
-      await backUp(placeOf(source), file, { ...quiet, force: true });
+      await refused(backUp(backupLocation(source), file, quiet), 'invalid_usage');
+      await backUp(backupLocation(source), file, { ...quiet, force: true });
       await verifyBackup(file);
       assert.deepEqual(
         readdirSync(folder).filter((name) => name.includes('.tmp')),

@@ -28,8 +28,8 @@ function defaultsOf<Values>(fields: Readonly<Record<string, { default: unknown }
 }
 
 /** One process: an engine, a crawler and its sources. */
-async function startProcess(place: StorageLocation, timeoutMs = 15_000, limits: object = {}) {
-  const storage = await openStorage(place, {});
+async function startProcess(location: StorageLocation, timeoutMs = 15_000, limits: object = {}) {
+  const storage = await openStorage(location, {});
   const extractor = createExtractor({ cpuMsMax: 5_000, memoryMb: 256, workersMax: 2 });
   const engine = createEngine(defaultsOf(engineSlice.fields, {}), {
     ...{ storage, extractor, embeddings: undefined, log: silentLogger },
@@ -84,7 +84,7 @@ onEachBackend('crawling', (backend) => {
 
   it('finds every page once, in every trap, as a good citizen', async (t) => {
     const site = await startTrapSite(t, { pages, links });
-    const program = await startProcess(await backend.place(), 3_000);
+    const program = await startProcess(await backend.newLocation(), 3_000);
     const { source, status, summary } = await program.add({
       url: `${site.origin}/docs`,
       site: true,
@@ -170,7 +170,7 @@ onEachBackend('crawling', (backend) => {
 
   it('reads feeds of three kinds, and sitemaps by the date of each page', async (t) => {
     const site = await startTrapSite(t, { pages: 10 });
-    const program = await startProcess(await backend.place());
+    const program = await startProcess(await backend.newLocation());
     for (const feed of ['feed.rss', 'feed.atom', 'feed.json']) {
       const { summary } = await program.add({ url: `${site.origin}/${feed}`, feed: true });
       assert.deepEqual([Number(summary['new']) + Number(summary['changed']) + Number(summary['unchanged'])], [2], feed);
@@ -199,8 +199,8 @@ onEachBackend('crawling', (backend) => {
 
   it('continues after a killed process, and fetches from a host in one process at a time', async (t) => {
     const site = await startTrapSite(t, { pages });
-    const place = await backend.place();
-    const [first, second] = [await startProcess(place), await startProcess(place)];
+    const location = await backend.newLocation();
+    const [first, second] = [await startProcess(location), await startProcess(location)];
     const halfway = site.after(pages / 2);
     const sources = await Promise.all([
       first.sources.add({ url: `${site.origin}/docs/p/1.html`, tags, site: true, depth: 20 }),
@@ -225,9 +225,9 @@ onEachBackend('crawling', (backend) => {
 
 test("a run stops at the source's byte or CPU limit, and says so", async (t) => {
   const site = await startTrapSite(t, { pages: 6 });
-  const place = { backend: 'sqlite', path: join(makeFolder(t), 'carrel.db') } as const;
+  const location = { backend: 'sqlite', path: join(makeFolder(t), 'carrel.db') } as const;
   for (const [limit, limits] of Object.entries({ bytes: { sourceBytesMax: 1 }, cpu: { sourceCpuMinutes: 0 } })) {
-    const program = await startProcess(place, undefined, limits);
+    const program = await startProcess(location, undefined, limits);
     const url = `${site.origin}/docs/p/1.html`;
     const { status, summary } = await program.add({ url, site: true, depth: 20, tags: [`collection:${limit}`] });
     assert.deepEqual([status, summary['limits']], ['done', [limit]]);

@@ -97,9 +97,9 @@ onEachBackend('context entries', (backend) => {
       entry('talk', 'And then?'),
     );
     const ids = [asked, elsewhere, answered, long, behind];
-    const told = [{ id: answered, text: 'Did you go?' }];
-    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), told);
-    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, amongThreads: ['talk'] }), told);
+    const previous = [{ id: answered, text: 'Did you go?' }];
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), previous);
+    assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, amongThreads: ['talk'] }), previous);
     assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400, amongThreads: ['other talk'] }), []);
     await entries.remove({ ids: [asked], dryRun: false });
     assert.deepEqual(await entries.textsBefore({ ids, charsMax: 400 }), []);

@@ -39,15 +39,15 @@ const step = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('update' as const),
-      place: fc.nat(),
+      index: fc.nat(),
       text: fc.option(fc.nat(5), { nil: undefined }),
       metadata: fc.option(metadata, { nil: undefined }),
       tags: fc.option(fc.subarray(['x', 'y', 'z']), { nil: undefined }),
       images: fc.option(fc.subarray([1, 2]), { nil: undefined }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), place: fc.nat() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const), place: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('remove' as const), index: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('restore' as const), index: fc.nat() }) },
 );
 
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
@@ -98,7 +98,7 @@ onEachBackend('the past of entries', (backend) => {
       return next.set(id, { id, ...entry, tags: [given.tag], images: [] });
     }
     const pool = [...(given.kind === 'restore' ? removed : state).keys()];
-    const id = pool[given.place % Math.max(1, pool.length)];
+    const id = pool[given.index % Math.max(1, pool.length)];
     const entry = id === undefined ? undefined : (removed.get(id) ?? state.get(id));
     if (id === undefined || entry === undefined) return state;
     if (given.kind === 'remove') {

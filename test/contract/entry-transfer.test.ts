@@ -79,7 +79,7 @@ onEachBackend('import and export of entries', (backend) => {
         mimeType: 'image/jpeg',
         metadata: { page: 1, alt: '猫' },
       },
-      { data: new Uint8Array(70_000).map((_, place) => place % 251), mimeType: 'image/tiff', metadata: undefined },
+      { data: new Uint8Array(70_000).map((_, index) => index % 251), mimeType: 'image/tiff', metadata: undefined },
     ];
     const { entries: first } = await backend.open();
     await first.store({
@@ -331,12 +331,12 @@ describe('carrel export and carrel import (contract §9)', () => {
     const exports = join(folder, 'exports');
     mkdirSync(exports);
     const watcher = watch(exports);
-    const begun = once(watcher, 'change');
+    const firstChange = once(watcher, 'change');
     const program = spawn(process.execPath, [carrelProgram, 'export', join(exports, 'out')], {
       env: cleanEnv(join(folder, 'a')),
     });
     await once(program, 'exit');
-    const [, name] = await begun;
+    const [, name] = await firstChange;
     watcher.close();
     assert.match(String(name), /^out\.\d+\.tmp$/);
     assert.deepEqual(readdirSync(exports), ['out']);

@@ -112,19 +112,19 @@ function checkModes(backend: Backend, scale: Scale): void {
     assert.ok(found > scale.queries, 'the generated queries find too little to prove anything');
   }
 
-  const each = (meaning: (found: readonly string[], sought: readonly string[]) => boolean) =>
-    words.map((sought): Asked => ({ query: sought.join(' '), matches: (found) => meaning(found, sought) }));
+  const each = (meaning: (found: readonly string[], wanted: readonly string[]) => boolean) =>
+    words.map((wanted): Asked => ({ query: wanted.join(' '), matches: (found) => meaning(found, wanted) }));
 
   test('match finds entries with every word', () =>
     checkAll(
       'match',
-      each((found, sought) => sought.every((one) => found.includes(one))),
+      each((found, wanted) => wanted.every((one) => found.includes(one))),
     ));
 
   test('prefix finds entries with a word for every prefix', () =>
     checkAll(
       'prefix',
-      each((found, sought) => sought.every((one) => found.some((other) => other.startsWith(one)))),
+      each((found, wanted) => wanted.every((one) => found.some((other) => other.startsWith(one)))),
     ));
 
   test('phrase finds the words side by side', () => checkAll('phrase', each(isSideBySide)));

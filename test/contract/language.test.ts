@@ -10,8 +10,12 @@ import { passageWriter } from '../support/passages.ts';
 onEachBackend('the language of words', (backend) => {
   after(() => useLanguage('english'));
 
-  async function withStorage<T>(place: StorageLocation, language: Language | undefined, use: (storage: Storage) => T) {
-    const storage = await openStorage({ ...place, language });
+  async function withStorage<T>(
+    location: StorageLocation,
+    language: Language | undefined,
+    use: (storage: Storage) => T,
+  ) {
+    const storage = await openStorage({ ...location, language });
     try {
       return await use(storage);
     } finally {
@@ -20,7 +24,7 @@ onEachBackend('the language of words', (backend) => {
   }
 
   test('a new language retokenizes all texts, and the database keeps it (contract §5, FTS_LANGUAGE)', async () => {
-    const place = await backend.place();
+    const location = await backend.newLocation();
     const find = async ({ notes, entries, passages }: Storage, word: string): Promise<number[]> => {
       const query = plainQuery(word);
       const page = { limit: 10, offset: 0 };
@@ -30,7 +34,7 @@ onEachBackend('the language of words', (backend) => {
         (await passages.search({ query, ...page })).total,
       ];
     };
-    await withStorage(place, undefined, async (storage) => {
+    await withStorage(location, undefined, async (storage) => {
       const text = 'Die Häuser stehen am See';
       await storage.notes.save({ title: 'Wohnen', content: text, tags: ['Städte'], sourceUrls: [] });
       const entry = { threadId: 't', source: 'user' as const, metadata: undefined, tags: [], images: [] };
@@ -39,15 +43,15 @@ onEachBackend('the language of words', (backend) => {
       await passageWriter(storage).replace([{ parent: 'd', passages: [passage] }]);
       assert.deepEqual(await find(storage, 'Haus'), [0, 0, 0]);
     });
-    await withStorage(place, 'german', async (storage) => {
+    await withStorage(location, 'german', async (storage) => {
       assert.deepEqual(await find(storage, 'Haus'), [1, 1, 1]);
       assert.equal((await storage.notes.list({ query: 'Stadt', tags: [], limit: 10, offset: 0 })).total, 1);
       assert.deepEqual(await storage.check(), []);
     });
-    await withStorage(place, undefined, async (storage) => {
+    await withStorage(location, undefined, async (storage) => {
       assert.deepEqual(await find(storage, 'Hauses'), [1, 1, 1]);
     });
-    await withStorage(place, 'english', async (storage) => {
+    await withStorage(location, 'english', async (storage) => {
       assert.deepEqual(await find(storage, 'Haus'), [0, 0, 0]);
       assert.deepEqual(await find(storage, 'hauser'), [1, 1, 1]);
     });

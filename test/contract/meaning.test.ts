@@ -60,8 +60,8 @@ onEachBackend('meaning over passages', (backend) => {
     const stored = await storage.passages.get(idSetOf(await storage.vectors.kb.matching({})).list() ?? []);
     const numbers = passages.idsOf(stored).map((id) => Number(id.slice(1)));
     assert.equal(new Set(numbers).size, count);
-    stored.forEach(({ key }, place) => {
-      keys[numbers[place] ?? 0] = key;
+    stored.forEach(({ key }, index) => {
+      keys[numbers[index] ?? 0] = key;
     });
     await indexed(storage);
   });
@@ -73,7 +73,7 @@ onEachBackend('meaning over passages', (backend) => {
   const recall = async (passes: (number: number) => boolean, more: Parameters<typeof search>[1]): Promise<number> => {
     let found = 0;
     for (const number of asked.keys()) {
-      const wanted = new Set(nearest(number, passes).map((place) => keys[place]));
+      const wanted = new Set(nearest(number, passes).map((index) => keys[index]));
       found += (await search(number, more)).filter(({ id }) => wanted.has(id)).length;
     }
     return found / (queries * 10);
@@ -102,7 +102,7 @@ onEachBackend('meaning over passages', (backend) => {
         },
       }),
     ],
-    ['a list of two thirds', (n) => n % 3 !== 0, () => ({ allowed: keys.filter((_, place) => place % 3 !== 0) })],
+    ['a list of two thirds', (n) => n % 3 !== 0, () => ({ allowed: keys.filter((_, index) => index % 3 !== 0) })],
     ['a list of few', (n) => n < 30, () => ({ allowed: keys.slice(0, 30) })],
   ];
   for (const [name, passes, more] of kinds) {
@@ -120,7 +120,7 @@ onEachBackend('meaning over passages', (backend) => {
     assert.equal((await search(1, { filter: { labels: [['tag:absent']] } })).length, 0);
     const many = await search(1, {}, 500);
     assert.equal(new Set(many.map(({ id }) => id)).size, 500);
-    for (const [place, { cosine }] of many.entries()) assert.ok(cosine <= (many[place - 1]?.cosine ?? 2));
+    for (const [index, { cosine }] of many.entries()) assert.ok(cosine <= (many[index - 1]?.cosine ?? 2));
   });
 
   test('a write is found by the next search of another process', async () => {
@@ -151,8 +151,8 @@ onEachBackend('meaning over passages', (backend) => {
 const blank = { title: '', headings: [], body: 'x' };
 
 function passagesFrom(first: number) {
-  return vectors.slice(first, first + batch).map((vector, place) => {
-    const number = first + place;
+  return vectors.slice(first, first + batch).map((vector, index) => {
+    const number = first + index;
     const labels = [
       number % 2 === 0 ? 'even' : 'odd',
       ...(number % 4 !== 0 ? ['most'] : []),

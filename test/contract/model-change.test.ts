@@ -40,8 +40,8 @@ function gatedProvider(name: string, dimensions: number, isOpen: boolean): Gate 
 function letters(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   for (const character of text) {
-    const place = character.charCodeAt(0) % dimensions;
-    vector[place] = (vector[place] ?? 0) + 1;
+    const index = character.charCodeAt(0) % dimensions;
+    vector[index] = (vector[index] ?? 0) + 1;
   }
   return normalised(vector);
 }

@@ -27,7 +27,7 @@ onBothBackends('a backup of one database, restored into the other', (sqlite, pos
   };
   /** Every database has a separate data folder. */
   const placeIn = async (backend: Backend): Promise<BackupLocation> => {
-    const storage = await backend.place();
+    const storage = await backend.newLocation();
     count += 1;
     const data = join(folder, `data-${count}`);
     mkdirSync(data);

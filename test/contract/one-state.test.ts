@@ -18,8 +18,8 @@ onEachBackend(
   'a read',
   (backend) => {
     test('sees one state in all its statements, despite concurrent writes', async (t) => {
-      const place = await backend.place();
-      const { entries, close } = await openStorage(place);
+      const location = await backend.newLocation();
+      const { entries, close } = await openStorage(location);
       t.after(close);
       const common = { threadId: 'thread', source: 'user', tags: [], images: [] } as const;
       const texts = ['long '.repeat(100), 'short'];
@@ -28,7 +28,7 @@ onEachBackend(
       });
       const ids = stored.map(({ id }) => id);
       const left = [...ids];
-      const loaded = await readOn(t, place)(
+      const loaded = await readOn(t, location)(
         (on, request: Parameters<typeof loadEntries>[1]) =>
           loadEntries(
             {
@@ -55,14 +55,14 @@ onEachBackend(
 );
 
 /** Performs the test's own operations, which a thread would not know, on a second connection. */
-function readOn(t: TestContext, place: StorageLocation): Read {
-  if (place.backend === 'sqlite') {
-    const database = openDatabase({ path: place.path, role: 'reader', busyTimeoutMs: 5000 });
+function readOn(t: TestContext, location: StorageLocation): Read {
+  if (location.backend === 'sqlite') {
+    const database = openDatabase({ path: location.path, role: 'reader', busyTimeoutMs: 5000 });
     t.after(() => database.close());
     const { read } = createLocalTransactions(database, createSqliteDialect(database, { documentsDir: '' }));
     return (operation, request) => read(operation, request, new Date().toISOString());
   }
-  const connections = createConnections(place);
+  const connections = createConnections(location);
   t.after(() => connections.close());
   const dialect = createPostgresDialect(createTokenizer(), undefined);
   return (operation, request) =>

@@ -115,9 +115,9 @@ onEachBackend('reads and writes within tags and threads', (backend) => {
     const [own, other] = await entries.store({ entries: [entry('a'), entry('b')] });
     const ids = [own?.id ?? 0, other?.id ?? 0];
     const scope = { amongThreads: ['a'] };
-    const told = await entries.get({ ids, images: false, ...scope });
+    const found = await entries.get({ ids, images: false, ...scope });
     assert.deepEqual(
-      told.map(({ threadId }) => threadId),
+      found.map(({ threadId }) => threadId),
       ['a'],
     );
     const loaded = await entries.load({ ids, images: false, order: 'given', bytesMax: 1_000_000, ...scope });

@@ -21,12 +21,12 @@ const minuteMs = 60_000;
 describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   let server: PostgresServer;
   const cleanUps: (() => Promise<void>)[] = [];
-  const opened = async (place: StorageLocation): Promise<Storage> => {
-    const storage = await openStorage(place);
+  const opened = async (location: StorageLocation): Promise<Storage> => {
+    const storage = await openStorage(location);
     cleanUps.push(() => storage.close());
     return storage;
   };
-  const newPlace = async (): Promise<StorageLocation & { url: string }> => {
+  const newLocation = async (): Promise<StorageLocation & { url: string }> => {
     const { url, drop } = await createTestDatabase(server);
     cleanUps.push(drop);
     return { backend: 'postgres', url };
@@ -46,9 +46,9 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     let two: SharedStore;
     let url: string;
     before(async () => {
-      const place = await newPlace();
-      url = place.url;
-      const [first, second] = [(await opened(place)).shared, (await opened(place)).shared];
+      const location = await newLocation();
+      url = location.url;
+      const [first, second] = [(await opened(location)).shared, (await opened(location)).shared];
       assert.ok(first && second);
       [one, two] = [first, second];
     });
@@ -147,10 +147,10 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     });
 
     test('notifies other processes, also after a lost connection', async () => {
-      const told: Notice[] = [];
-      const stop = two.onNotice((notice) => void told.push(notice));
+      const notices: Notice[] = [];
+      const stop = two.onNotice((notice) => void notices.push(notice));
       const tellUntilHeard = async (id: string): Promise<void> => {
-        while (!told.some((notice) => 'id' in notice && notice.id === id)) {
+        while (!notices.some((notice) => 'id' in notice && notice.id === id)) {
           one.tell({ about: 'task', id });
           two.tell({ about: 'task', id: 'own' });
           await pause(20);
@@ -168,15 +168,15 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       assert.equal(killed, 1);
       await tellUntilHeard('second');
       stop();
-      assert.ok(!told.some((notice) => 'id' in notice && notice.id === 'own'));
+      assert.ok(!notices.some((notice) => 'id' in notice && notice.id === 'own'));
     });
   });
 
   for (const heard of [true, false]) {
     const how = heard ? '' : ', and by looking where no notices come (PgBouncer in transaction mode)';
     test(`another process can show, answer and cancel a task${how}`, async () => {
-      const place = await newPlace();
-      const stores = [(await opened(place)).shared, (await opened(place)).shared].map((shared) => {
+      const location = await newLocation();
+      const stores = [(await opened(location)).shared, (await opened(location)).shared].map((shared) => {
         assert.ok(shared);
         return heard ? shared : { ...shared, onNotice: () => () => {} };
       });
@@ -209,8 +209,8 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   }
 
   test('the end of a task reaches other processes once the database accepts it', async () => {
-    const place = await newPlace();
-    const [shared, elsewhere] = [(await opened(place)).shared, (await opened(place)).shared];
+    const location = await newLocation();
+    const [shared, elsewhere] = [(await opened(location)).shared, (await opened(location)).shared];
     assert.ok(shared);
     let isAway = false;
     const add: SharedStore['add'] = async (...given) => {
@@ -230,8 +230,8 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   });
 
   test('a stopping process leaves its tasks interrupted, not running', async () => {
-    const place = await newPlace();
-    const stores = [(await opened(place)).shared, (await opened(place)).shared];
+    const location = await newLocation();
+    const stores = [(await opened(location)).shared, (await opened(location)).shared];
     const [own, other] = stores.map((shared) => createTasks({ folder: '', shared, log: silentLogger }));
     const task = await own?.start({ owner: 'me', tool: 'dig', cancel() {} });
     await own?.close();
@@ -241,7 +241,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   });
 
   test('processes summarize different texts; one takes over what another gives up', async () => {
-    const place = await newPlace();
+    const location = await newLocation();
     const given = new Map<string, number>();
     let isDown = true;
     const provider: SummaryProvider = {
@@ -257,7 +257,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
       },
     };
     const local = extractiveSummaries({ summaryMaxTokens: 2000 });
-    const storages = [await opened(place), await opened(place)];
+    const storages = [await opened(location), await opened(location)];
     const [first] = storages;
     assert.ok(first);
     const texts = Array.from({ length: 30 }, (_, n) => `Text ${n}`);
@@ -283,8 +283,8 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   });
 
   test('a long-running process finds new writes and indexes like a fresh one', async () => {
-    const place = await newPlace();
-    const [one, two] = [await opened(place), await opened(place)];
+    const location = await newLocation();
+    const [one, two] = [await opened(location), await opened(location)];
     const store = (...texts: string[]) =>
       two.entries.store({
         entries: texts.map((text) => ({
@@ -303,7 +303,7 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
     await store('another walnut of four words', 'a pear');
     const again = await search(one, 'status', 'new');
     assert.equal(again.total, 2);
-    assert.deepEqual(again, await search(await opened(place), 'status', 'new'));
+    assert.deepEqual(again, await search(await opened(location), 'status', 'new'));
     for (const _ of [1, 2, 3]) assert.match((await search(one, 'owner', 'me')).plan ?? '', /owner: not indexed/);
     await two.entries.indexFields({ fields: ['owner'], mode: 'auto' });
     const indexed = await search(one, 'owner', 'me');
@@ -313,8 +313,8 @@ describe('processes on one PostgreSQL', { skip: obstacle ?? false }, () => {
   });
 
   test("one process at a time holds a lease; a dead holder's lease is taken over", async () => {
-    const place = await newPlace();
-    const both = [(await opened(place)).shared, (await opened(place)).shared];
+    const location = await newLocation();
+    const both = [(await opened(location)).shared, (await opened(location)).shared];
     const [left] = both;
     const thing = { kind: 'lease', id: 'index' };
     await left?.add({ ...thing, part: 0 }, Buffer.from('a dead one'), 1);

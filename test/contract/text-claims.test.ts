@@ -22,7 +22,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     await context.drop(model);
     const known = await storage.entries.list({ filter: {}, limit: 100, offset: 0, images: false, explain: false });
     await storage.entries.remove({ ids: known.entries.map(({ id }) => id), dryRun: false });
-    const stored = await storage.entries.store({ entries: Array.from({ length: 10 }, (_, place) => entry(place)) });
+    const stored = await storage.entries.store({ entries: Array.from({ length: 10 }, (_, index) => entry(index)) });
     texts = stored.map(({ id }) => id).reverse();
     await context.choose({ model });
   });
@@ -58,7 +58,7 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
     };
     // A claim that meets another's transaction may return nothing and is repeated, as processes do.
     while (holders.size < 10) {
-      await Promise.all(Array.from({ length: 20 }, (_, place) => ask(`claimant ${place}`)));
+      await Promise.all(Array.from({ length: 20 }, (_, index) => ask(`claimant ${index}`)));
     }
   });
 
@@ -107,9 +107,9 @@ onEachBackend('claims on texts that wait for vectors', (backend) => {
   });
 });
 
-function entry(place: number): NewEntry {
+function entry(index: number): NewEntry {
   return {
-    ...{ threadId: 'claims', source: 'user', text: `text ${place}`, metadata: undefined, tags: [] },
+    ...{ threadId: 'claims', source: 'user', text: `text ${index}`, metadata: undefined, tags: [] },
     ...{ images: [], summary: undefined },
   };
 }

@@ -64,9 +64,9 @@ onEachBackend('vectors', (backend) => {
     const rest = await context.after({ model: 'a', after: block.keys[2] ?? 0, limit: 3 });
     assert.deepEqual([...rest.keys], [state.lastKey]);
     const [key = 0, owner] = [block.keys[1], block.owners[1]];
-    for (const [place, component] of two.entries()) {
+    for (const [index, component] of two.entries()) {
       const query = new Float32Array(4);
-      query[place] = 1;
+      query[index] = 1;
       const scores = await context.score({ query, keys: [key, 999_999] });
       assert.deepEqual(scores, [{ key, owner, start: 2, end: 5, score: component }]);
     }
@@ -182,8 +182,8 @@ onEachBackend('vectors', (backend) => {
     await kb.choose({ model: 'second' });
     const vectors = { model: 'first', windows: [window(one)] };
     const many = (parent: string) =>
-      Array.from({ length: 150 }, (_, place) =>
-        passage(`${parent}-${place}`, place % 2 === 0 ? { vectors } : undefined),
+      Array.from({ length: 150 }, (_, index) =>
+        passage(`${parent}-${index}`, index % 2 === 0 ? { vectors } : undefined),
       );
     await passages.replace(['large', 'larger'].map((parent) => ({ parent, passages: many(parent) })));
     assert.deepEqual(
@@ -207,9 +207,9 @@ onEachBackend('vectors', (backend) => {
   test('packed vectors load like single ones, also after removals and additions', async () => {
     const { kb } = storage.vectors;
     const write = (parent: string, count: number) => {
-      const fresh = Array.from({ length: count }, (_, place) => {
-        const vector = Float32Array.from([place, 1, -place / 3, parent.length]);
-        return passage(`${parent}-${place}`, { vectors: { model: 'packed', windows: [window(vector)] } });
+      const fresh = Array.from({ length: count }, (_, index) => {
+        const vector = Float32Array.from([index, 1, -index / 3, parent.length]);
+        return passage(`${parent}-${index}`, { vectors: { model: 'packed', windows: [window(vector)] } });
       });
       return passages.replace([{ parent, passages: fresh }]);
     };
@@ -236,10 +236,10 @@ async function loadAll<Filter>(vectors: VectorStore<Filter>): Promise<string[]> 
   for (let after = 0; ; ) {
     const { keys, owners, dimensions, codes, scales } = await vectors.after({ model: 'packed', after, limit: 400 });
     if (keys.length === 0) return found;
-    keys.forEach((key, place) => {
+    keys.forEach((key, index) => {
       after = key;
-      const own = codes.slice(place * dimensions, (place + 1) * dimensions);
-      found.push(`${key} of ${owners[place]}: ${own.join(' ')} by ${scales[place]}`);
+      const own = codes.slice(index * dimensions, (index + 1) * dimensions);
+      found.push(`${key} of ${owners[index]}: ${own.join(' ')} by ${scales[index]}`);
     });
   }
 }

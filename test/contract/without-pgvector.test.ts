@@ -56,7 +56,7 @@ describe('PostgreSQL without pgvector (issue: search core, meaning)', { skip: se
     processes.push(here, there);
     const batch = 1_000;
     for (let first = 0; first < count; first += batch) {
-      const passages = Array.from({ length: batch }, (_, place) => passageOf(first + place));
+      const passages = Array.from({ length: batch }, (_, index) => passageOf(first + index));
       await here.passages.replace([{ parent: `document ${first}`, passages }]);
     }
   });

@@ -51,8 +51,8 @@ for (const file of refusedFiles()) {
 }
 
 test('detects the type by content, despite a wrong name and type', async () => {
-  const told = 'pdf docx pptx xlsx doc xls odt ods odp epub rtf html email notebook zip'.split(' ');
-  for (const file of files.filter(({ folder }) => told.includes(folder))) {
+  const formats = 'pdf docx pptx xlsx doc xls odt ods odp epub rtf html email notebook zip'.split(' ');
+  for (const file of files.filter(({ folder }) => formats.includes(folder))) {
     const { kind } = await read({ ...file, name: 'file.bin' }, { contentType: 'application/octet-stream' });
     assert.equal(kind, file.folder, file.name);
     assert.equal((await read(file, { contentType: 'text/plain' })).kind, file.folder, file.name);
@@ -77,9 +77,9 @@ test('keeps lines of code and text, also inside an archive', async () => {
   const line = original.split('\n').findIndex((text) => text.includes('def light')) + 1;
   for (const name of ['lamp.py', 'info-zip.zip', 'python-zip64.zip']) {
     const document = await read(fileNamed(name));
-    const place = createPositions(document).at(document.text.indexOf('def light'));
-    assert.equal(place.line, line, name);
-    if (name.endsWith('.zip')) assert.equal(place.member, 'handbook/plans/lamp.py');
+    const position = createPositions(document).at(document.text.indexOf('def light'));
+    assert.equal(position.line, line, name);
+    if (name.endsWith('.zip')) assert.equal(position.member, 'handbook/plans/lamp.py');
     const chunk = chunkDocument(document, { unitsMax: 260 }).find(({ text }) => text.includes('def light'));
     assert.deepEqual(chunk?.titlePath.slice(-2), ['Lamp', 'light'], name);
   }

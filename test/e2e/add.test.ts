@@ -9,7 +9,7 @@ import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/chi
 const env = { EMBEDDING_PROVIDER: 'none' };
 
 test('contract §9: carrel add ingests files and folders, and reports each outcome', async (t) => {
-  const { folder, dataDir, run } = place(t);
+  const { folder, dataDir, run } = setUp(t);
   write(folder, {
     'a.md': '# Harbours\n\nA lighthouse.',
     'deep/b.txt': 'A ship.',
@@ -40,9 +40,9 @@ test('contract §9: carrel add ingests files and folders, and reports each outco
     excluded: 1,
     ignored: 0,
   });
-  const told = lines.filter(({ event }) => ['added', 'duplicate', 'failed'].includes(String(event)));
-  assert.deepEqual(told.map(({ event }) => event).sort(), ['added', 'added', 'duplicate', 'failed']);
-  const failed = told.find(({ event }) => event === 'failed');
+  const outcomes = lines.filter(({ event }) => ['added', 'duplicate', 'failed'].includes(String(event)));
+  assert.deepEqual(outcomes.map(({ event }) => event).sort(), ['added', 'added', 'duplicate', 'failed']);
+  const failed = outcomes.find(({ event }) => event === 'failed');
   assert.equal(failed?.['path'], join(folder, 'broken.pdf'));
   assert.match(String(failed?.['error']), /PDF.*damaged/i);
   const { seconds: _, ...summary } = lines.at(-1) ?? {};
@@ -64,7 +64,7 @@ test('contract §9: carrel add ingests files and folders, and reports each outco
 const isLinux = process.platform === 'linux';
 
 test('reports non-files and names that are not UTF-8', { skip: !isLinux }, (t) => {
-  const { folder, run } = place(t);
+  const { folder, run } = setUp(t);
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/b`), Buffer.from([0xff]), Buffer.from('.txt')]), 'text');
   const { lines } = run(folder, '/dev/null');
   assert.deepEqual({ ...Object(lines[0]?.['passed_over']), special: 1, empty: 0 }, lines[0]?.['passed_over']);
@@ -72,7 +72,7 @@ test('reports non-files and names that are not UTF-8', { skip: !isLinux }, (t) =
 });
 
 test('contract §9: carrel add uses the engine at KB_ENGINE_URL, and applies --include', async (t) => {
-  const { folder, run } = place(t);
+  const { folder, run } = setUp(t);
   write(folder, { 'a.md': 'alpha', 'b.txt': 'beta', 'docs/c.md': 'gamma' });
   const engine = await startCarrel(t, ['engine'], { env: { ...env, KB_API_KEY: 'key' } });
   const remote = { KB_ENGINE_URL: engine.origin, KB_API_KEY: 'key' };
@@ -85,7 +85,7 @@ test('contract §9: carrel add uses the engine at KB_ENGINE_URL, and applies --i
 });
 
 test('contract §1: reports an impossible command in one line with an exit code, and starts nothing', (t) => {
-  const { folder, run } = place(t);
+  const { folder, run } = setUp(t);
   write(folder, { 'a.md': 'alpha' });
   const cases: [number, RegExp, (string | Record<string, string>)[]][] = [
     [2, /needs the files/, []],
@@ -103,7 +103,7 @@ test('contract §1: reports an impossible command in one line with an exit code,
   }
 });
 
-function place(t: TestContext) {
+function setUp(t: TestContext) {
   const folder = realpathSync(makeFolder(t));
   const dataDir = join(makeFolder(t), 'data');
   const run = (...given: (string | Record<string, string>)[]) => {

@@ -9,7 +9,7 @@ import { createBareRpc } from '../support/bare-rpc.ts';
 import { carrelProgram, cleanEnv, makeFolder, startCarrel } from '../support/child-program.ts';
 
 test('contract §9: carrel backup runs beside a server, and carrel restore brings its notes back', async (t) => {
-  const { dataDir, run } = place(t);
+  const { dataDir, run } = setUp(t);
   const file = join(makeFolder(t), 'backup.tar');
   const server = await startCarrel(t, ['research'], { dataDir });
   const saved = await createBareRpc(server.url).result('save_note', { title: 'kept', content: 'a lighthouse' });
@@ -25,7 +25,7 @@ test('contract §9: carrel backup runs beside a server, and carrel restore bring
   assert.equal(inUse.status, 1);
   assert.match(inUse.stderr, /^carrel: A process has the database open\. Stop Carrel.*\n$/);
 
-  const elsewhere = place(t);
+  const elsewhere = setUp(t);
   const restored = elsewhere.run('restore', file);
   assert.equal(restored.status, 0, restored.stderr);
   assert.match(restored.stdout, /^restored from .*: \d+ rows in \d+ tables, schema \d+, \d+ bytes\n$/);
@@ -37,7 +37,7 @@ test('contract §9: carrel backup runs beside a server, and carrel restore bring
 
 test('contract §9: restores documents with their originals, byte for byte', async (t) => {
   const env = { EMBEDDING_PROVIDER: 'none' };
-  const [from, to] = [place(t), place(t)];
+  const [from, to] = [setUp(t), setUp(t)];
   const folder = makeFolder(t);
   const text = join(folder, 'ferry.md');
   writeFileSync(text, '# Ferries\n\nThe ferry to Elba leaves at dawn.\n');
@@ -66,7 +66,7 @@ test('contract §9: restores documents with their originals, byte for byte', asy
 });
 
 test('contract §1: a failed backup or restore is one clear line and an exit code', (t) => {
-  const { dataDir, run } = place(t);
+  const { dataDir, run } = setUp(t);
   const folder = makeFolder(t);
   const text = join(folder, 'text');
   writeFileSync(text, 'text');
@@ -92,7 +92,7 @@ test('contract §1: a failed backup or restore is one clear line and an exit cod
 });
 
 test('rejects a database from before the first release in one line, with exit code 78', (t) => {
-  const { dataDir, run } = place(t);
+  const { dataDir, run } = setUp(t);
   const folder = makeFolder(t);
   const text = join(folder, 'ferry.md');
   writeFileSync(text, '# Ferries\n\nThe ferry to Elba leaves at dawn.\n');
@@ -110,7 +110,7 @@ test('rejects a database from before the first release in one line, with exit co
   }
 });
 
-function place(t: TestContext) {
+function setUp(t: TestContext) {
   const dataDir = join(makeFolder(t), 'data');
   const run = (...args: string[]) =>
     spawnSync(process.execPath, [carrelProgram, ...args], {

@@ -15,14 +15,14 @@ const withTasks = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 
 /** A client up to 2025-11-25, with the notifications it received. */
 async function connect(url: string) {
-  const told: string[] = [];
+  const notified: string[] = [];
   const client = new Client({ name: 'test', version: '1.0.0' }, {});
-  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
-  client.setNotificationHandler('notifications/resources/list_changed', () => void told.push('list'));
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => void notified.push(params.uri));
+  client.setNotificationHandler('notifications/resources/list_changed', () => void notified.push('list'));
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   const call = async (name: string, args: Fields): Promise<Fields> =>
     (await client.callTool({ name, arguments: args })).structuredContent as Fields;
-  return { client, told, call };
+  return { client, notified, call };
 }
 
 describe('clients are notified of the changes they subscribed to, and no others', { timeout: 300_000 }, () => {
@@ -54,16 +54,16 @@ describe('clients are notified of the changes they subscribed to, and no others'
     for (const n of [1, 2, 3, 4, 5]) await writer.call('update_note', { id: note['id'], content: `Again ${n}` });
     await writer.call('update_context', { context_id: entry['context_id'], text: 'Another thought' });
     await writer.call('save_note', { title: 'Another', content: 'Two' });
-    await until(() => [...uris, 'list'].every((each) => reader.told.includes(each)));
+    await until(() => [...uris, 'list'].every((each) => reader.notified.includes(each)));
     // Five quick changes are merged into fewer messages.
-    assert.ok(reader.told.filter((each) => each === uris[0]).length < 5);
-    assert.deepEqual([...writer.told, ...other.told], []);
+    assert.ok(reader.notified.filter((each) => each === uris[0]).length < 5);
+    assert.deepEqual([...writer.notified, ...other.notified], []);
     await reader.client.unsubscribeResource({ uri: String(uris[0]) });
-    const before = reader.told.length;
+    const before = reader.notified.length;
     await writer.call('update_note', { id: note['id'], content: 'Unheard' });
     await writer.call('update_context', { context_id: entry['context_id'], text: 'Heard' });
-    await until(() => reader.told.slice(before).includes(String(uris[1])));
-    assert.ok(!reader.told.slice(before).includes(String(uris[0])));
+    await until(() => reader.notified.slice(before).includes(String(uris[1])));
+    assert.ok(!reader.notified.slice(before).includes(String(uris[0])));
     await Promise.all([writer, reader, other].map(({ client }) => client.close()));
   });
 
@@ -82,14 +82,14 @@ describe('clients are notified of the changes they subscribed to, and no others'
     await writer.call('update_note', { id: note['id'], content: 'Two' });
     await writer.call('delete_note', { id: note['id'] });
     await until(() => stream.messages().length > 2);
-    const told = stream.messages().slice(1);
+    const notified = stream.messages().slice(1);
     assert.ok(
-      told.some(
+      notified.some(
         ({ method, params }) => method === 'notifications/resources/updated' && (params as Fields)['uri'] === uri,
       ),
     );
-    assert.ok(told.some(({ method }) => method === 'notifications/resources/list_changed'));
-    assert.ok(told.every(({ params }) => JSON.stringify((params as Fields)['_meta']) === JSON.stringify(_meta)));
+    assert.ok(notified.some(({ method }) => method === 'notifications/resources/list_changed'));
+    assert.ok(notified.every(({ params }) => JSON.stringify((params as Fields)['_meta']) === JSON.stringify(_meta)));
     stream.close();
     const nothing = await listen({ promptsListChanged: true });
     await nothing.ended;

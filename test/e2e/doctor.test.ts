@@ -16,13 +16,13 @@ interface Check {
 }
 
 test('contract §9: doctor reports a missing database without creating it', (t) => {
-  const { path, doctor } = place(t);
+  const { path, doctor } = setUp(t);
   assert.match(doctor().database.found, /created at the first start$/);
   assert.equal(existsSync(path), false);
 });
 
 test('contract §9: doctor checks the database and reports models with vectors and pending texts', async (t) => {
-  const { path, doctor } = place(t);
+  const { path, doctor } = setUp(t);
   await fill(path);
   const { code, checks, database } = doctor();
   assert.equal(code, 0);
@@ -33,7 +33,7 @@ test('contract §9: doctor checks the database and reports models with vectors a
 });
 
 test('contract §9: doctor reports an index that does not match the stored texts, and names the next command', async (t) => {
-  const { path, doctor } = place(t);
+  const { path, doctor } = setUp(t);
   await fill(path);
   const file = new DatabaseSync(path);
   file.exec("UPDATE note_terms SET body = 'other'");
@@ -45,13 +45,13 @@ test('contract §9: doctor reports an index that does not match the stored texts
 });
 
 test('contract §9: doctor distinguishes damaged, foreign and newer files', (t) => {
-  const damaged = place(t);
+  const damaged = setUp(t);
   writeFileSync(damaged.path, 'no database\n'.repeat(500));
   assert.match(damaged.doctor().database.remedy ?? '', /carrel restore/);
-  const foreign = place(t);
+  const foreign = setUp(t);
   new DatabaseSync(foreign.path).exec('CREATE TABLE theirs (a)');
   assert.match(foreign.doctor().database.remedy ?? '', /DB_PATH/);
-  const newer = place(t);
+  const newer = setUp(t);
   new DatabaseSync(newer.path).exec(
     'PRAGMA application_id = 0x43617272; PRAGMA user_version = 9999; CREATE TABLE t (a)',
   );
@@ -59,7 +59,7 @@ test('contract §9: doctor distinguishes damaged, foreign and newer files', (t) 
 });
 
 test('contract §9: doctor reports that PostgreSQL does not answer, without its address', (t) => {
-  const { doctor } = place(t);
+  const { doctor } = setUp(t);
   const { code, database } = doctor({
     STORAGE_BACKEND: 'postgresql',
     DATABASE_URL: 'postgres://u:hidden@127.0.0.1:1/d',
@@ -110,7 +110,7 @@ async function fill(path: string): Promise<void> {
   await storage.close();
 }
 
-function place(t: TestContext) {
+function setUp(t: TestContext) {
   const dataDir = join(makeFolder(t), 'data');
   mkdirSync(dataDir);
   const doctor = (env: Record<string, string> = {}) => {

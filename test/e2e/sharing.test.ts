@@ -28,7 +28,7 @@ import { type Message, type StdioClient, startStdioClient } from '../support/std
 const args = ['serve', '--toolsets', 'research'];
 const sharing = { CARREL_ALONE: 'false', RATE_LIMIT_NOTES: '100000', RATE_LIMIT_FETCH: '100000' };
 
-interface Desk {
+interface Fixture {
   folder: string;
   dataDir: string;
   start(more?: { args?: readonly string[]; env?: Record<string, string>; program?: string }): StdioClient;
@@ -38,7 +38,7 @@ interface Desk {
   log(): string;
 }
 
-function makeDesk(t: TestContext, name = 'data'): Desk {
+function createFixture(t: TestContext, name = 'data'): Fixture {
   const folder = makeFolder(t);
   const dataDir = join(folder, name);
   const started: StdioClient[] = [];
@@ -101,17 +101,17 @@ async function gone(pid: number): Promise<void> {
 }
 
 test('clients share one process, each with its own session, and nothing is left after the last (contract §1, §9)', async (t) => {
-  const desk = makeDesk(t);
-  const [first, second] = [desk.start(), desk.start()];
+  const fixture = createFixture(t);
+  const [first, second] = [fixture.start(), fixture.start()];
   const answers = await Promise.all([first.handshake('2025-11-25'), second.handshake('2025-03-26')]);
   assert.deepEqual(
     answers.map(({ result }) => result?.['protocolVersion']),
     ['2025-11-25', '2025-03-26'],
   );
-  const { pid } = desk.owner();
+  const { pid } = fixture.owner();
   assert(isRunning(pid) && pid !== first.program.process.pid && pid !== second.program.process.pid);
   const doctor = spawnSync(process.execPath, [carrelProgram, 'doctor', '--json', '--port', '0'], {
-    env: cleanEnv(desk.dataDir),
+    env: cleanEnv(fixture.dataDir),
     encoding: 'utf8',
   });
   const { checks } = JSON.parse(doctor.stdout);
@@ -130,12 +130,12 @@ test('clients share one process, each with its own session, and nothing is left 
   assert.deepEqual((await second.request(2, 'ping')).result, {});
   assert.equal(await second.end(), 0);
   assert.equal(isServing(pid), false, 'the process ends before its last client');
-  assert.deepEqual(readdirSync(join(desk.dataDir, 'run')), []);
+  assert.deepEqual(readdirSync(join(fixture.dataDir, 'run')), []);
   assert.equal(first.program.stderrText() + second.program.stderrText(), '');
 });
 
 test('a killed owner is replaced: sessions continue, reads are repeated, and no write is lost or doubled', async (t) => {
-  const desk = makeDesk(t);
+  const fixture = createFixture(t);
   let asked = 0;
   const held = Promise.withResolvers<void>();
   const site = await serveHttp(t, (_request, response) => {
@@ -145,7 +145,7 @@ test('a killed owner is replaced: sessions continue, reads are repeated, and no 
     else response.end('a page that was asked for twice');
   });
   const env = { FETCH_ALLOW_PRIVATE: new URL(site.origin).host };
-  const clients = [desk.start({ env }), desk.start({ env })];
+  const clients = [fixture.start({ env }), fixture.start({ env })];
   await Promise.all(clients.map((client) => client.handshake()));
   const [writer, reader] = clients as [StdioClient, StdioClient];
   const page = call(reader, 'page', 'fetch_page', { url: `${site.origin}/page` });
@@ -154,7 +154,7 @@ test('a killed owner is replaced: sessions continue, reads are repeated, and no 
   const acknowledged: string[] = [];
   for (const round of [1, 2]) {
     await writer.request(`round ${round}`, 'ping');
-    const { pid } = desk.owner();
+    const { pid } = fixture.owner();
     const stopped = Promise.withResolvers<void>();
     let count = 0;
     const answered = Array.from({ length: 60 }, async (_, index) => {
@@ -187,8 +187,8 @@ test('a killed owner is replaced: sessions continue, reads are repeated, and no 
 });
 
 test('an owner killed while starting is replaced, and the client notices nothing', async (t) => {
-  const desk = makeDesk(t);
-  const client = desk.start();
+  const fixture = createFixture(t);
+  const client = fixture.start();
   const answered = client.handshake();
   const { pid } = client.program.process;
   const children = (): string => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
@@ -200,10 +200,10 @@ test('an owner killed while starting is replaced, and the client notices nothing
 });
 
 test('an owner asked to end finishes its work and hands over the rest unnoticed', async (t) => {
-  const desk = makeDesk(t);
-  const client = desk.start();
+  const fixture = createFixture(t);
+  const client = fixture.start();
   await client.handshake();
-  const { pid } = desk.owner();
+  const { pid } = fixture.owner();
   const { result } = await call(client, 'watched', 'save_note', saveNote('watched').arguments);
   const { id } = Object(result?.['structuredContent']).note;
   const uri = `carrel://notes/${id}`;
@@ -219,12 +219,12 @@ test('an owner asked to end finishes its work and hands over the rest unnoticed'
   await call(client, 'update', 'update_note', { id, content: 'y' });
   await client.next(({ method, params }) => method === 'notifications/resources/updated' && Object(params).uri === uri);
   await gone(pid);
-  assert.notEqual(desk.owner().pid, pid);
+  assert.notEqual(fixture.owner().pid, pid);
   assert.equal(await client.end(), 0);
 });
 
 test('different programs, settings or rights are not shared; both versions write, and an upgrade loses nothing', async (t) => {
-  const desk = makeDesk(t);
+  const fixture = createFixture(t);
   const newer = join(makeFolder(t), 'carrel');
   const root = dirname(dirname(carrelProgram));
   for (const part of ['bin', 'dist']) cpSync(join(root, part), join(newer, part), { recursive: true });
@@ -232,36 +232,36 @@ test('different programs, settings or rights are not shared; both versions write
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   writeFileSync(join(newer, 'package.json'), JSON.stringify({ ...manifest, version: '99.0.0' }));
 
-  const old = desk.start();
+  const old = fixture.start();
   await old.handshake();
-  const { pid } = desk.owner();
+  const { pid } = fixture.owner();
   const saved = async (client: StdioClient, prefix: string): Promise<string[]> => {
     const names = Array.from({ length: 30 }, (_, index) => `${prefix} ${index}`);
     for (const name of names) assert((await client.request(name, 'tools/call', saveNote(name))).result);
     return names;
   };
   const before = saved(old, 'old');
-  const upgraded = desk.start({ program: join(newer, 'bin/carrel.js') });
+  const upgraded = fixture.start({ program: join(newer, 'bin/carrel.js') });
   const { result } = await upgraded.handshake();
   assert.equal(Object(result?.['serverInfo']).version, '99.0.0');
-  assert.equal(desk.owners().length, 2);
+  assert.equal(fixture.owners().length, 2);
   const all = (await Promise.all([before, saved(upgraded, 'new')])).flat();
   assert.deepEqual((await titles(old)).sort(), all.sort());
   await old.end();
   await gone(pid);
-  assert.equal(desk.owner().version, '99.0.0');
+  assert.equal(fixture.owner().version, '99.0.0');
   await upgraded.end();
 });
 
 test('a changed configuration file gets a new process; clients of the old one stay', async (t) => {
-  const desk = makeDesk(t);
-  const before = desk.start();
+  const fixture = createFixture(t);
+  const before = fixture.start();
   await before.handshake();
-  const { pid } = desk.owner();
-  writeFileSync(join(desk.dataDir, 'config.json'), JSON.stringify({ tools: { readOnly: true } }));
-  const after = desk.start();
+  const { pid } = fixture.owner();
+  writeFileSync(join(fixture.dataDir, 'config.json'), JSON.stringify({ tools: { readOnly: true } }));
+  const after = fixture.start();
   await after.handshake();
-  assert.notEqual(desk.owner().pid, pid);
+  assert.notEqual(fixture.owner().pid, pid);
   const tools = async (client: StdioClient): Promise<string[]> =>
     Object((await client.request('tools', 'tools/list')).result).tools.map(({ name }: { name: string }) => name);
   assert.equal((await tools(before)).includes('save_note'), true);
@@ -271,11 +271,11 @@ test('a changed configuration file gets a new process; clients of the old one st
 });
 
 test('the folder contains no secrets, and only clients with the process secret are served', async (t) => {
-  const desk = makeDesk(t);
-  const client = desk.start({ env: { SERPER_API_KEY: 'canary-key-123456' } });
+  const fixture = createFixture(t);
+  const client = fixture.start({ env: { SERPER_API_KEY: 'canary-key-123456' } });
   await client.handshake();
-  const { pid, socket, secret } = desk.owner();
-  const run = join(desk.dataDir, 'run');
+  const { pid, socket, secret } = fixture.owner();
+  const run = join(fixture.dataDir, 'run');
   for (const file of readdirSync(run).filter((name) => name.endsWith('.json'))) {
     assert.equal(readFileSync(join(run, file), 'utf8').includes('canary'), false);
   }
@@ -300,12 +300,12 @@ test('the folder contains no secrets, and only clients with the process secret a
 });
 
 test('if the folder is not private or is a link, the client is served alone, and the log says why', async (t) => {
-  const desk = makeDesk(t);
-  const run = join(desk.dataDir, 'run');
+  const fixture = createFixture(t);
+  const run = join(fixture.dataDir, 'run');
   mkdirSync(run, { recursive: true });
   chmodSync(run, 0o755);
   const served = async (): Promise<void> => {
-    const client = desk.start();
+    const client = fixture.start();
     await client.handshake();
     assert.deepEqual(readdirSync(run), []);
     assert.equal(await client.end(), 0);
@@ -315,15 +315,15 @@ test('if the folder is not private or is a link, the client is served alone, and
   rmSync(run, { recursive: true });
   symlinkSync(makeFolder(t), run);
   await served();
-  assert.equal(desk.log().match(/not sharing: \S+run must be a folder owned by you/g)?.length, 2);
+  assert.equal(fixture.log().match(/not sharing: \S+run must be a folder owned by you/g)?.length, 2);
 });
 
 test('leftovers of killed processes, and an overlong socket path, block nobody', async (t) => {
   const long = 'd'.repeat(100);
   const runtime = makeFolder(t);
-  const desk = makeDesk(t, long);
+  const fixture = createFixture(t, long);
   const env = { XDG_RUNTIME_DIR: runtime };
-  const client = desk.start({ env });
+  const client = fixture.start({ env });
   await client.handshake();
   const run = join(runtime, 'carrel');
   const [file = ''] = readdirSync(run).filter((name) => name.endsWith('.json'));
@@ -331,25 +331,25 @@ test('leftovers of killed processes, and an overlong socket path, block nobody',
   client.program.process.kill('SIGKILL');
   process.kill(announced.pid, 'SIGKILL');
   await Promise.all([gone(announced.pid), client.program.exited]);
-  const next = desk.start({ env });
+  const next = fixture.start({ env });
   await next.handshake();
   assert.equal(await next.end(), 0);
   assert.deepEqual(readdirSync(run), []);
   // Invalid JSON instead of an announcement.
   writeFileSync(join(run, file), '{"socket":');
-  const last = desk.start({ env });
+  const last = fixture.start({ env });
   await last.handshake();
   assert.equal(await last.end(), 0);
 });
 
 test('concurrent starts share one process, except with --alone or CARREL_ALONE', async (t) => {
-  const desk = makeDesk(t);
-  const clients = [1, 2, 3].map(() => desk.start());
+  const fixture = createFixture(t);
+  const clients = [1, 2, 3].map(() => fixture.start());
   await Promise.all(clients.map((client) => client.handshake()));
-  const { pid } = desk.owner();
-  const apart = [desk.start({ args: [...args, '--alone'] }), desk.start({ env: { CARREL_ALONE: 'yes' } })];
+  const { pid } = fixture.owner();
+  const apart = [fixture.start({ args: [...args, '--alone'] }), fixture.start({ env: { CARREL_ALONE: 'yes' } })];
   await Promise.all(apart.map((client) => client.handshake()));
-  assert.equal(desk.owner().pid, pid);
+  assert.equal(fixture.owner().pid, pid);
   // The process outlives the client that started it.
   for (const { program } of clients.slice(0, 2)) program.process.kill('SIGKILL');
   assert.deepEqual((await clients[2]?.request(1, 'ping'))?.result, {});
@@ -360,10 +360,10 @@ test('concurrent starts share one process, except with --alone or CARREL_ALONE',
 });
 
 test('a task of one client is unknown to another that shares its process', async (t) => {
-  const desk = makeDesk(t);
+  const fixture = createFixture(t);
   const engine = await startFakeEngine(t, { holdsJobs: true });
   const more = { args: ['kb', '--transport', 'stdio'], env: { KB_ENGINE_URL: engine.origin } };
-  const [first, second] = [desk.start(more), desk.start(more)];
+  const [first, second] = [fixture.start(more), fixture.start(more)];
   const ask = async (client: StdioClient, id: number, method: string, params: Record<string, unknown>) => {
     const meta = { 'io.modelcontextprotocol/clientCapabilities': withTasks };
     client.send(modernRequest(method, { ...params, _meta: meta }, id).message);
@@ -380,5 +380,5 @@ test('a task of one client is unknown to another that shares its process', async
   ] as const) {
     assert.ok((await ask(second, id, method, { taskId })).error, method);
   }
-  desk.owner();
+  fixture.owner();
 });

@@ -76,11 +76,11 @@ describe('tasks (2026-07-28, io.modelcontextprotocol/tasks)', { timeout: 300_000
 
   it('a slow call is a task from its start to its result, or to its failure', async () => {
     const { url } = program;
-    const begun = await call(url, 'dig', { marker: 'gold', delay_ms: 1_500 });
-    assert.equal(begun['resultType'], 'task');
-    const working = await ask(url, 'tasks/get', { taskId: begun['taskId'] });
+    const started = await call(url, 'dig', { marker: 'gold', delay_ms: 1_500 });
+    assert.equal(started['resultType'], 'task');
+    const working = await ask(url, 'tasks/get', { taskId: started['taskId'] });
     assert.deepEqual([working['status'], working['statusMessage']], ['working', 'digging (1 of 2)']);
-    const { status, result } = await ended(url, begun['taskId']);
+    const { status, result } = await ended(url, started['taskId']);
     assert.deepEqual([status, (result as Fields)['structuredContent']], ['completed', { marker: 'gold' }]);
     const broken = await call(url, 'dig', { marker: 'rock', delay_ms: 100, fails: true });
     const failed = await ended(url, broken['taskId']);

@@ -9,16 +9,16 @@ import { type Carrel, makeFolder, startCarrel } from '../support/child-program.t
 const engineEnv = { EMBEDDING_PROVIDER: 'none' };
 
 test('issue "Watch a folder": new, changed, renamed and removed files, each checked in the collection', async (t) => {
-  const { folder, file, watch, inStep } = await place(t);
+  const { folder, file, watch, inSync } = await setUp(t);
   writeFileSync(file('kept.md'), 'kept');
   const watching = watch();
-  assert.equal((await inStep(watching)).files, 1);
+  assert.equal((await inSync(watching)).files, 1);
 
   const step = async (event: AddEvent['event'], change: () => void) => {
     change();
-    const told = await watching.next((each) => each.event === event);
-    await inStep(watching);
-    return told;
+    const found = await watching.next((each) => each.event === event);
+    await inSync(watching);
+    return found;
   };
   await step('added', () => {
     mkdirSync(file('sub/deeper'), { recursive: true });
@@ -45,14 +45,14 @@ test('issue "Watch a folder": new, changed, renamed and removed files, each chec
 });
 
 test('issue "Watch a folder": a burst of changes ends in sync; one of several equal files has the document', async (t) => {
-  const { folder, file, watch, inStep, documents } = await place(t);
+  const { folder, file, watch, inSync, documents } = await setUp(t);
   const watching = watch();
-  await inStep(watching);
+  await inSync(watching);
   for (let index = 0; index < 40; index += 1) writeFileSync(file(`${index}.txt`), `text ${index}`);
   for (let index = 0; index < 40; index += 2) writeFileSync(file(`${index}.txt`), `changed ${index}`);
   for (let index = 0; index < 40; index += 5) rmSync(file(`${index}.txt`));
   for (let index = 1; index < 40; index += 5) renameSync(file(`${index}.txt`), file(`moved-${index}.txt`));
-  await inStep(watching);
+  await inSync(watching);
   assert.equal(Object.keys(await documents()).length, 32);
 
   writeFileSync(file('twin.txt'), 'text 3');
@@ -60,27 +60,27 @@ test('issue "Watch a folder": a burst of changes ends in sync; one of several eq
   assert.equal(Object.keys(await documents()).length, 32);
   rmSync(file('3.txt'));
   await watching.next((event) => event.event === 'moved' && event.path === file('twin.txt'));
-  await inStep(watching);
+  await inSync(watching);
   assert.equal((await documents())[file('twin.txt')], hashesOf(folder)[file('twin.txt')]);
 });
 
 test('issue "Watch a folder": finds changes made while nobody watched at the next start', async (t) => {
-  const { file, watch, inStep } = await place(t);
+  const { file, watch, inSync } = await setUp(t);
   // A name may contain any space character: macOS uses this one in the names of screenshots.
   const same = file('same  2.43\u202fPM.txt ');
   const changed = file('changed\u00a0name.txt');
   for (const path of [same, changed, file('removed.txt')]) writeFileSync(path, path);
   const first = watch();
-  await inStep(first);
+  await inSync(first);
   first.process.kill('SIGKILL');
   await first.exited;
   writeFileSync(changed, 'changed since');
   rmSync(file('removed.txt'));
   writeFileSync(file('new.txt'), 'new');
   const second = watch();
-  await inStep(second);
-  const told = second.events.flatMap((event) => ('path' in event ? [`${event.event} ${event.path}`] : []));
-  const changes = told.filter((line) => !line.startsWith('accepted')).sort();
+  await inSync(second);
+  const lines = second.events.flatMap((event) => ('path' in event ? [`${event.event} ${event.path}`] : []));
+  const changes = lines.filter((line) => !line.startsWith('accepted')).sort();
   assert.deepEqual(
     changes,
     [`added ${file('new.txt')}`, `removed ${file('removed.txt')}`, `replaced ${changed}`],
@@ -89,15 +89,15 @@ test('issue "Watch a folder": finds changes made while nobody watched at the nex
 });
 
 test('issue "Watch a folder": a missing or empty folder removes no documents', async (t) => {
-  const { folder, file, watch, inStep, documents } = await place(t);
+  const { folder, file, watch, inSync, documents } = await setUp(t);
   writeFileSync(file('a.txt'), 'a');
   const first = watch();
-  await inStep(first);
+  await inSync(first);
   const before = await documents();
   renameSync(folder, `${folder}-away`);
   mkdirSync(folder);
   const unmounted = watch();
-  await unmounted.inStep();
+  await unmounted.inSync();
   assert.deepEqual(await documents(), before, 'an empty folder at the start may be a disk that is not mounted');
   assert.equal(first.events.filter(({ event }) => event === 'removed').length, 0);
   unmounted.process.kill('SIGTERM');
@@ -106,17 +106,17 @@ test('issue "Watch a folder": a missing or empty folder removes no documents', a
 });
 
 test('issue "Watch a folder": waits for an unavailable engine, and loses nothing', async (t) => {
-  const { folder, file, watch, engine, restartEngine } = await place(t);
+  const { folder, file, watch, engine, restartEngine } = await setUp(t);
   writeFileSync(file('a.txt'), 'a');
   const watching = watch();
-  await watching.inStep();
+  await watching.inSync();
   engine.process.kill('SIGKILL');
   await engine.exited;
   writeFileSync(file('b.txt'), 'b');
   await watching.next(({ event }) => event === 'waiting');
   const again = await restartEngine();
   await watching.next((event) => event.event === 'added' && event.path === file('b.txt'));
-  await watching.inStep();
+  await watching.inSync();
   assert.deepEqual(await documentsOf(again.url, 'watched'), hashesOf(folder));
 });
 
@@ -125,17 +125,17 @@ test('issue "Watch a folder": the engine may run in the same process', async (t)
   const dataDir = join(makeFolder(t), 'data');
   writeFileSync(join(folder, 'a.txt'), 'a');
   const watching = startAdd(t, [folder, '--watch', '--collection', 'watched'], dataDir, engineEnv);
-  await watching.inStep();
+  await watching.inSync();
   writeFileSync(join(folder, 'b.txt'), 'b');
   await watching.next(({ event }) => event === 'added');
-  await watching.inStep();
+  await watching.inSync();
   watching.process.kill('SIGINT');
   assert.equal(await watching.exited, 0, watching.stderrText());
   const engine = await startCarrel(t, ['engine'], { dataDir, env: engineEnv });
   assert.deepEqual(await documentsOf(engine.url, 'watched'), hashesOf(folder));
 });
 
-async function place(t: TestContext) {
+async function setUp(t: TestContext) {
   const folder = realpathSync(makeFolder(t));
   const dataDir = join(makeFolder(t), 'data');
   const start = (more: Record<string, string> = {}): Promise<Carrel> =>
@@ -153,9 +153,9 @@ async function place(t: TestContext) {
     documents,
     watch,
     /** Waits until it reports being in sync, and compares with the engine; a later change may have been noticed in between. */
-    async inStep(watching: ReturnType<typeof startAdd>) {
+    async inSync(watching: ReturnType<typeof startAdd>) {
       for (;;) {
-        const event = await watching.inStep();
+        const event = await watching.inSync();
         if (JSON.stringify(await documents()) !== JSON.stringify(sorted(hashesOf(folder), await documents()))) continue;
         assert.ok(event.event === 'in_step');
         return event;

@@ -9,7 +9,7 @@ import { carrelProgram, makeFolder, startProgram } from '../support/child-progra
 
 const pages = 12;
 
-function place(t: TestContext) {
+function setUp(t: TestContext) {
   const dataDir = join(makeFolder(t), 'data');
   const env = { EMBEDDING_PROVIDER: 'none', FETCH_ALLOW_PRIVATE: '127.0.0.1', FETCH_OWN_HOSTS: '127.0.0.1' };
   const start = (...args: string[]) => {
@@ -31,7 +31,7 @@ function place(t: TestContext) {
 
 test('contract §9: a killed crawl resumes, and sources are listed, refreshed, paused and removed', async (t) => {
   const site = await startTrapSite(t, { pages });
-  const { start, run } = place(t);
+  const { start, run } = setUp(t);
   const url = `${site.origin}/docs/p/1.html`;
   // The first half is answered at once, the rest after the first process is dead.
   const dead = Promise.withResolvers<void>();
@@ -69,7 +69,7 @@ test('contract §9: a killed crawl resumes, and sources are listed, refreshed, p
 
 test('contract §8: agents add a page with kb_add, list sources and are notified of their runs', async (t) => {
   const site = await startTrapSite(t, { pages });
-  const { dataDir, env } = place(t);
+  const { dataDir, env } = setUp(t);
   Object.assign(process.env, env);
   const tools = await openToolSession(kbRole, { 'data-dir': dataDir }, silentLogger);
   const added = await tools.call('kb_add', {

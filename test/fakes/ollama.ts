@@ -40,8 +40,8 @@ export async function startOllama(t: Owner, embed: (text: string) => number[] = 
 function letters(text: string): number[] {
   const vector = new Array<number>(32).fill(0);
   for (const character of text.toLowerCase()) {
-    const place = character.charCodeAt(0) % 32;
-    vector[place] = (vector[place] ?? 0) + 1;
+    const index = character.charCodeAt(0) % 32;
+    vector[index] = (vector[index] ?? 0) + 1;
   }
   return vector;
 }

@@ -27,17 +27,17 @@ onEachBackend(
     const folder = temporaryFolder();
 
     test(`${kills} restores killed at any moment leave the old or the new content, never a mixture`, async () => {
-      const [large, target] = [await backend.place(), await backend.place()];
+      const [large, target] = [await backend.newLocation(), await backend.newLocation()];
       await fill(large, 'fresh', 4000);
       await fill(target, 'former', 500);
       const file = join(folder, 'large.tar');
       const former = join(folder, 'former.tar');
-      await backUp(placeOf(large, folder), file, quiet);
-      await backUp(placeOf(target, folder), former, quiet);
+      await backUp(backupLocation(large, folder), file, quiet);
+      await backUp(backupLocation(target, folder), former, quiet);
       const wholeMs = await time(() => runRestore(file, target, folder));
       let [kept, replaced] = [0, 0];
       for (let count = 0; count < kills; count += 1) {
-        await restore(placeOf(target, folder), former, forced);
+        await restore(backupLocation(target, folder), former, forced);
         // Spread over the whole run: it may be killed at any moment.
         await runRestore(file, target, folder, (wholeMs * (count + Math.random())) / kills);
         const words = await countWords(target);
@@ -46,7 +46,7 @@ onEachBackend(
         else replaced += 1;
       }
       assert.ok(kept > 0, `some were killed before the end (${kept} kept, ${replaced} replaced)`);
-      await restore(placeOf(target, folder), file, forced);
+      await restore(backupLocation(target, folder), file, forced);
       assert.deepEqual(
         readdirSync(folder).filter((name) => name.includes('.tmp')),
         [],
@@ -61,67 +61,69 @@ describe('faults around a SQLite file', () => {
   const folder = temporaryFolder();
   const source: StorageLocation = { backend: 'sqlite', path: join(folder, 'source.db') };
   const file = join(folder, 'backup.tar');
-  const place = (name: string): StorageLocation & { backend: 'sqlite' } => ({
+  const locationOf = (name: string): StorageLocation & { backend: 'sqlite' } => ({
     backend: 'sqlite',
     path: join(folder, `${name}.db`),
   });
 
   test('a database that a server has open is not replaced', async () => {
     await fill(source, 'fresh', 10);
-    await backUp(placeOf(source, folder), file, quiet);
-    const target = place('open');
+    await backUp(backupLocation(source, folder), file, quiet);
+    const target = locationOf('open');
     const storage = await openStorage(target);
-    await assert.rejects(restore(placeOf(target, folder), file, forced), /has the database open/);
+    await assert.rejects(restore(backupLocation(target, folder), file, forced), /has the database open/);
     await storage.close();
-    await restore(placeOf(target, folder), file, quiet);
+    await restore(backupLocation(target, folder), file, quiet);
     assert.equal(await countWords(target), '0 10');
   });
 
   test('a damaged database is moved aside, with --force only', async () => {
-    const target = place('damaged');
+    const target = locationOf('damaged');
     writeFileSync(target.path, 'no database\n'.repeat(1000));
-    await assert.rejects(restore(placeOf(target, folder), file, quiet), /damaged.*--force/);
-    await restore(placeOf(target, folder), file, forced);
+    await assert.rejects(restore(backupLocation(target, folder), file, quiet), /damaged.*--force/);
+    await restore(backupLocation(target, folder), file, forced);
     assert.equal(await countWords(target), '0 10');
     assert.match(readFileSync(`${target.path}.damaged`, 'latin1'), /^no database/);
   });
 
   test('if the path is a link, its target is replaced, and no other files are overwritten', async () => {
     for (const former of ['damaged', 'none']) {
-      const [target, real] = [place(`link-${former}`), place(`linked-${former}`)];
+      const [target, real] = [locationOf(`link-${former}`), locationOf(`linked-${former}`)];
       symlinkSync(real.path, target.path);
       if (former === 'damaged') writeFileSync(real.path, 'no database\n'.repeat(1000));
-      await restore(placeOf(target, folder), file, forced);
+      await restore(backupLocation(target, folder), file, forced);
       assert.ok(lstatSync(target.path).isSymbolicLink());
       assert.equal(await countWords(real), '0 10');
       assert.equal(existsSync(`${real.path}.damaged`), former === 'damaged');
-      await assert.rejects(backUp(placeOf(target, folder), `${real.path}-wal`, forced), { code: 'invalid_usage' });
+      await assert.rejects(backUp(backupLocation(target, folder), `${real.path}-wal`, forced), {
+        code: 'invalid_usage',
+      });
     }
   });
 
   test('follows links as SQLite does: several, and through linked folders', async () => {
-    const [target, real] = [place('first-link'), place('last')];
+    const [target, real] = [locationOf('first-link'), locationOf('last')];
     const inner = join(dirname(real.path), 'inner');
     mkdirSync(inner);
     symlinkSync(inner, join(dirname(target.path), 'folder'));
     symlinkSync(join('folder', 'second-link'), target.path);
     symlinkSync(join('..', basename(real.path)), join(inner, 'second-link'));
-    await restore(placeOf(target, folder), file, forced);
+    await restore(backupLocation(target, folder), file, forced);
     assert.ok(lstatSync(join(inner, 'second-link')).isSymbolicLink());
     assert.equal(await countWords(real), '0 10');
-    const loop = place('loop');
+    const loop = locationOf('loop');
     symlinkSync(loop.path, loop.path);
-    await assert.rejects(restore(placeOf(loop, folder), file, forced), { code: 'invalid_config' });
+    await assert.rejects(restore(backupLocation(loop, folder), file, forced), { code: 'invalid_config' });
   });
 
   test('does not back up a damaged database as if it were intact', async () => {
-    const target = place('rotten');
+    const target = locationOf('rotten');
     await fill(target, 'fresh', 2000);
     const bytes = readFileSync(target.path);
     bytes.fill(0x5a, bytes.length >> 1, (bytes.length >> 1) + 40_960);
     writeFileSync(target.path, bytes);
     const broken = join(folder, 'rotten.tar');
-    await assert.rejects(backUp(placeOf(target, folder), broken, quiet), /damaged/);
+    await assert.rejects(backUp(backupLocation(target, folder), broken, quiet), /damaged/);
     assert.equal(existsSync(broken), false);
   });
 
@@ -137,7 +139,7 @@ describe('faults around a SQLite file', () => {
     const report = await backUp({ storage: source, originals: documents }, withFiles, quiet);
     assert.equal(report.files, 1);
     assert.deepEqual(readdirSync(data), ['documents']);
-    const target = place('files');
+    const target = locationOf('files');
     const restored = join(folder, 'restored', 'documents');
     // The leftovers of a killed restore.
     mkdirSync(restored, { recursive: true });
@@ -156,16 +158,16 @@ describe('faults around a SQLite file', () => {
       await verifyBackup(hostile);
       const inside = join(folder, 'hostile', 'data', 'documents');
       await assert.rejects(
-        restore({ storage: place('hostile'), originals: inside }, hostile, quiet),
+        restore({ storage: locationOf('hostile'), originals: inside }, hostile, quiet),
         /not a Carrel backup/,
       );
-      assert.equal(existsSync(place('hostile').path), false);
+      assert.equal(existsSync(locationOf('hostile').path), false);
       assert.equal(existsSync(join(folder, 'hostile', 'out')), false);
     }
   });
 });
 
-function placeOf(storage: StorageLocation, folder: string): BackupLocation {
+function backupLocation(storage: StorageLocation, folder: string): BackupLocation {
   return { storage, originals: join(folder, 'documents') };
 }
 

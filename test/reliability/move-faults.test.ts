@@ -20,7 +20,7 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
     [postgres, sqlite],
   ] as const) {
     test(`${from.name} to ${to.name}: ${kills} killed restores leave an empty or a complete database, and the next one works`, async () => {
-      const [source, target] = [await from.place(), await to.place()];
+      const [source, target] = [await from.newLocation(), await to.newLocation()];
       await fill(source, 3000);
       const file = join(folder, `${from.name}.tar`);
       const made = spawnSync(process.execPath, [carrelProgram, 'backup', file], {
@@ -37,7 +37,7 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
       assert.match(whole.stdout, /^moved from (?:SQLite to PostgreSQL|PostgreSQL to SQLite), .*\nverified: row counts/);
       const wholeMs = performance.now() - start;
       for (let count = 0; count < kills; count += 1) {
-        const fresh = await to.place();
+        const fresh = await to.newLocation();
         const child = spawn(process.execPath, [carrelProgram, 'restore', file], { env: envOf(fresh), stdio: 'ignore' });
         const exited = once(child, 'exit');
         await Promise.race([delay((wholeMs * (count + Math.random())) / kills), exited]);
@@ -57,18 +57,18 @@ onBothBackends('moving to the other database and kill -9', (sqlite, postgres) =>
     });
   }
 
-  function dataOf(place: StorageLocation): string {
-    const data = place.backend === 'sqlite' ? `${dirname(place.path)}/data` : join(folder, 'postgres');
+  function dataOf(location: StorageLocation): string {
+    const data = location.backend === 'sqlite' ? `${dirname(location.path)}/data` : join(folder, 'postgres');
     mkdirSync(data, { recursive: true });
     return data;
   }
 
-  function envOf(place: StorageLocation): NodeJS.ProcessEnv {
+  function envOf(location: StorageLocation): NodeJS.ProcessEnv {
     const where: Record<string, string> =
-      place.backend === 'sqlite'
-        ? { DB_PATH: place.path }
-        : { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: place.url };
-    return cleanEnv(dataOf(place), where);
+      location.backend === 'sqlite'
+        ? { DB_PATH: location.path }
+        : { STORAGE_BACKEND: 'postgresql', POSTGRESQL_CONNECTION_STRING: location.url };
+    return cleanEnv(dataOf(location), where);
   }
 });
 
@@ -76,8 +76,8 @@ function leftovers(folder: string): string[] {
   return readdirSync(folder).filter((name) => name.includes('.tmp'));
 }
 
-async function fill(place: StorageLocation, count: number): Promise<void> {
-  const storage = await openStorage(place);
+async function fill(location: StorageLocation, count: number): Promise<void> {
+  const storage = await openStorage(location);
   await passageWriter(storage).replace([
     {
       parent: 'lanterns',
@@ -90,8 +90,8 @@ async function fill(place: StorageLocation, count: number): Promise<void> {
   await storage.close();
 }
 
-async function passagesIn(place: StorageLocation): Promise<number> {
-  const storage = await openStorage(place);
+async function passagesIn(location: StorageLocation): Promise<number> {
+  const storage = await openStorage(location);
   try {
     assert.deepEqual(await storage.check(), []);
     return (await storage.passages.search({ query: parseQuery('lantern'), limit: 1, offset: 0 })).total;

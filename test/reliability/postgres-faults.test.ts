@@ -82,9 +82,9 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
 
   test('a new database has only our objects; foreign additions and changes are named', async () => {
     const other = await createTestDatabase(server);
-    const place = { backend: 'postgres', url: other.url } as const;
-    await (await createPostgresStorage(place)).close();
-    assert.deepEqual(await findForeignObjects(place), []);
+    const location = { backend: 'postgres', url: other.url } as const;
+    await (await createPostgresStorage(location)).close();
+    assert.deepEqual(await findForeignObjects(location), []);
     await run(
       other.url,
       `CREATE FUNCTION carrel.on_token() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.rights = '{}'; RETURN NEW; END $$;
@@ -93,7 +93,7 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
        CREATE VIEW carrel.extra AS SELECT 1;
        CREATE RULE nothing AS ON DELETE TO carrel.notes DO INSTEAD NOTHING`,
     );
-    assert.deepEqual(await findForeignObjects(place), [
+    assert.deepEqual(await findForeignObjects(location), [
       ...['function kb_vectors_labelled', 'function on_token', 'rule nothing', 'trigger on_token', 'view extra'],
     ]);
     await other.drop();
@@ -339,8 +339,8 @@ describe('a PostgreSQL that misbehaves', { skip: serverObstacle() ?? false }, ()
       await context.put({ model, texts: waiting.map(({ owner, textHash }) => ({ owner, textHash, windows })) });
       await context.drop(model);
     };
-    const lanes = storages.flatMap((storage, place) =>
-      ['a', 'b', 'c'].map((lane) => ({ storage, name: place + lane })),
+    const lanes = storages.flatMap((storage, index) =>
+      ['a', 'b', 'c'].map((lane) => ({ storage, name: index + lane })),
     );
     await Promise.all(
       lanes.map(async ({ storage, name }) => {

@@ -255,10 +255,10 @@ function startLoad(engines: readonly EngineClient[]): Load {
     assert.equal(status, 503, JSON.stringify(json));
     refused += 1;
   };
-  const lanes = engines.flatMap((engine, place) =>
+  const lanes = engines.flatMap((engine, index) =>
     [1, 2].map(async (lane) => {
       for (let number = 1; !stopped; number += 1) {
-        const text = `note ${number} of lane ${lane} at engine ${place}`;
+        const text = `note ${number} of lane ${lane} at engine ${index}`;
         const sent = await engine.submit(formOf({ note: text }));
         if (sent.status === 202) acknowledged.set(text, { engine, job: Number(sent.json['job_id']) });
         else refuse(sent);

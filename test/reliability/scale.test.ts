@@ -4,36 +4,49 @@ import { faultsIn, type Kept, type Observed } from '../../bench/scale/history.ts
 import { measureScale } from '../../bench/scale/scale.ts';
 import { createTestDatabase, type PostgresServer, serverObstacle, startRealPostgres } from '../support/postgres.ts';
 
-const told = (kind: Observed['kind'], startMs: number, version: number, ids: readonly string[] = ['7']): Observed => ({
+const observed = (
+  kind: Observed['kind'],
+  startMs: number,
+  version: number,
+  ids: readonly string[] = ['7'],
+): Observed => ({
   ...{ thing: 'entry heron', by: 'fts', kind, startMs, endMs: startMs + 10, version, ids },
 });
 const kept: Kept = { thing: 'entry heron', id: '7', version: 2 };
-const history = [told('write', 0, 1), told('read', 20, 1), told('write', 40, 2), told('read', 60, 2)];
+const history = [observed('write', 0, 1), observed('read', 20, 1), observed('write', 40, 2), observed('read', 60, 2)];
 
 describe('the check of acknowledged writes', () => {
   const wrong: Record<
     string,
     { readonly of: readonly Observed[]; readonly left?: readonly Kept[]; readonly says: RegExp }
   > = {
-    'lost to a read': { of: [...history, told('read', 80, 0, [])], says: /is lost/ },
+    'lost to a read': { of: [...history, observed('read', 80, 0, [])], says: /is lost/ },
     'lost in the end': { of: history, left: [], says: /there 0 times/ },
-    'an older version than its writer was told of': { of: [...history, told('read', 80, 1)], says: /stale/ },
+    'an older version than its writer was told of': { of: [...history, observed('read', 80, 1)], says: /stale/ },
     'an older version than another reader has seen': {
-      of: [told('write', 0, 1), { ...told('write', 20, 2), endMs: 200 }, told('read', 30, 2), told('read', 50, 1)],
+      of: [
+        observed('write', 0, 1),
+        { ...observed('write', 20, 2), endMs: 200 },
+        observed('read', 30, 2),
+        observed('read', 50, 1),
+      ],
       says: /stale/,
     },
-    'found twice': { of: [...history, told('read', 80, 2, ['7', '8'])], says: /found 2 times/ },
-    'stored twice by a write that was sent again': { of: [...history, told('write', 80, 2, ['8'])], says: /doubled/ },
+    'found twice': { of: [...history, observed('read', 80, 2, ['7', '8'])], says: /found 2 times/ },
+    'stored twice by a write that was sent again': {
+      of: [...history, observed('write', 80, 2, ['8'])],
+      says: /doubled/,
+    },
     'kept twice': { of: history, left: [kept, { ...kept, id: '8' }], says: /there 2 times/ },
     'an older version in the end': { of: history, left: [{ ...kept, version: 1 }], says: /instead of 2/ },
-    'a version from nowhere': { of: [...history, told('read', 80, 3)], says: /nobody has written/ },
+    'a version from nowhere': { of: [...history, observed('read', 80, 3)], says: /nobody has written/ },
     'a thing from nowhere': { of: [], left: [kept], says: /no write was acknowledged/ },
   };
   for (const [name, { of, left = [kept], says }] of Object.entries(wrong)) {
     it(`detects ${name}`, () => assert.match(faultsIn(of, left).join('\n'), says));
   }
   it('accepts either value for concurrent calls', () => {
-    const during = [{ ...told('write', 80, 3), endMs: 100 }, told('read', 85, 2), told('read', 86, 3)];
+    const during = [{ ...observed('write', 80, 3), endMs: 100 }, observed('read', 85, 2), observed('read', 86, 3)];
     assert.deepEqual(faultsIn([...history, ...during], [{ ...kept, version: 3 }]), []);
   });
 });

@@ -55,13 +55,13 @@ describe('engines that share a backlog on PostgreSQL', { skip: serverObstacle() 
 
 function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
   test('two engines embed a backlog together, and each text once', async (t) => {
-    const place = await open(t);
-    await fill(t, place);
+    const backlog = await open(t);
+    await fill(t, backlog);
     const models = [await startOllama(t), await startOllama(t)] as const;
     // Neither gets an answer before both have work.
     const gate = Promise.all(models.map(({ asked }) => asked)).then(() => {});
     for (const model of models) model.gate = gate;
-    const [one, two] = await Promise.all([start(t, place, models[0]), start(t, place, models[1])]);
+    const [one, two] = await Promise.all([start(t, backlog, models[0]), start(t, backlog, models[1])]);
     await until(one.engine, 0);
     await until(two.engine, 0);
     assert.deepEqual(repeated(...models), []);
@@ -70,13 +70,13 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
   });
 
   test("a killed engine's texts are embedded by the other once the lease has expired, and not before", async (t) => {
-    const place = await open(t);
-    await fill(t, place);
+    const backlog = await open(t);
+    await fill(t, backlog);
     const models = [await startOllama(t), await startOllama(t)] as const;
     models[0].mode = 'slow';
-    const doomed = await start(t, place, models[0]);
+    const doomed = await start(t, backlog, models[0]);
     await models[0].asked;
-    const other = await start(t, place, models[1]);
+    const other = await start(t, backlog, models[1]);
     await until(other.engine, claimedAtOnce);
     const claimed = [...models[0].given.keys()];
     assert.ok(claimed.length > 0);
@@ -88,7 +88,7 @@ function shareBacklog(open: (t: TestContext) => Promise<Place>): void {
     doomed.engine.program.process.kill('SIGKILL');
     await doomed.engine.program.exited;
     // As if the lease had expired.
-    await place.run('UPDATE kb_unembedded SET claimed_until = 0 WHERE claimed_by IS NOT NULL');
+    await backlog.run('UPDATE kb_unembedded SET claimed_until = 0 WHERE claimed_by IS NOT NULL');
     await until(other.engine, 0);
     assert.deepEqual(repeated(models[1]), []);
     assert.equal(models[1].given.size, notes);
@@ -119,5 +119,5 @@ async function until(engine: EngineClient, count: number): Promise<void> {
 
 function repeated(...models: FakeOllama[]): string[] {
   const texts = models.flatMap(({ given }) => [...given].flatMap(([text, times]) => Array<string>(times).fill(text)));
-  return texts.filter((text, place) => texts.indexOf(text) !== place);
+  return texts.filter((text, index) => texts.indexOf(text) !== index);
 }

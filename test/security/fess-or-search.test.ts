@@ -146,17 +146,17 @@ for (const version of ['15.4', '15.8'] as const) {
       orSearchMinHitCount: 1,
     });
     t.after(() => fess.close());
-    let told = 0;
+    let reports = 0;
     const api = createFessApi(
       { baseUrl: fess.url, userAgent: 'carrel/test', timeoutMs: 10_000 },
-      { onLoose: () => told++ },
+      { onLoose: () => reports++ },
     );
     t.after(() => api.close());
     const total = async (query: string) => (await api.search({ label: 'finance', query })).total;
     assert.equal(await total('finance'), 41, 'the search that finds much is not repeated by Fess');
-    assert.equal(told, 0);
+    assert.equal(reports, 0);
     assert.equal(await total('nosuchword'), 0);
-    assert.equal(told, 1);
+    assert.equal(reports, 1);
     for (const [query, expected] of Object.entries({
       'nosuchword OR nosuchother': 0,
       'zebrafish OR nosuchword': 1,
@@ -168,7 +168,7 @@ for (const version of ['15.4', '15.8'] as const) {
     }))
       assert.equal(await total(query), expected, query);
     await assert.rejects(total('x'.repeat(990)), { code: 'invalid_arguments', message: /^Shorten the query/ });
-    assert.equal(told, 1);
+    assert.equal(reports, 1);
   });
 
   test(`Fess ${version}: the first query may be uncountable`, async (t) => {

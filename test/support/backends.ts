@@ -19,7 +19,7 @@ export interface Backend {
   /** Opens an empty database, which is closed and removed after the suite. */
   open(options?: { now?: () => Date }): Promise<Storage>;
   /** The location of an empty database, which is removed after the suite. */
-  place(): Promise<StorageLocation>;
+  newLocation(): Promise<StorageLocation>;
 }
 
 /** Runs the suite once on each backend. `server` excludes PGlite, which lacks COPY, parallel connections and crashes. */
@@ -48,18 +48,18 @@ export function temporaryFolder(): string {
 
 function sqliteBackend(): Backend {
   const folder = temporaryFolder();
-  let places = 0;
-  const place = async (): Promise<StorageLocation> => {
-    places += 1;
-    return { backend: 'sqlite', path: join(folder, `${places}.db`) };
+  let count = 0;
+  const newLocation = async (): Promise<StorageLocation> => {
+    count += 1;
+    return { backend: 'sqlite', path: join(folder, `${count}.db`) };
   };
-  return { name: 'sqlite', place, open: openClosed(place) };
+  return { name: 'sqlite', newLocation, open: openClosed(newLocation) };
 }
 
 function postgresBackend(): Backend {
   let server: PostgresServer | undefined;
   const drops: (() => Promise<void>)[] = [];
-  const place = async (): Promise<StorageLocation> => {
+  const newLocation = async (): Promise<StorageLocation> => {
     if (server === undefined) {
       const started = await startPostgres();
       assert.ok(typeof started !== 'string', String(started));
@@ -70,21 +70,21 @@ function postgresBackend(): Backend {
     return { backend: 'postgres', url };
   };
   // Closes open storages before the databases are removed.
-  const open = openClosed(place);
+  const open = openClosed(newLocation);
   after(async () => {
     for (const drop of drops.reverse()) await drop();
     await server?.stop();
   });
-  return { name: 'postgres', place, open };
+  return { name: 'postgres', newLocation, open };
 }
 
-function openClosed(place: Backend['place']): Backend['open'] {
+function openClosed(newLocation: Backend['newLocation']): Backend['open'] {
   const opened: Storage[] = [];
   after(async () => {
     for (const storage of opened.reverse()) await storage.close();
   });
   return async (options = {}) => {
-    const storage = await openStorage(await place(), options);
+    const storage = await openStorage(await newLocation(), options);
     opened.push(storage);
     return storage;
   };

@@ -136,10 +136,10 @@ onEachDatabase('what clients really send', (server) => {
   });
 
   test('dry_run counts all that would go and names the first hundred', async () => {
-    const entries = Array.from({ length: 60 }, (_, place) => ({
+    const entries = Array.from({ length: 60 }, (_, index) => ({
       thread_id: 'dry',
       source: 'user',
-      text: `dry ${place}`,
+      text: `dry ${index}`,
     }));
     for (const more of ['a', 'b']) {
       await call('store_context_batch', { entries: entries.map((entry) => ({ ...entry, text: entry.text + more })) });
@@ -150,11 +150,11 @@ onEachDatabase('what clients really send', (server) => {
   });
 
   test('contract §3: a search right after a batch finds it by meaning, or reports how much is missing', async () => {
-    const entries = Array.from({ length: 100 }, (_, place) => ({
-      thread_id: `fresh ${place % 2}`,
+    const entries = Array.from({ length: 100 }, (_, index) => ({
+      thread_id: `fresh ${index % 2}`,
       source: 'user',
       text:
-        place === 97 ? 'We adopted a kitten from the shelter' : `Line ${place} is about trains and railway stations`,
+        index === 97 ? 'We adopted a kitten from the shelter' : `Line ${index} is about trains and railway stations`,
     }));
     await call('store_context_batch', { entries });
     const filter = { query: 'new pet', thread_id: 'fresh 1', limit: 1 };

@@ -26,7 +26,7 @@ describe('the relevance of hits among unlike notes', () => {
       for (const [query, answer] of questions) {
         const { results } = await call('hybrid_search_context', { query, thread_id: `group ${group}`, limit: 10 });
         const relevance = new Map(results.map((hit) => [hit.id, Number(hit['relevance'])]));
-        for (const [place, id] of ids.entries()) (place === answer ? right : wrong).push(relevance.get(id) ?? 0);
+        for (const [index, id] of ids.entries()) (index === answer ? right : wrong).push(relevance.get(id) ?? 0);
       }
     }
   });

@@ -6,7 +6,7 @@ import { type Answer, type ContextServer, onEachDatabase } from './context-fixtu
 
 /** The fields that a hit has in addition to an entry's, and the ones that an explanation adds. */
 const ofHits = ['relevance', 'scores'];
-const explained = ['uri', 'hash', 'range', 'why'];
+const explainFields = ['uri', 'hash', 'range', 'why'];
 
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]).toString('base64');
 const today = () => new Date().toISOString().slice(0, 10);
@@ -88,12 +88,12 @@ function searchTools(server: ContextServer): void {
       for (const tool of ['fts_search_context', 'semantic_search_context', 'hybrid_search_context']) {
         const [hit] = (await call(tool, { query: 'deployment pipeline', limit: 1 })).results;
         assert.deepEqual(Object.keys(hit ?? {}).sort(), [...fields, ...more, ...ofHits].sort(), tool);
-        const [told] = (await call(tool, { query: 'deployment pipeline', limit: 1, explain: true })).results;
-        const all = [...fields, ...more, ...ofHits, ...explained];
-        assert.deepEqual(Object.keys(told ?? {}).sort(), all.sort(), tool);
-        assert.match(String(told?.['why']), /^has "deployment", "pipeline"; relevance/);
-        assert.match(String(told?.['hash']), /^[0-9a-f]{16}$/);
-        for (const score of Object.values(told?.scores ?? {}))
+        const [explained] = (await call(tool, { query: 'deployment pipeline', limit: 1, explain: true })).results;
+        const all = [...fields, ...more, ...ofHits, ...explainFields];
+        assert.deepEqual(Object.keys(explained ?? {}).sort(), all.sort(), tool);
+        assert.match(String(explained?.['why']), /^has "deployment", "pipeline"; relevance/);
+        assert.match(String(explained?.['hash']), /^[0-9a-f]{16}$/);
+        for (const score of Object.values(explained?.scores ?? {}))
           assert.match(String(score), /^(?:null|\d+(?:\.\d{1,3})?)$/);
         assert.equal(hit?.['is_text_content_truncated'], true);
       }

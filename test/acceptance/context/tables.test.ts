@@ -100,12 +100,12 @@ function tablesOf002(server: ContextServer): void {
     }
   });
 
-  const check = (place: number, field: string, when: When, objects: [plain: object, asked: object], clause: string) => {
+  const check = (index: number, field: string, when: When, objects: [plain: object, asked: object], clause: string) => {
     const expected = { yes: [true, true], no: [false, false], asked: [false, true] }[when];
     assert.deepEqual(
       objects.map((object) => field in object),
       expected,
-      `${clause}: ${field} of ${tools[place]}`,
+      `${clause}: ${field} of ${tools[index]}`,
     );
   };
   const first = (answer: Answer | undefined): Found => {
@@ -116,18 +116,18 @@ function tablesOf002(server: ContextServer): void {
 
   for (const [clause, field, ...whens] of responseRows) {
     verifies(clause, `the row "${field}" holds for each of the four tools`, () => {
-      whens.forEach((when, place) => {
-        check(place, field, when, [plain[place] ?? {}, asked[place] ?? {}], clause);
+      whens.forEach((when, index) => {
+        check(index, field, when, [plain[index] ?? {}, asked[index] ?? {}], clause);
       });
     });
   }
 
   for (const [clause, fields, type, ...whens] of entryRows) {
     verifies(clause, `the row "${fields.join(', ')}" holds for each of the four tools`, () => {
-      whens.forEach((when, place) => {
-        const entries: [Found, Found] = [first(plain[place]), first(asked[place])];
+      whens.forEach((when, index) => {
+        const entries: [Found, Found] = [first(plain[index]), first(asked[index])];
         for (const field of fields) {
-          check(place, field, when, entries, clause);
+          check(index, field, when, entries, clause);
           if (when !== 'no') assert.equal(typeof entries[1][field], type, `${clause}: ${field}`);
         }
       });
@@ -136,11 +136,11 @@ function tablesOf002(server: ContextServer): void {
 
   for (const [clause, field, ...has] of scoreRows) {
     verifies(clause, `the row "${field}" holds for the three tools with scores`, () => {
-      has.forEach((kind, place) => {
+      has.forEach((kind, index) => {
         // A search alone explains its scores on request; a plain answer has the fields that clients of the original read.
-        const { scores } = first(asked[place + 1]);
+        const { scores } = first(asked[index + 1]);
         const found = !(field in scores) ? 'no' : scores[field] === null ? 'null' : typeof scores[field];
-        assert.equal(found, kind, `${clause} of ${tools[place + 1]}`);
+        assert.equal(found, kind, `${clause} of ${tools[index + 1]}`);
       });
     });
   }

@@ -35,7 +35,7 @@ export interface KbServers extends KbAgent {
   kb: Carrel;
   proxy: RecordingProxy;
   /** Starts another kb server for the same engine. Undefined variables are omitted. */
-  startKb(t: Owner, env?: Record<string, string | undefined>, place?: { dataDir?: string }): Promise<Carrel>;
+  startKb(t: Owner, env?: Record<string, string | undefined>, options?: { dataDir?: string }): Promise<Carrel>;
   connect(t: Owner, url: string, token?: string): Promise<KbAgent>;
   /** Waits until the job has finished, and returns its document. */
   ingested(answer: Answer): Promise<number>;
@@ -73,9 +73,9 @@ function startServers(backend: KbServers['backend']): KbServers {
 
 function methodsOf(servers: KbServers): Partial<KbServers> {
   return {
-    startKb: (t, env = {}, place = {}) =>
+    startKb: (t, env = {}, options = {}) =>
       startCarrel(t, ['kb'], {
-        ...place,
+        ...options,
         env: given({ KB_ENGINE_URL: servers.proxy.origin, KB_API_KEY: engineKey, KB_MCP_API_KEY: agentKey, ...env }),
       }),
     connect: connectAgent,

@@ -12,7 +12,7 @@ const env = { EMBEDDING_PROVIDER: 'none' };
 const hostileTitle = '# \u009b31mRed\u202e';
 
 /** A data folder with two documents. */
-function place(t: Owner) {
+function setUp(t: Owner) {
   const folder = makeFolder(t);
   const dataDir = join(makeFolder(t), 'data');
   const docs = join(folder, 'docs');
@@ -31,7 +31,7 @@ function place(t: Owner) {
 }
 
 /** Shared by the tests that only add to it. */
-const shared = place({ after });
+const shared = setUp({ after });
 
 test('contract §9: without a terminal, every command prints the tool’s answer as JSON, and stderr names the source', () => {
   const { docs, dataDir, piped, json } = shared;
@@ -67,7 +67,7 @@ test('contract §9: without a terminal, every command prints the tool’s answer
 });
 
 test('contract §9: rm deletes all URIs, or none if one is invalid, and status counts the rest', (t) => {
-  const { json, piped, dataDir } = place(t);
+  const { json, piped, dataDir } = setUp(t);
   const kept = json('remember', 'the gate code changes in May').answer.context_id;
   const before = json('status').answer;
   assert.deepEqual([before.data_dir, before.documents, before.memories, before.threads], [dataDir, 2, 1, 1]);
@@ -170,7 +170,7 @@ test('contract §9: on a terminal it is a table that fits, and control character
 });
 
 test('--open hands the first hit’s file to the system’s opener as one argument, and never a program', async (t) => {
-  const { folder, docs, dataDir, piped } = place(t);
+  const { folder, docs, dataDir, piped } = setUp(t);
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   const opened = join(folder, 'opened');

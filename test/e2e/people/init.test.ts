@@ -49,7 +49,7 @@ const files: Readonly<Record<string, [path: string, content: string]>> = {
   ],
 };
 
-function place(t: TestContext, ids: readonly string[] = Object.keys(files)) {
+function setUp(t: TestContext, ids: readonly string[] = Object.keys(files)) {
   const home = join(makeFolder(t), 'home');
   mkdirSync(home);
   const pathOf = (id: string): string => join(home, files[id]?.[0] ?? '');
@@ -66,7 +66,7 @@ function place(t: TestContext, ids: readonly string[] = Object.keys(files)) {
 }
 
 test('contract §9: init writes all ten clients, starts the server once, keeps the rest, and removes exactly our entries', (t) => {
-  const { run, content, copies, pathOf } = place(t);
+  const { run, content, copies, pathOf } = setUp(t);
   const first = run('all');
   assert.equal(first.status, 0, first.stderr);
   assert.match(first.stdout, /^It answers: carrel \d+\.\d+\.\d+, protocol 2025-11-25, \d\d tools\.$/m);
@@ -105,7 +105,7 @@ test('contract §9: init writes all ten clients, starts the server once, keeps t
 });
 
 test('init without a client lists the installed ones; on a terminal it asks', (t) => {
-  const { run, home, env, content, pathOf } = place(t, ['cursor', 'zed']);
+  const { run, home, env, content, pathOf } = setUp(t, ['cursor', 'zed']);
   const { status, stdout } = run();
   assert.equal(status, 0);
   assert.match(
@@ -124,7 +124,7 @@ test('init without a client lists the installed ones; on a terminal it asks', (t
   assert.equal(run('zed', '--allow', papers).status, 0);
   assert.match(content('zed'), new RegExp(`"serve",\\s*"--tools",\\s*"essential",\\s*"--allow",\\s*"${papers}"`));
   assert.equal(content('cursor'), files['cursor']?.[1]);
-  const nobody = place(t, []);
+  const nobody = setUp(t, []);
   assert.match(nobody.run().stdout, /No client was found/);
   const made = nobody.run('cursor', '--read-only', '--data-dir', join(home, 'my data'));
   assert.match(made.stdout, /was not found on this machine/);
@@ -142,7 +142,7 @@ test('init without a client lists the installed ones; on a terminal it asks', (t
 });
 
 test('--print shows and changes nothing', (t) => {
-  const { run, home, content } = place(t, ['codex']);
+  const { run, home, content } = setUp(t, ['codex']);
   const { status, stdout, stderr } = run('codex', '--print');
   assert.equal(status, 0);
   assert.match(
@@ -155,7 +155,7 @@ test('--print shows and changes nothing', (t) => {
 });
 
 test('a file that cannot be read or changed is named with line and column, and no file is touched', (t) => {
-  const { run, content, pathOf, home } = place(t, ['cursor', 'codex', 'zed']);
+  const { run, content, pathOf, home } = setUp(t, ['cursor', 'codex', 'zed']);
   writeFileSync(pathOf('zed'), '{\n  "a": 1,\n  "b" 2\n}\n');
   const broken = run('cursor', 'zed');
   assert.equal(broken.status, 78);
@@ -177,7 +177,7 @@ test('a file that cannot be read or changed is named with line and column, and n
 });
 
 test('an unknown client or flag, or --http where unsupported, exits with 2', (t) => {
-  const { run } = place(t, []);
+  const { run } = setUp(t, []);
   for (const [args, message] of [
     [['curser'], /Did you mean cursor\?/],
     [['cursor', '--htpp'], /Did you mean --http\?/],
@@ -191,7 +191,7 @@ test('an unknown client or flag, or --http where unsupported, exits with 2', (t)
 });
 
 test('--http writes the address of a running server with its token, which is shown only on request', async (t) => {
-  const { run, home, pathOf, env } = place(t, ['claude-code', 'codex']);
+  const { run, home, pathOf, env } = setUp(t, ['claude-code', 'codex']);
   const token = 'a-token-that-nobody-guesses';
   const server = await startCarrel(t, ['serve', '--transport', 'http'], { env: { ...env, CARREL_AUTH_TOKEN: token } });
   const port = new URL(server.url).port;

@@ -50,9 +50,9 @@ export function compoundFile(content: OleFolderContent): Buffer {
   const fill = (folder: Buffer, inside: OleFolderContent): void => {
     let before: Buffer | undefined;
     for (const [name, value] of Object.entries(inside)) {
-      const place = entries.length;
-      if (before === undefined) folder.writeUInt32LE(place, 76);
-      else before.writeUInt32LE(place, 72);
+      const index = entries.length;
+      if (before === undefined) folder.writeUInt32LE(index, 76);
+      else before.writeUInt32LE(index, 72);
       if (Buffer.isBuffer(value)) before = addEntry(name, 2, addStream(value), value.length);
       else {
         before = addEntry(name, 1, 0, 0);
@@ -137,12 +137,12 @@ export function docOf(paragraphs: readonly (readonly [string, string])[], flags 
     pages.writeUInt32LE(end, count * 4);
     pages.writeUInt32LE(page / sectorBytes, (times + count) * 4);
   }
-  for (const [place, start, length] of [
+  for (const [index, start, length] of [
     [33, 0, pieces.length],
     [13, pieces.length, pages.length],
   ] as const) {
-    document.writeUInt32LE(start, 0x9a + place * 8);
-    document.writeUInt32LE(length, 0x9e + place * 8);
+    document.writeUInt32LE(start, 0x9a + index * 8);
+    document.writeUInt32LE(length, 0x9e + index * 8);
   }
   return compoundFile({ WordDocument: document, '1Table': Buffer.concat([pieces, pages]) });
 }
@@ -196,9 +196,9 @@ export function longs(...values: readonly number[]): Buffer {
 /** PowerPoint 97: the document is part 1, the others are numbered from 2. `token` says whether it is encrypted. */
 export function pptOf(document: Buffer, parts: readonly Buffer[], token = 0xe391_c05f): Buffer {
   const all = [document, ...parts];
-  const places = all.map((_, index) => Buffer.concat(all.slice(0, index)).length);
+  const offsets = all.map((_, index) => Buffer.concat(all.slice(0, index)).length);
   const content = Buffer.concat(all);
-  const list = pptRecord(0x1772, longs((all.length << 20) | 1, ...places));
+  const list = pptRecord(0x1772, longs((all.length << 20) | 1, ...offsets));
   const edit = pptRecord(0x0ff5, longs(0, 0, 0, content.length, 1, 0, 0));
   const stream = Buffer.concat([content, list, edit]);
   return compoundFile({

@@ -154,8 +154,8 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
     const note = async (name: string, answer: Promise<string>): Promise<void> => void answers.set(name, await answer);
     for (const [name, argumentsFor] of Object.entries(calls)) {
       if (skips.test(name)) continue;
-      for (const [place, args] of argumentsFor(probe).entries())
-        await note(`${name} ${place}`, call(caller, name, args));
+      for (const [index, args] of argumentsFor(probe).entries())
+        await note(`${name} ${index}`, call(caller, name, args));
     }
     await note('resources/list', ask(caller, 'resources/list', {}));
     await note('resources/templates/list', ask(caller, 'resources/templates/list', {}));
@@ -181,7 +181,7 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
         ask(caller, 'completion/complete', { ref: { type: 'ref/resource', uri }, argument }),
       );
     }
-    for (const [place, path] of pagesOf(probe).entries()) await note(`page ${place}`, page(caller, path));
+    for (const [index, path] of pagesOf(probe).entries()) await note(`page ${index}`, page(caller, path));
     return answers;
   };
   let prompts: { name: string; arguments?: { name: string }[] }[] = [];
@@ -271,10 +271,10 @@ describe('nothing leaks across the rights of tokens', { timeout: 300_000 }, () =
       ];
       for (const [caller, foreign, word] of pairs) {
         const nothing = engineRequests(absent);
-        for (const [place, request] of engineRequests(foreign).entries()) {
+        for (const [index, request] of engineRequests(foreign).entries()) {
           const name = request.slice(0, 2).join(' ');
           const theirs = await answer(caller, request);
-          const none = await answer(caller, nothing[place] as EngineRequest);
+          const none = await answer(caller, nothing[index] as EngineRequest);
           assert.equal(withoutGiven(theirs, foreign).includes(word), false, `${name}: ${theirs}`);
           assert.equal(masked(theirs, foreign), masked(none, absent), name);
         }
