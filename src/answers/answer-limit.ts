@@ -13,7 +13,7 @@ const besideShare = 0.25;
 const besideBytesMax = 256 * 1024;
 
 /** Max bytes for list items in this call's answer. Tools stop there and report what they left out. */
-export function answerRoom({ answerBytesMax = answerBytesDefault }: Pick<Call, 'answerBytesMax'>): number {
+export function itemBytesMax({ answerBytesMax = answerBytesDefault }: Pick<Call, 'answerBytesMax'>): number {
   return answerBytesMax - Math.min(besideBytesMax, Math.floor(answerBytesMax * besideShare));
 }
 

@@ -256,7 +256,7 @@ function createFrameOutput(socket: Socket, replayed: () => void): FrameOutput {
       if (!left) about(frameKinds.noAnswer, line);
     },
     keep: (line) => about(frameKinds.keep, line),
-    async hasRoom() {
+    async drained() {
       while (socket.writableLength > unsentBytesMax && !socket.destroyed) {
         await new Promise<void>((resolve) => {
           const go = (): void => {

@@ -10,7 +10,7 @@ export interface Caller extends Principal {
   /** True if a token proved the identity. */
   authenticated?: boolean;
   /** Resolves once the client has read enough of the output buffered for it. */
-  hasRoom?: () => Promise<void>;
+  drained?: () => Promise<void>;
   /** The server's URL as the client reached it, such as `http://127.0.0.1:3000`; absent on stdio. */
   reachedAt?: string;
 }

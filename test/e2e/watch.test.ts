@@ -9,15 +9,15 @@ import { type Carrel, makeFolder, startCarrel } from '../support/child-program.t
 const engineEnv = { EMBEDDING_PROVIDER: 'none' };
 
 test('issue "Watch a folder": new, changed, renamed and removed files, each checked in the collection', async (t) => {
-  const { folder, file, watch, inSync } = await setUp(t);
+  const { folder, file, watch, inStep } = await setUp(t);
   writeFileSync(file('kept.md'), 'kept');
   const watching = watch();
-  assert.equal((await inSync(watching)).files, 1);
+  assert.equal((await inStep(watching)).files, 1);
 
   const step = async (event: AddEvent['event'], change: () => void) => {
     change();
     const found = await watching.next((each) => each.event === event);
-    await inSync(watching);
+    await inStep(watching);
     return found;
   };
   await step('added', () => {
@@ -45,14 +45,14 @@ test('issue "Watch a folder": new, changed, renamed and removed files, each chec
 });
 
 test('issue "Watch a folder": a burst of changes ends in sync; one of several equal files has the document', async (t) => {
-  const { folder, file, watch, inSync, documents } = await setUp(t);
+  const { folder, file, watch, inStep, documents } = await setUp(t);
   const watching = watch();
-  await inSync(watching);
+  await inStep(watching);
   for (let index = 0; index < 40; index += 1) writeFileSync(file(`${index}.txt`), `text ${index}`);
   for (let index = 0; index < 40; index += 2) writeFileSync(file(`${index}.txt`), `changed ${index}`);
   for (let index = 0; index < 40; index += 5) rmSync(file(`${index}.txt`));
   for (let index = 1; index < 40; index += 5) renameSync(file(`${index}.txt`), file(`moved-${index}.txt`));
-  await inSync(watching);
+  await inStep(watching);
   assert.equal(Object.keys(await documents()).length, 32);
 
   writeFileSync(file('twin.txt'), 'text 3');
@@ -60,25 +60,25 @@ test('issue "Watch a folder": a burst of changes ends in sync; one of several eq
   assert.equal(Object.keys(await documents()).length, 32);
   rmSync(file('3.txt'));
   await watching.next((event) => event.event === 'moved' && event.path === file('twin.txt'));
-  await inSync(watching);
+  await inStep(watching);
   assert.equal((await documents())[file('twin.txt')], hashesOf(folder)[file('twin.txt')]);
 });
 
 test('issue "Watch a folder": finds changes made while nobody watched at the next start', async (t) => {
-  const { file, watch, inSync } = await setUp(t);
+  const { file, watch, inStep } = await setUp(t);
   // A name may contain any space character: macOS uses this one in the names of screenshots.
   const same = file('same  2.43\u202fPM.txt ');
   const changed = file('changed\u00a0name.txt');
   for (const path of [same, changed, file('removed.txt')]) writeFileSync(path, path);
   const first = watch();
-  await inSync(first);
+  await inStep(first);
   first.process.kill('SIGKILL');
   await first.exited;
   writeFileSync(changed, 'changed since');
   rmSync(file('removed.txt'));
   writeFileSync(file('new.txt'), 'new');
   const second = watch();
-  await inSync(second);
+  await inStep(second);
   const lines = second.events.flatMap((event) => ('path' in event ? [`${event.event} ${event.path}`] : []));
   const changes = lines.filter((line) => !line.startsWith('accepted')).sort();
   assert.deepEqual(
@@ -89,15 +89,15 @@ test('issue "Watch a folder": finds changes made while nobody watched at the nex
 });
 
 test('issue "Watch a folder": a missing or empty folder removes no documents', async (t) => {
-  const { folder, file, watch, inSync, documents } = await setUp(t);
+  const { folder, file, watch, inStep, documents } = await setUp(t);
   writeFileSync(file('a.txt'), 'a');
   const first = watch();
-  await inSync(first);
+  await inStep(first);
   const before = await documents();
   renameSync(folder, `${folder}-away`);
   mkdirSync(folder);
   const unmounted = watch();
-  await unmounted.inSync();
+  await unmounted.inStep();
   assert.deepEqual(await documents(), before, 'an empty folder at the start may be a disk that is not mounted');
   assert.equal(first.events.filter(({ event }) => event === 'removed').length, 0);
   unmounted.process.kill('SIGTERM');
@@ -109,14 +109,14 @@ test('issue "Watch a folder": waits for an unavailable engine, and loses nothing
   const { folder, file, watch, engine, restartEngine } = await setUp(t);
   writeFileSync(file('a.txt'), 'a');
   const watching = watch();
-  await watching.inSync();
+  await watching.inStep();
   engine.process.kill('SIGKILL');
   await engine.exited;
   writeFileSync(file('b.txt'), 'b');
   await watching.next(({ event }) => event === 'waiting');
   const again = await restartEngine();
   await watching.next((event) => event.event === 'added' && event.path === file('b.txt'));
-  await watching.inSync();
+  await watching.inStep();
   assert.deepEqual(await documentsOf(again.url, 'watched'), hashesOf(folder));
 });
 
@@ -125,10 +125,10 @@ test('issue "Watch a folder": the engine may run in the same process', async (t)
   const dataDir = join(makeFolder(t), 'data');
   writeFileSync(join(folder, 'a.txt'), 'a');
   const watching = startAdd(t, [folder, '--watch', '--collection', 'watched'], dataDir, engineEnv);
-  await watching.inSync();
+  await watching.inStep();
   writeFileSync(join(folder, 'b.txt'), 'b');
   await watching.next(({ event }) => event === 'added');
-  await watching.inSync();
+  await watching.inStep();
   watching.process.kill('SIGINT');
   assert.equal(await watching.exited, 0, watching.stderrText());
   const engine = await startCarrel(t, ['engine'], { dataDir, env: engineEnv });
@@ -153,9 +153,9 @@ async function setUp(t: TestContext) {
     documents,
     watch,
     /** Waits until it reports being in sync, and compares with the engine; a later change may have been noticed in between. */
-    async inSync(watching: ReturnType<typeof startAdd>) {
+    async inStep(watching: ReturnType<typeof startAdd>) {
       for (;;) {
-        const event = await watching.inSync();
+        const event = await watching.inStep();
         if (JSON.stringify(await documents()) !== JSON.stringify(sorted(hashesOf(folder), await documents()))) continue;
         assert.ok(event.event === 'in_step');
         return event;

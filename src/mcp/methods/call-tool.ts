@@ -46,7 +46,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
   const quotas = createQuotas(catalogue, options.clock);
 
   const run = async (tool: OfferedTool['tool'], input: unknown, call: Call): Promise<object> => {
-    if (call.caller.hasRoom) await call.caller.hasRoom();
+    if (call.caller.drained) await call.caller.drained();
     const data = await tool.run(input, { ...call, answerBytesMax });
     return checkAnswer(data, answerBytesMax - envelopeBytes, { copies: 2, done: tool.effect !== 'read' });
   };

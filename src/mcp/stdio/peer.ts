@@ -28,7 +28,7 @@ export interface LineOutput {
   /** The line changed the session and must be replayed by a process that takes it over. */
   keep?(line: number): void;
   /** Resolves once the client has read enough. */
-  hasRoom?(): Promise<void>;
+  drained?(): Promise<void>;
   end(): Promise<void>;
 }
 

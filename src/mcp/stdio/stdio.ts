@@ -63,8 +63,8 @@ export function serveStdio({ input, output, ...options }: StdioOptions): StdioSe
  */
 export function serveLines(baseOptions: ClientLinesOptions): ClientLines {
   const { limits, output } = baseOptions;
-  const options = output.hasRoom
-    ? { ...baseOptions, caller: { ...baseOptions.caller, hasRoom: output.hasRoom } }
+  const options = output.drained
+    ? { ...baseOptions, caller: { ...baseOptions.caller, drained: output.drained } }
     : baseOptions;
   let peer: Peer | undefined;
   let probing = false;

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { answerRoom } from '../../../answers/answer-limit.ts';
+import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { listInPages } from '../../../answers/list-in-pages.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
@@ -107,7 +107,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       const marks = [idText, entry.textHash];
       checkSameText(position, marks);
       const start = position.at;
-      const bytesMax = Math.max(answerRoom(call) - wireBytes(facts, 1), roomMin);
+      const bytesMax = Math.max(itemBytesMax(call) - wireBytes(facts, 1), bytesMin);
       const end = start + fittingUnits(entry.text, 1, bytesMax, start);
       const next = end < entry.text.length ? { nextCursor: texts.issue(end, marks) } : {};
       const text = entry.text.slice(start, end);
@@ -129,7 +129,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     if (image === undefined) throw notFound(uri);
     const position = cursor === undefined ? beginning : images.read(cursor);
     const start = position.at;
-    const end = Math.min(image.data.length, start + 3 * Math.floor(answerRoom(call) / 4));
+    const end = Math.min(image.data.length, start + 3 * Math.floor(itemBytesMax(call) / 4));
     const isPart = start > 0 || end < image.data.length;
     const marks = isPart ? [String(wanted.id), hash('sha256', image.data)] : [];
     checkSameText(position, marks);
@@ -141,7 +141,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
 }
 
 /** Min space for text, so that every read makes progress. */
-const roomMin = 16_384;
+const bytesMin = 16_384;
 
 /** The URI of an entry's image, counted from 0. */
 export function imageUri(id: number, position: number): string {

@@ -1,4 +1,4 @@
-import { answerRoom } from '../../../answers/answer-limit.ts';
+import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import type { BudgetReport } from '../../../answers/token-budget.ts';
 import { countCharacters } from '../../../base/text.ts';
 import { fittingUnits, wireBytes } from '../../../base/wire-bytes.ts';
@@ -57,7 +57,7 @@ export async function fitAnswer<Shown extends ShownEntry>(
     source,
     {
       ...request,
-      bytesMax: answerRoom(call),
+      bytesMax: itemBytesMax(call),
       async show(entry, left) {
         const shown = await request.show(entry, left);
         if (images && entry.contentType === 'multimodal' && entry.images === undefined) pictures.push(entry.id);

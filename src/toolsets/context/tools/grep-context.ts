@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom } from '../../../answers/answer-limit.ts';
+import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { createSlots } from '../../../base/slots.ts';
@@ -77,7 +77,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
         },
         matchesMax: input.max_matches,
         // The rest of the answer is for ids.
-        bytesMax: 0.9 * answerRoom(call),
+        bytesMax: 0.9 * itemBytesMax(call),
         from: placeOf(input.cursor),
         filter,
         entriesMax: input.max_entries_scanned,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
+import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
 import { named } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -57,7 +57,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
           last_entry: thread.lastEntry,
           last_id: thread.lastId,
         })),
-        answerRoom(call),
+        itemBytesMax(call),
       );
       const next = offset + shown.length;
       return {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom } from '../../../answers/answer-limit.ts';
+import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
@@ -22,7 +22,7 @@ export function createNavigateContextTool({ entries, texts }: Pick<ContextParts,
     ),
     async run({ context_id: id, max_depth: depth, ...then }, call) {
       const { text } = await oneEntry(entries, id, call.signal, asOfFilter(then).asOf);
-      const outline = await texts.outline(text, { depth, bytesMax: answerRoom(call) }, call.signal);
+      const outline = await texts.outline(text, { depth, bytesMax: itemBytesMax(call) }, call.signal);
       return {
         context_id: id,
         total_chars: outline.root.char_end,

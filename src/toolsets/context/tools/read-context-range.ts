@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom } from '../../../answers/answer-limit.ts';
+import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { countCharacters } from '../../../base/text.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
@@ -46,7 +46,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
       const { start, end } = rangeOf(input, text, total, section);
       const from = unitsOf(text, start);
       const wanted = text.slice(from, unitsOf(text, end - start, from));
-      const shown = wanted.slice(0, fittingUnits(wanted, 2, answerRoom(call)));
+      const shown = wanted.slice(0, fittingUnits(wanted, 2, itemBytesMax(call)));
       const last = shown.length < wanted.length ? start + countCharacters(shown) : end;
       return {
         context_id: input.context_id,

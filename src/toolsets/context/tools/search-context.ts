@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom } from '../../../answers/answer-limit.ts';
+import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { emptyHint } from '../search/empty-hint.ts';
@@ -42,7 +42,7 @@ export function createSearchContextTool({
           images: input.include_images,
           explain,
           textChars: truncationChars + 1,
-          bytesMax: answerRoom(call),
+          bytesMax: itemBytesMax(call),
         },
         { signal },
       );

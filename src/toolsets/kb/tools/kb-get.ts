@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
+import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
 import { type Budgeted, fitBudget } from '../../../answers/token-budget.ts';
 import { estimateTokens } from '../../../answers/token-estimate.ts';
 import { CarrelError } from '../../../base/errors.ts';
@@ -41,11 +41,11 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
       if ((id === undefined) === (sourcePath === undefined)) {
         throw new CarrelError('invalid_arguments', 'Give either document_id or source_path.');
       }
-      if (id !== undefined) return getOne(engine, id, { ...page, bytesMax: answerRoom(call) }, { signal });
+      if (id !== undefined) return getOne(engine, id, { ...page, bytesMax: itemBytesMax(call) }, { signal });
       const request = { source_path: sourcePath, limit: documentsMax };
       const { documents, total } = await engine.documents(request, { signal });
       const shown = withinBudget(documents.map(showDocument), page.budget_tokens);
-      return { documents: fitItems(shown, answerRoom(call)), total };
+      return { documents: fitItems(shown, itemBytesMax(call)), total };
     },
   });
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
+import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
 import { wireBytes } from '../../../base/wire-bytes.ts';
 import type { DocumentsRequest, Engine, EngineDocument, EngineUpkeep } from '../../../engine/engine.ts';
 import { documentSorts } from '../../../storage/documents/read-documents.ts';
@@ -80,7 +80,7 @@ async function list(
   ]);
   if (total === 0) await checkCollection(engine, tags, { signal });
   const names = { collections: there.collections.named, tags: there.tags.named };
-  const shown = fitItems(documents.map(row), answerRoom(call) - wireBytes(names, 2));
+  const shown = fitItems(documents.map(row), itemBytesMax(call) - wireBytes(names, 2));
   const next = offset + shown.length;
   return {
     documents: shown,

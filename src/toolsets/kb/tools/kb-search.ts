@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom, fitItems } from '../../../answers/answer-limit.ts';
+import { fitItems, itemBytesMax } from '../../../answers/answer-limit.ts';
 import { explainInput } from '../../../answers/explain.ts';
 import { type Budgeted, budgetInput, fitBudget } from '../../../answers/token-budget.ts';
 import { weakHint } from '../../../answers/weak-hint.ts';
@@ -77,7 +77,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
       // Neighbours and explanations belong to a single passage.
       const joins = !input.explain && input.neighbours === 0;
       const hits = joins ? joinHits(answer.results) : answer.results.map(input.explain ? explainHit : showHit);
-      const held = fitItems(hits, answerRoom(call));
+      const held = fitItems(hits, itemBytesMax(call));
       const { items, report } = fitBudget(held, input.budget_tokens, shape);
       return {
         query: answer.query,

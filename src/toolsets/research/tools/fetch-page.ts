@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { answerRoom } from '../../../answers/answer-limit.ts';
+import { itemBytesMax } from '../../../answers/answer-limit.ts';
 import { CarrelError } from '../../../base/errors.ts';
 import { fittingUnits } from '../../../base/wire-bytes.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
@@ -37,7 +37,7 @@ export function createFetchPageTool({ pageCharsMax }: FetchPageToolConfig, pages
     async run({ url, max_chars: charsMax, extract_mode: mode, start }, call) {
       const page = await pages.read({ url: url.trim(), mode, reusesRecent: start > 0, signal: call.signal });
       if (start > 0 && start >= page.text.length) throw beyondTheEnd(start, page.text.length);
-      const fitting = fittingUnits(page.text, 2, answerRoom(call), start);
+      const fitting = fittingUnits(page.text, 2, itemBytesMax(call), start);
       const { content, end } = cutWindow(page.text, start, Math.min(charsMax, pageCharsMax, fitting));
       const hasMore = end < page.text.length;
       return {
