@@ -57,7 +57,7 @@ function ownCallsPage(query: URLSearchParams, activity: Activity, identity: stri
   return {
     title: 'Activity',
     layout: 'wide',
-    body: html`${pageHeader({ title: 'Activity', meta: 'What clients with your token asked and got since this server started.' })}
+    body: html`${pageHeader({ title: 'Activity', meta: 'Calls with your token and their results since this server started.' })}
 ${calls(query, activity, identity)}`,
   };
 }
