@@ -22,7 +22,7 @@ onEachBackend('the ingestion queue', (backend) => {
     for (const { id } of jobs) await queue.cancel({ id });
   });
 
-  async function submit(length = 0): Promise<number> {
+  async function submit(length = 0, submitter?: string): Promise<number> {
     count += 1;
     const note = `note ${count}`.padEnd(length);
     const hash = createHash('sha256').update(note).digest('hex');
@@ -33,6 +33,7 @@ onEachBackend('the ingestion queue', (backend) => {
       sourcePath: undefined,
       contentType: 'text/plain',
       tags: [],
+      submitter,
       content: { note, hash, bytes: note.length },
     });
     assert.ok(accepted.outcome === 'accepted');
@@ -74,6 +75,18 @@ onEachBackend('the ingestion queue', (backend) => {
       claimed.map((job) => job?.id),
       [...ids, undefined],
     );
+  });
+
+  test('submitters take turns, so that many files of one do not hold up the others', async () => {
+    const [first, second, third] = [await submit(0, 'busy'), await submit(0, 'busy'), await submit(0, 'busy')];
+    const other = await submit(0, 'other');
+    const ids: (number | undefined)[] = [];
+    for (let lastSubmitter = ''; ids.length < 4; ) {
+      const job = await queue.claim({ owner: 'a', leaseMs, lastSubmitter });
+      lastSubmitter = job?.submitter ?? '';
+      ids.push(job?.id);
+    }
+    assert.deepEqual(ids, [first, other, second, third]);
   });
 
   test('concurrent claims never return the same job twice', async () => {

@@ -259,10 +259,16 @@ export function createEngine(settings: EngineSettings, deps: EngineDeps): LocalE
   }
 
   function createQueue(): DurableQueue {
+    let lastSubmitter = '';
     return createDurableQueue<ClaimedJob>(
       { workers: settings.workers, leaseMs, pollMs, firstLookMs: backlogDelayMs, patienceMs },
       {
-        claim: (quick) => ingestion.claim({ owner, leaseMs, ...(quick ? { quickBytesMax } : {}) }),
+        async claim(quick) {
+          if (quick) return ingestion.claim({ owner, leaseMs, quickBytesMax });
+          const job = await ingestion.claim({ owner, leaseMs, lastSubmitter });
+          lastSubmitter = job?.submitter ?? lastSubmitter;
+          return job;
+        },
         renew: ({ id }) => ingestion.renew({ id, owner, leaseMs, progress: live.get(id) }),
         async perform(job, signal, quick) {
           try {

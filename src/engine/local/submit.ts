@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { currentCaller } from '../../base/current-caller.ts';
 import type { AcceptOutcome, ReadingBounds } from '../../storage/documents/accept-job.ts';
 import type { StagedOriginal } from '../../storage/documents/original-store.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -81,6 +82,7 @@ export function createSubmitting(
         contentType: fields.content_type ?? contentTypeOf(filename),
         bounds: boundsOf(settings),
         anyTags,
+        submitter: submitterName(),
         content: { staged },
       });
     } finally {
@@ -103,6 +105,7 @@ export function createSubmitting(
       filename: noteFilename(read.title ?? titleOfNote(note)),
       contentType: 'text/plain; charset=utf-8',
       anyTags,
+      submitter: submitterName(),
       content: { note, hash, bytes: bytes.length },
     });
     return answered(outcome);
@@ -175,3 +178,8 @@ const types: Readonly<Record<string, string>> = {
   eml: 'message/rfc822',
   ipynb: 'application/x-ipynb+json',
 };
+
+/** The current caller, for taking turns. A hash, because an identity may be an address or a person's name. */
+function submitterName(): string {
+  return createHash('sha256').update(currentCaller()).digest('hex').slice(0, 16);
+}

@@ -12,6 +12,8 @@ interface NewJob {
   readonly sourcePath: string | undefined;
   readonly contentType: string;
   readonly tags: readonly string[];
+  /** Who submitted it, for taking turns; see `claimJob`. */
+  readonly submitter?: string | undefined;
 }
 
 export interface AcceptRequest extends NewJob, Scope {
@@ -76,6 +78,7 @@ export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<S
     content_hash: job.hash,
     is_copy: job.isCopy ? 1 : null,
     bytes: job.bytes,
+    submitter: job.submitter ?? '',
     details: JSON.stringify(job.details),
   });
 }

@@ -25,6 +25,7 @@ const claimedFields = {
   crashes: field.number('crashes'),
   /** Attempts that were postponed. */
   retries: field.number('retries'),
+  submitter: field.text('submitter'),
 };
 
 export type ClaimedJob = RecordOf<typeof claimedFields>;
@@ -34,18 +35,25 @@ interface ClaimRequest {
   readonly leaseMs: number;
   /** Only a job without attempts, of at most this many bytes; notes and plain text first. */
   readonly quickBytesMax?: number | undefined;
+  /** The submitter of the last claimed job. The next one by name has the next turn. */
+  readonly lastSubmitter?: string | undefined;
 }
 
-/** The next due job, or one whose lease has expired. Those with the fewest crashes come first, then the oldest. */
+/**
+ * Claims the next due job, or one whose lease has expired. Submitters take turns, so that many slow files of one don't hold up
+ * the others. Jobs that crashed come last.
+ */
 export async function claimJob(
   on: Statements,
-  { owner, leaseMs, quickBytesMax }: ClaimRequest,
+  { owner, leaseMs, quickBytesMax, lastSubmitter = '' }: ClaimRequest,
 ): Promise<ClaimedJob | undefined> {
   const { nowMs } = on.dialect;
   const isDue = `kind = 'ingest' AND status = 'queued' AND run_after <= ${nowMs}`;
   const key =
     quickBytesMax === undefined
       ? ((await firstJob(on, `kind = 'ingest' AND status = 'processing' AND lease_until < ${nowMs} ORDER BY key`)) ??
+        (await firstJob(on, `${isDue} AND crashes = 0 AND submitter > ? ORDER BY submitter, key`, [lastSubmitter])) ??
+        (await firstJob(on, `${isDue} AND crashes = 0 ORDER BY submitter, key`)) ??
         (await firstJob(on, `${isDue} ORDER BY crashes, key`)))
       : await firstJob(
           on,

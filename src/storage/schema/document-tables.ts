@@ -71,10 +71,12 @@ export const documentTables: Table[] = [
       lease_until: optional(t.number),
       created_at: t.time,
       updated_at: t.time,
+      submitter: optional(t.name),
     },
     check: "(status = 'processing') = (lease_owner IS NOT NULL AND lease_until IS NOT NULL)",
     indexes: {
       kb_jobs_turn: { columns: 'status, crashes, key' },
+      kb_jobs_submitter: { columns: 'submitter, key', where: "status = 'queued' AND crashes = 0" },
       kb_jobs_newest: { columns: 'status, key DESC' },
       kb_jobs_content: { columns: 'content_hash', where: isWaiting },
       kb_jobs_first: { columns: 'content_hash', where: `${isWaiting} AND is_copy IS NULL`, isUnique: true },
