@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { asCaller } from '../../base/current-caller.ts';
 import { CarrelError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/log.ts';
 import type { ExtractedDocument } from '../../documents/document.ts';
@@ -280,4 +281,30 @@ test('checks a restricted caller without reading chunks', async (t) => {
   assert.deepEqual((await engine.documentAlone(id)).tags, ['collection:birds', 'collection:other', 'read']);
   await birds.updateNote(id, 'two herons');
   await birds.deleteDocument(id);
+});
+
+test("a caller's file is not held up by many files of another", async (t) => {
+  const reader = failing();
+  const read: string[] = [];
+  const isAllSubmitted = Promise.withResolvers<void>();
+  const engine = await open(
+    t,
+    {
+      ...reader,
+      async extract(file, ...others) {
+        read.push(file.bytes.subarray(0, 2).toString());
+        await isAllSubmitted.promise;
+        return reader.extract(file, ...others);
+      },
+    },
+    { workers: 1 },
+  );
+  const submitted: JobId[] = [];
+  for (const name of ['a1', 'a2', 'a3', 'b1']) {
+    const text = name.padEnd(300 * 1024, ' and more words');
+    submitted.push(await asCaller(`caller ${name.slice(0, 1)}`, () => submit(engine, text)));
+  }
+  isAllSubmitted.resolve();
+  for (const id of submitted) await ended(engine, id);
+  assert.deepEqual(read, ['a1', 'b1', 'a2', 'a3']);
 });
