@@ -12,27 +12,19 @@ export interface Found {
   readonly location?: string | undefined;
   /** The closest passage in meaning, for hits without matching words. */
   readonly passage?: string | undefined;
-  readonly relevance?: number | undefined;
 }
 
 const wordsMax = 5;
 const passageUnitsMax = 80;
 
-/** Explains a hit: matched words or closest passage, and relevance. */
-export function whyFound({
-  query,
-  text,
-  words = matchedWords(query, text),
-  location,
-  passage,
-  relevance,
-}: Found): string {
+/** Explains a hit: matched words or closest passage. */
+export function whyFound({ query, text, words = matchedWords(query, text), location, passage }: Found): string {
   const reason =
     words.length > 0
       ? `has ${words.map((word) => `"${word}"`).join(', ')}`
       : `similar in meaning: "${shortened(passage ?? text)}"`;
   const where = location === undefined ? '' : `, ${location}`;
-  return `${reason}${where}${relevance === undefined ? '' : `; relevance ${relevance}`}`;
+  return `${reason}${where}`;
 }
 
 /** The query's words that occur in the text, as spelled there, without duplicates. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
@@ -72,31 +73,42 @@ export type Notice =
 
 /** A process that dies with a lease blocks the others for this long. */
 const leaseMs = 30_000;
-const lookMs = 100;
+/** How often to try to get a lease: first, and at most. */
+const tryMs = { first: 100, max: 2_000 } as const;
 
 /**
  * Runs work that only one process may do at a time. The lease is a row, not an advisory lock: a pooler in transaction mode keeps
  * no session that could hold a lock between statements. `renew` runs with each renewal.
  */
 export async function withLease<Result>(
-  shared: Pick<SharedStore, 'add' | 'put' | 'remove'>,
+  shared: Pick<SharedStore, 'add' | 'put' | 'read' | 'remove'>,
   thing: ThingName,
   work: () => Promise<Result>,
   { signal, renew = async () => {} }: { readonly signal?: AbortSignal; readonly renew?: () => Promise<void> } = {},
 ): Promise<Result> {
   const part = { ...thing, part: 0 };
-  const held = Buffer.from('held');
-  while (!(await shared.add(part, held, leaseMs))) await delay(lookMs, undefined, { signal });
+  const holder = Buffer.from(randomUUID());
+  for (let waitMs: number = tryMs.first; !(await shared.add(part, holder, leaseMs)); ) {
+    await delay(waitMs, undefined, { signal });
+    waitMs = Math.min(tryMs.max, 1.5 * waitMs);
+  }
+  // After a long stall another process may hold the lease.
+  const isOurs = async () => (await shared.read(part))?.equals(holder) ?? false;
+  let renewal = Promise.resolve();
   // The next renewal makes up for a failed one. If the release fails, the lease expires.
-  const renewing = setInterval(() => {
-    renew()
-      .then(() => shared.put(part, held, leaseMs))
+  const timer = setInterval(() => {
+    renewal = renewal
+      .then(renew)
+      .then(async () => {
+        if (await isOurs()) await shared.put(part, holder, leaseMs);
+      })
       .catch(() => {});
   }, leaseMs / 3).unref();
   try {
     return await work();
   } finally {
-    clearInterval(renewing);
-    await shared.remove(thing).catch(() => {});
+    clearInterval(timer);
+    await renewal;
+    if (await isOurs().catch(() => false)) await shared.remove(thing).catch(() => {});
   }
 }

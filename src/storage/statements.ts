@@ -30,7 +30,7 @@ export async function countRows(on: Statements, { sql, values }: Condition): Pro
   return numberOf(row, 'total');
 }
 
-/** Returns the inserted row's `columns`. */
+/** Returns the inserted row's `returning`. */
 export async function insertRow(
   on: Statements,
   table: string,

@@ -248,6 +248,6 @@ function why(hit: Record<string, unknown>): Html {
     return score === undefined ? html`` : meter(label, score);
   });
   const relevance = read.number(hit, 'relevance');
-  const reason = read.text(hit, 'why').replace(/(?:^|; )relevance [\d.]+/g, '');
+  const reason = read.text(hit, 'why');
   return html`<details class="why"><summary>Why this result</summary><div class="why-body">${relevance !== undefined && meter('Relevance', relevance)}${meters}${reason !== '' && html`<p class="meta">${reason.charAt(0).toUpperCase()}${reason.slice(1)}</p>`}</div></details>`;
 }

@@ -39,7 +39,7 @@ export async function judgeHits(
     { reranker, words: undefined, texts: async () => texts },
   );
   const judged = page.map(({ hit: { hit }, relevance, evidence }) => {
-    const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet, relevance });
+    const why = whyFound({ query, text: `${hit.title}\n${hit.snippet}`, passage: hit.snippet });
     return { ...hit, relevance, why: `${hit.why}; ${why}`, scores: sharesOf(evidence, reranker) };
   });
   return { hits: comparedAcross([...known, ...judged], reranker), omitted, reranking };

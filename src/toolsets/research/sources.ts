@@ -34,7 +34,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
             tags,
             origin: originOf(note),
             relevance,
-            why: whyFound({ query, text, relevance }),
+            why: whyFound({ query, text }),
             scores: sharesOf(evidence, reranker),
           };
         }),

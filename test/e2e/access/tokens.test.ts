@@ -158,7 +158,9 @@ describe('named tokens on the product (contract §8, §9)', () => {
     const line = /info called .*caller=full tool=list_threads outcome=ok/;
     await until(async () => line.test(readFileSync(join(dataDir, 'log', 'carrel.log'), 'utf8')));
     const some = add('part', '--toolsets', 'context');
-    assert.equal((await exchange(activity, { method: 'GET', headers: some })).status, 404);
+    const own = await exchange(activity, { method: 'GET', headers: some });
+    assert.match(own.text, /Calls with your token/);
+    assert.doesNotMatch(own.text, /token full|list_threads/);
   });
 
   it('throttles guessing (T054), but never locks out named tokens', async () => {

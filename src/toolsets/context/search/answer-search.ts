@@ -99,7 +99,7 @@ export async function answerSearch(
         return {
           ...shown,
           ...(explains
-            ? { ...citationOf(entry, range), why: whyFound({ query: text, text: shown.text_content, relevance }) }
+            ? { ...citationOf(entry, range), why: whyFound({ query: text, text: shown.text_content }) }
             : {}),
           relevance,
           scores: rounded({ ...scores, ...(explains ? stages : {}) }),

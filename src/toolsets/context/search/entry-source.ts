@@ -54,7 +54,7 @@ export function createEntrySource(
             relevance,
             replaces: uriOf(replaces),
             replaced_by: uriOf(replacedBy),
-            why: whyFound({ query: text, text: entry.text, words: excerpt?.words, passage: passage?.text, relevance }),
+            why: whyFound({ query: text, text: entry.text, words: excerpt?.words, passage: passage?.text }),
             scores: sharesOf(evidence ?? {}, parts.reranker),
           };
         }),

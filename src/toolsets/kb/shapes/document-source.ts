@@ -55,7 +55,6 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
             text: `${hit.title}\n${hit.text}`,
             passage: hit.text,
             location: where.filter((part) => part !== undefined).join(', ') || undefined,
-            relevance: hit.relevance,
           }),
           ...scoresOf(hit),
         });

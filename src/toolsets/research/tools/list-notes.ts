@@ -49,7 +49,7 @@ export function createListNotesTool(notes: NoteStore, reranker: Reranker): Tool 
         const listed = showListedNote(note);
         if (!explain) return { ...listed, relevance };
         const text = [listed.title, ...listed.tags, listed.snippet].join('\n');
-        const why = whyFound({ query: words, text, relevance });
+        const why = whyFound({ query: words, text });
         const scores = rounded(sharesOf(evidence, reranker));
         return { ...listed, relevance, ...noteCitation(note), why, scores };
       });
