@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isCarrelError } from '../../base/errors.ts';
 import type { EntryFilter } from '../entries/entry-filter.ts';
 import type { IdPages } from '../id-set.ts';
 import type { PassageFilter } from '../passages/passage.ts';
@@ -94,6 +96,9 @@ export function createVectorStores(transactions: Transactions, isIndexed: boolea
   };
 }
 
+const dropAttemptsMax = 100;
+const dropPauseMs = 2_000;
+
 function createVectorStore(
   transactions: Transactions,
   corpus: VectorCorpus,
@@ -110,7 +115,16 @@ function createVectorStore(
         after = await write(packVectors, { corpus, model, after });
     },
     async drop(model) {
-      await write(forgetModel, { corpus, model });
+      // An index build or a backup may hold the table's lock for minutes.
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          await write(forgetModel, { corpus, model });
+          break;
+        } catch (error) {
+          if (!isCarrelError(error) || error.code !== 'storage_busy' || attempt === dropAttemptsMax) throw error;
+        }
+        await delay(dropPauseMs, undefined, { ref: false });
+      }
       while (await write(dropVectors, { corpus }));
     },
   };

@@ -38,8 +38,8 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
     pack: async () => undefined,
     ensureIndex: (corpus, model) => nearest?.ensureIndex(corpus, model),
     async dropIndex(on, corpus, model) {
-      // Searches wait while this waits for its lock.
-      await on.query("SET LOCAL lock_timeout = '2s'");
+      // Searches wait while this waits for its lock. The caller tries again; see `VectorStore.drop`.
+      await on.query("SET LOCAL lock_timeout = '500ms'");
       await on.query(`DROP INDEX IF EXISTS ${indexName(corpus, model)}`);
     },
     async indexState(on, corpus, model) {
