@@ -1,24 +1,24 @@
 import { CarrelError } from '../../base/errors.ts';
 
-/** Development versions used the numbers below this one. A new database has 0. */
+/** Schema version of the first release. Development versions had lower numbers; a new database has 0. */
 const firstSchema = 8;
 
-/** The same for both databases: the steps of each lead to it. */
+/** The current schema version, for both databases: each must have migration steps up to it. */
 export const newestSchema = 8;
 
-/** The schema version after a list of steps; the first creates `firstSchema`. */
+/** Returns the schema version after these migration steps. The first step creates `firstSchema`. */
 export function schemaAfter(steps: readonly string[]): number {
   return firstSchema + steps.length - 1;
 }
 
-/** The next step, and its schema version. */
+/** Returns the next migration step and the schema version that it leads to. Undefined if all steps are done. */
 export function nextStep(steps: readonly string[], version: number): { step: string; schema: number } | undefined {
   const done = Math.max(version, firstSchema - 1);
   const step = steps[done - firstSchema + 1];
   return step === undefined ? undefined : { step, schema: done + 1 };
 }
 
-/** Rejects a schema version that we can't migrate; otherwise returns it. */
+/** Returns the schema version, or throws if this program cannot use or migrate it. */
 export function checkSchema(version: number, newest: number): number {
   if (version > newest) {
     throw new CarrelError(
