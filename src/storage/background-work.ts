@@ -84,7 +84,7 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
     logger.info('background work succeeded after a failure', { work: name });
     await shared()
       ?.remove({ kind, id: name })
-      // The record expires anyway.
+      // Ignored, because the record expires anyway.
       .catch(() => {});
   }
 }

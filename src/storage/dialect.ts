@@ -131,8 +131,8 @@ export interface KeyFilter extends Condition {
 }
 
 /**
- * Returns all words of an index, possibly including words of deleted documents. `counts` must come from `WordTable.counts`: as
- * long as they stay the same, so do the words.
+ * Returns all words of an index, possibly including words of deleted documents. `counts` is the object that `WordTable.counts`
+ * returned: the same object means that the words have not changed.
  */
 export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
@@ -228,7 +228,7 @@ export interface VectorTable {
    * Packs the first vectors after a key into a block and returns the block's last key; undefined if there is nothing to pack.
    */
   pack(on: Statements, corpus: VectorCorpus, model: number, after: number): Promise<number | undefined>;
-  /** Builds a model's on-disk index in the background, if the database has one and it is missing. */
+  /** Builds a model's on-disk index in the background, if the database supports one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
   /** Drops a model's on-disk index, in the transaction that removes the model. */
   dropIndex(on: Statements, corpus: VectorCorpus, model: number): Promise<void>;

@@ -5,7 +5,7 @@
 export interface IdSet {
   readonly pages: IdPages;
   has(id: number): boolean;
-  /** All ids, ascending, if there are at most `max`. */
+  /** Returns all ids, ascending. Undefined if there are more than `max`. */
   list(max?: number): number[] | undefined;
   /** Sets bit `n` of the mask if `ids[n]` is in the set, lowest bit first. */
   mark(ids: Float64Array, mask: Int32Array): void;

@@ -2,8 +2,8 @@ import type { Statements } from './dialect.ts';
 import { textOf } from './rows.ts';
 
 /**
- * `indexed_fields`: the metadata fields that are indexed, as a JSON list. `purged_to`: when the last purged entry had been
- * removed. `word_analysis`: version and language of the analysis that made all stored terms.
+ * `indexed_fields`: the metadata fields that are indexed, as a JSON list. `purged_to`: the latest time of removal of any purged
+ * entry. `word_analysis`: version and language of the analysis that made all stored terms.
  */
 type SettingName = 'indexed_fields' | 'purged_to' | 'word_analysis';
 

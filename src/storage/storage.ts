@@ -48,9 +48,9 @@ export interface ReplicaState {
 }
 
 export interface BackgroundWatch {
-  /** Steps whose last attempt failed, in any process on the database. */
+  /** Returns the steps whose last attempt failed, in any process that uses the database. */
   failures(): Promise<BackgroundFailure[]>;
-  /** Failed attempts of this process, by step. */
+  /** Returns the number of failed attempts in this process, by step. */
   counts(): ReadonlyMap<string, number>;
 }
 

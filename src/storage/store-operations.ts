@@ -21,8 +21,8 @@ type Described<Table, How extends keyof Transactions> = {
 };
 
 /**
- * Describes the reads of a store, by method name. `replica` lets a read replica answer: only for searches and for the texts of
- * their hits. Jobs, claims and tokens must always be read from the primary.
+ * Describes the reads of a store, by method name. With `replica`, a read replica may answer. Use it only for searches and the
+ * texts of their hits: jobs, claims and tokens must always be read from the primary.
  */
 export function reads<Table extends Readonly<Record<string, AnyOperation>>>(
   table: Table,

@@ -131,8 +131,8 @@ export async function takeDeleted(
 }
 
 /**
- * Purges documents that can no longer be restored, and the oldest ones that exceed `bytesMax`. Returns the hashes of their
- * contents.
+ * Purges documents that can no longer be restored, then the oldest ones until the rest fits into `bytesMax`; at most `limit`
+ * per call. Returns the hashes of their contents.
  */
 export async function forgetDeleted(
   on: Statements,

@@ -69,6 +69,6 @@ export type DocumentStore = StoreOf<typeof documentOperations>;
 
 /**
  * The queue of files and notes that will become documents, and the record of changes to documents. Several processes can work
- * on one queue: a job belongs to the process that holds its lease, and only that process can change it.
+ * on one queue: a job belongs to the process that holds its lease, and only that process can finish it.
  */
 export type IngestionStore = StoreOf<typeof ingestionOperations>;

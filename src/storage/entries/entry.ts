@@ -74,5 +74,5 @@ export interface WriteRequest {
 /** Max length of an entry's metadata as JSON, in UTF-16 code units. */
 export const metadataUnitsMax = 1024 * 1024;
 
-/** Number of days for which removed data can be restored, and idempotency keys are stored. */
+/** Number of days for which removed data can be restored, and earlier versions and idempotency keys are stored. */
 export const keptDays = 30;

@@ -137,7 +137,7 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
   }
   const { sql, values, isExact = true, members = 'f.member = 0' } = fieldTest(condition, dialect);
   const from = `${fields} f.path = ? AND ${members} AND ${sql}`;
-  // To count the rows that contain part of a text would take as long as listing them.
+  // Counting the rows that contain part of a text would take as long as listing them.
   const isCounted = !['starts_with', 'contains', 'ends_with'].includes(condition.operator);
   return { necessary: setCondition('f', from, [path, ...values], isCounted, dialect), isExact };
 }

@@ -25,7 +25,7 @@ export interface MetadataField {
 
 export type FieldKind = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 
-/** Length of `head` in UTF-16 code units: at most 400 bytes. PostgreSQL rejects index rows of 2,704 bytes. */
+/** Length of `head` in UTF-16 code units: at most 400 bytes. PostgreSQL rejects index rows of more than 2,704 bytes. */
 const headUnits = 100;
 
 /** Max length of a path in UTF-16 code units. Longer paths are stored as their hash, because paths are indexed too. */
@@ -185,7 +185,7 @@ export function comparableText(text: string, caseSensitive: boolean): string {
   return caseSensitive ? storable(text) : foldCase(storable(text));
 }
 
-/** Converts text to lower case. JavaScript uses another sigma at the end of a word; here there is only one. */
+/** Converts text to lower case. Replaces the final form of sigma, which JavaScript uses at the end of a word. */
 function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }

@@ -29,7 +29,7 @@ export async function getEntries(on: Statements, request: GetRequest): Promise<E
 interface LoadRequest extends GetRequest {
   /** `given` is the order of `ids`; `newest` is newest first. */
   readonly order: 'given' | 'newest';
-  /** Max bytes of text, metadata, summaries and images in total. Images of an entry that alone exceeds it are omitted. */
+  /** Max bytes of text, metadata, summaries and images in total. If an entry alone exceeds it, its images are omitted. */
   readonly bytesMax: number;
 }
 

@@ -167,7 +167,7 @@ function restorable({ now }: Statements): Condition {
 /** Max entries purged with each removal, to keep it fast. */
 const purgedMax = 10_000;
 
-/** Purges entries that can no longer be restored, those removed first before others. */
+/** Purges entries that can no longer be restored, starting with those removed longest ago. */
 async function purge(on: Statements): Promise<void> {
   const { schema } = on.dialect;
   const limit = daysBefore(on.now, keptDays);

@@ -55,7 +55,7 @@ export interface StoreOutcome {
   readonly summaryKept: boolean;
 }
 
-/** Stores entries in order. An entry that repeats the last one of its thread and source updates it. */
+/** Stores entries in order. If an entry repeats the last one of its thread and source, that one is updated instead. */
 export async function storeEntries(on: Statements, { entries, idempotency }: StoreRequest): Promise<StoreOutcome[]> {
   return once(on, idempotency, async () => {
     const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
@@ -150,7 +150,7 @@ function turnKey(threadId: string, source: Source): string {
   return `${source} ${threadId}`;
 }
 
-/** First `order` of new entries. It is higher than the keys of stored entries, which are their `order`. */
+/** First `order` of new entries. The `order` of a stored entry is its key, which is lower. */
 const storedOrderMax = 2 ** 52;
 
 async function lastTurns(on: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {

@@ -167,7 +167,7 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
   });
 }
 
-/** Restores a deleted note. Has no effect on other notes. */
+/** Restores a deleted note. Has no effect on a note that is not deleted. */
 export async function restoreNote(on: Statements, { id, idempotency }: NoteRequest): Promise<Note> {
   return once(on, idempotency, async () => {
     const { key, note, deletedAt } = await lockNote(on, id);

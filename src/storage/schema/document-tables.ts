@@ -159,7 +159,7 @@ export const webTables: Table[] = [
       listed_at: optional(t.text),
       text_hash: optional(t.hash),
       sketch: optional(t.text),
-      /** The page that this one redirects to. */
+      /** The URL of the page that this alias or duplicate refers to. */
       target: optional(t.name),
       /** The run that last changed this row. */
       run: t.number,

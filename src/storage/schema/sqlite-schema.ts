@@ -9,9 +9,9 @@ import { firstSettings, tables } from './tables.ts';
 export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';
 
 /**
- * Number of segments on one level at which FTS5 starts to merge them, a small part with each write. A write waits for a whole
- * merge only at three times this number. More segments make bulk writes faster and searches slower, because a search opens all
- * of them.
+ * FTS5 starts to merge the segments of one level when there are this many. It merges a small part with each write; a write
+ * waits for a whole merge only at three times this number. More segments make bulk writes faster and searches slower, because a
+ * search opens all of them.
  */
 const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, context_entry: 8, kb_passage: 16 };
 

@@ -88,7 +88,7 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** A link into a missing folder usually means an unmounted disk. */
+/** Throws if the path is a link into a missing folder, which usually means an unmounted disk. */
 function checkLink(path: string, real: string): void {
   if (real === path) return;
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;

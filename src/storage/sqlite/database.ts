@@ -39,7 +39,7 @@ export interface Database {
   close(): void;
 }
 
-/** Attempts to get the write lock, each waiting `busyTimeoutMs`. */
+/** Max attempts to get the write lock. Each waits for `busyTimeoutMs`. */
 const lockAttemptsMax = 3;
 
 const statementsMax = 1000;
@@ -133,7 +133,7 @@ async function transaction<T>(
     watch?.check('after');
     return result;
   } catch (error) {
-    // After some errors (a full disk) SQLite has already rolled back.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (connection.isTransaction) connection.exec('ROLLBACK');
     if (isCarrelError(error) && error.code === 'storage_lost' && watch?.logIsGone()) rescue(connection);
     throw error;
@@ -141,8 +141,8 @@ async function transaction<T>(
 }
 
 /**
- * Writes the content of the deleted log, which is earlier committed transactions, to the database. Only this connection still
- * has the log open.
+ * Writes the transactions in the deleted log, which were committed earlier, to the database. Only this connection still has the
+ * log open.
  */
 function rescue(connection: DatabaseSync): void {
   try {

@@ -45,7 +45,7 @@ export function createDiskReserve(given: string): DiskReserve {
         const { bavail, bsize } = statfsSync(path);
         if (bavail * bsize >= reserveBytes * plenty) fill(file);
       } catch {
-        // Works without a reserve, too.
+        // Ignored: the database works without a reserve, too.
       }
     },
     release(database) {

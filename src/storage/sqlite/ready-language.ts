@@ -9,8 +9,9 @@ import { schemaVersion } from './migrate.ts';
 
 /**
  * Returns the language of the words if the database can be used as it is: it is Carrel's, has the newest schema, and was
- * tokenised in the wanted language. Otherwise returns undefined, and the writer's thread creates, migrates or rejects the
- * database. Runs on the calling thread, because it takes only 1 to 2 ms. Starting a thread takes more than 30 ms.
+ * tokenised by the current analysis in the wanted language. Otherwise returns undefined, and the writer's thread creates,
+ * migrates or rejects the database. Runs on the calling thread, because it takes only 1 to 2 ms. Starting a thread takes more
+ * than 30 ms.
  */
 export function readyLanguage(path: string, wanted: Language | undefined): Language | undefined {
   try {

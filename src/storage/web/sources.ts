@@ -54,7 +54,7 @@ export interface ListedSource extends StoredSource {
 
 /** Random shift of a refresh, so that sources added together are not all refreshed at the same time. */
 interface Jitter {
-  /** From -1 (earliest) to 1 (latest); multiplied by `jitterShare` of the refresh period. */
+  /** From -1 (earliest) to 1 (latest). The limits shift a refresh by `jitterShare` of its period. */
   readonly jitter: number;
 }
 

@@ -30,8 +30,8 @@ interface WalPosition {
 }
 
 /**
- * Selects the position up to which commits are acknowledged: when they are flushed or, with synchronous_commit off, when they
- * are inserted.
+ * Selects a position that includes all acknowledged commits. A commit is acknowledged when it is flushed or, with
+ * synchronous_commit off, when it is inserted.
  */
 const primaryPosition = `
   SELECT CASE WHEN current_setting('synchronous_commit') = 'off' THEN pg_current_wal_insert_lsn()

@@ -22,7 +22,7 @@ export interface Servers {
 export type WantedServer = 'primary' | 'standby';
 
 /**
- * Finds a server of the wanted kind. An address may name several servers, as in libpq:
+ * Creates the servers of an address, which may name several, as in libpq:
  * `postgres://user:password@one:5432,two:5432/database`. They are tried in turn. The first one of the wanted kind is used until
  * it is down or changes to the other kind.
  */

@@ -172,7 +172,7 @@ export function createStatementNames(): StatementNames {
   let isOff = false;
   return {
     nameOf(text) {
-      // Prepares only statements that begin like this, not SET and the like, which may be several in one text.
+      // Only these are prepared. Texts that begin otherwise, such as SET, may contain several statements.
       if (isOff || text.length > textMax || !/^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text)) return undefined;
       const isRepeated = names.has(text);
       if (names.size >= namesMax && !isRepeated) names.clear();
