@@ -4,22 +4,22 @@ import { type Logger, silentLogger } from '../base/log.ts';
 import type { SharedStore } from '../base/shared-store.ts';
 import type { BackgroundFailure, BackgroundWatch } from './storage.ts';
 
-/** Steps that no caller waits for. A failed step is logged once, counted, and retried until it succeeds. */
+/** Runs background steps that no caller waits for. A failed step is logged once, counted, and retried until it succeeds. */
 export interface BackgroundWork extends BackgroundWatch {
   /**
-   * Resolves when the step has succeeded or the work is closed; never rejects. The name is for operators. A running or waiting
-   * step of the same name is shared.
+   * Runs a step. Resolves once the step has succeeded or `close` was called; never rejects. The name is shown to operators. If
+   * a step of the same name is already running or waiting for its retry, returns that step's promise.
    */
   run(name: string, step: () => Promise<unknown>): Promise<void>;
-  /** Ends all retries. A running step ends with its connection. */
+  /** Stops all retries. A running step ends when its connection is closed. */
   close(): void;
 }
 
 export interface BackgroundWorkDeps {
   readonly logger?: Logger | undefined;
-  /** Informs other processes on the database, such as `carrel doctor`. */
+  /** Records failures for other processes that use the database, such as `carrel doctor`. */
   readonly shared?: () => Pick<SharedStore, 'put' | 'remove' | 'readAll'> | undefined;
-  /** Pause before the first retry; doubled each time, up to five minutes. */
+  /** Pause before the first retry, in ms. Doubles with each failure, up to five minutes. */
   readonly retryMs?: number;
 }
 
@@ -68,14 +68,14 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
     const code = isCarrelError(error) ? error.code : (systemCode(error) ?? 'internal');
     const { since, attempts } = failing.get(name) ?? { since: new Date().toISOString(), attempts: 0 };
     if (attempts === 0) logger.warn('background work failed and will be retried', { work: name, code });
-    // This error has the database's own message.
+    // Unlike the warning above, the error includes the database's own message.
     logger.debug('background work failed', { work: name, error });
     const failure = { name, code, since, attempts: attempts + 1 };
     failing.set(name, failure);
     counts.set(name, (counts.get(name) ?? 0) + 1);
     await shared()
       ?.put({ kind, id: name, part: 0 }, Buffer.from(JSON.stringify(failure)), recordMs)
-      // Writing the record probably failed for the same reason.
+      // If this write fails too, the cause is probably the same.
       .catch(() => {});
   }
 
@@ -84,7 +84,7 @@ export function createBackgroundWork(deps: BackgroundWorkDeps = {}): BackgroundW
     logger.info('background work succeeded after a failure', { work: name });
     await shared()
       ?.remove({ kind, id: name })
-      // The record expires anyway.
+      // Ignored, because the record expires anyway.
       .catch(() => {});
   }
 }

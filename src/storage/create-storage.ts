@@ -6,12 +6,12 @@ import { createStore } from './store-operations.ts';
 import { meterTransactions, type Transactions } from './transactions.ts';
 import { createVectorStores } from './vectors/vector-store.ts';
 
-/** What each database implements; everything else is shared. */
+/** The parts that each database implements itself. All other code is shared. */
 export interface StorageParts {
   readonly backend: Storage['backend'];
   readonly transactions: Transactions;
   createOriginals(transactions: Transactions): OriginalStore;
-  /** The database finds the nearest vectors itself. */
+  /** True if the database itself can find the nearest vectors. */
   readonly hasVectorIndex: boolean;
   createShared?(transactions: Transactions): SharedStore;
   readonly replica?: Storage['replica'];

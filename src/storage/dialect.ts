@@ -15,55 +15,61 @@ import type {
   VectorsAfter,
 } from './vectors/vector.ts';
 
-/** The statements of one transaction, or of one consistent read. Stores use nothing else. */
+/** Runs SQL in one transaction or one consistent read. Stores access the database only through it. */
 export interface Statements {
   readonly dialect: Dialect;
   /** Time of the call: ISO 8601, UTC. */
   readonly now: string;
-  /** SQL texts are constant; values are bound to question marks, never inserted. */
+  /** Runs a statement. Values are bound to its question marks, never inserted into the SQL. */
   query(sql: string, values?: readonly BoundValue[]): Promise<Row[]>;
 }
 
-/** Runs in one transaction, or on one state of the data. May be retried, so it must have no other side effects. */
+/**
+ * A function that runs in one transaction, or on one snapshot of the data. It may be retried, so it must have no side effects
+ * outside the database.
+ */
 export type Operation<Request, Answer> = (on: Statements, request: Request) => Promise<Answer>;
 
-/** What differs between the databases. */
+/** The SQL and the behaviour that differ between SQLite and PostgreSQL. */
 export interface Dialect {
-  /** Prefix of our table names. */
+  /** Prefix of Carrel's table names. */
   readonly schema: string;
-  /** Subquery for `IN`, with one bound list of integers. */
+  /** Subquery for `IN (…)`: takes one bound list of integers. */
   readonly integers: string;
-  /** As `integers`, for short lists such as a page of keys: one plan fits all of them. */
+  /** Like `integers`, but for short lists such as a page of keys: one query plan suits all of them. */
   readonly fewIntegers: string;
   readonly numbers: string;
   readonly texts: string;
-  /** The texts in column `value` of a SELECT, as one value for `textsOf`. */
+  /** Returns SQL that collects the texts in column `value` of a SELECT into one value, which `textsOf` reads. */
   textList(select: string): string;
-  /** The texts of a JSON array, as rows `element` with a column `value`. */
+  /** Returns a FROM item `element` with one row per text of a JSON array, in column `value`. */
   elements(json: string): string;
-  /** Position of the second text in the first, from 1; 0 if absent. */
+  /** Returns SQL for the position of the second text in the first, from 1; 0 if absent. */
   position(text: string, part: string): string;
-  /** The smaller of two values. */
+  /** Returns SQL for the smaller of two values. */
   least(first: string, second: string): string;
   greatest(first: string, second: string): string;
   /** Suffix of a SELECT whose rows will be changed. */
   readonly forUpdate: string;
   /** Suffix of a SELECT whose rows must not change until the end of the transaction. */
   readonly forShare: string;
-  /** Locks each text of a list for one transaction at a time. Undefined if there is only one writer. */
+  /**
+   * Statement that locks each name of a bound list until the transaction ends. Undefined if the database has one writer at a
+   * time.
+   */
   readonly lock: string | undefined;
-  /** Ends a subquery that must be evaluated per row: empty, or a clause that keeps it from becoming a join. */
+  /** Suffix of a subquery that must be evaluated per row: keeps the planner from turning it into a join. May be empty. */
   readonly fence: string;
-  /** Wraps a statement to return its plan. */
+  /** Returns the statement that shows the query plan of `sql`. */
   explain(sql: string): string;
   planLine(row: Row): string;
-  /** The database's own clock in milliseconds: leases use it, so that machines do not disagree. */
+  /** SQL for the database's own clock, in milliseconds. Leases use it because the clocks of machines differ. */
   readonly nowMs: string;
   /** Suffix of a SELECT that picks a job: skips jobs that another transaction is picking. */
   readonly skipLocked: string;
-  /** Rows per INSERT in bulk. */
+  /** Max rows per INSERT. */
   readonly rowsAtOnce: number;
-  /** The part of an INSERT after its columns. Generated keys ascend in row order. */
+  /** Returns the part of an INSERT that follows its column list. Generated keys ascend in the order of the rows. */
   rows(types: readonly ColumnType[], rows: readonly (readonly (string | number | null)[])[]): Condition;
   readonly keys: ExplicitKeys;
   readonly words: WordTable;
@@ -78,15 +84,15 @@ export type ColumnType = 'text' | 'bigint' | 'integer' | 'float8';
 
 /** For inserting rows with explicit keys into a table that normally generates them. */
 export interface ExplicitKeys {
-  /** The highest key any row ever had. Nobody else adds a row until the end of the transaction. */
+  /** Returns the highest key that any row ever had. No other transaction can add rows until this one ends. */
   highest(on: Statements, table: string): Promise<number>;
-  /** Clause after the columns of an INSERT that includes the key. */
+  /** Clause that follows the column list of an INSERT with explicit keys. */
   readonly given: string;
-  /** Generated keys continue after this one. */
+  /** Makes generated keys continue after `key`. */
   advance(on: Statements, table: string, key: number): Promise<void>;
 }
 
-/** The bytes of documents, within the running transaction. */
+/** Stores and removes the bytes of documents within the running transaction. */
 export interface Originals {
   /** Stores staged bytes permanently under their content hash. */
   adopt(on: Statements, staged: StagedOriginal): Promise<void>;
@@ -97,39 +103,42 @@ export interface Originals {
 export interface WordIndex {
   /** Prefix of the index's tables. */
   readonly name: string;
-  /** The table that its keys belong to. */
+  /** The table whose rows are indexed. The index uses the same keys. */
   readonly owner: string;
-  /** Breaks ties in a ranking. `id` is a column of the owner, which costs a read. */
+  /** The column that breaks ties in a ranking. `id` is slower than `key`, because it must be read from the owner's row. */
   readonly ties: 'id' | 'key';
-  /** Max matches counted. */
+  /** Max number of matches that are counted for a total. */
   readonly totalMax: number;
-  /** Condition on rows `o` of the owner that are indexed. */
+  /** SQL condition for the rows `o` of the owner that are indexed. */
   readonly isIndexed: string;
-  /** The owner's column with the labels. */
+  /** The owner's column that contains the labels. */
   readonly labels?: string;
-  /** The indexed texts of an owner's row. */
+  /** Returns the texts to index from a row of the owner. */
   textsOf(row: Row): IndexedTexts;
 }
 
-/** A SELECT of the permitted keys, in any order and possibly repeated. */
+/** A SELECT of the keys that a search may return. They can be in any order and repeated. */
 export interface KeyFilter extends Condition {
-  /** True if many documents pass: then each match is tested, instead of listing the keys first. */
+  /** True if many documents pass. Searches then test each match instead of listing the keys first. */
   readonly isWide?: boolean;
-  /** The same filter as a condition on `o`, if it needs only `o.key` of indexed documents. */
+  /**
+   * The same filter as a condition on `o`. Set only if the condition uses no other column than `o.key`; it may assume that the
+   * document is indexed.
+   */
   readonly onKeys?: Condition | undefined;
-  /** The same filter as labels, if it tests only labels: a document must have at least one label of each group. */
+  /** The same filter as groups of labels, if it tests nothing else. A document must have at least one label of each group. */
   readonly labels?: readonly (readonly string[])[] | undefined;
 }
 
 /**
- * The current words of each index, possibly including words of deleted documents. The counts are those of `WordTable.counts`:
- * equal counts mean equal words.
+ * Returns all words of an index, possibly including words of deleted documents. `counts` is the object that `WordTable.counts`
+ * returned: the same object means that the words have not changed.
  */
 export type VocabularyCache = (on: Statements, index: WordIndex, counts: object) => Promise<Vocabulary>;
 
 /**
- * Writes words of documents that are not in the index yet. Keys are in the order of the texts and must ascend. `also`: writes
- * to other tables, in SQL that doesn't start with WITH; PostgreSQL runs them in the same statement.
+ * Writes the words of documents that are not in the index yet. `keys` belong to the texts in their order, and must ascend.
+ * `also` are writes to other tables, which PostgreSQL runs in the same statement; their SQL must not start with WITH.
  */
 export type WriteWords = (
   on: Statements,
@@ -142,7 +151,7 @@ export interface CandidateRequest {
   readonly query: WordQuery;
   readonly filter: KeyFilter | undefined;
   readonly plan: CandidatePlan;
-  /** The most that a word adds to a score. */
+  /** Returns the most that a word can add to a score. */
   weightOf(leaf: WordLeaf): number;
   /** Max keys returned. */
   readonly limit: number;
@@ -151,35 +160,38 @@ export interface CandidateRequest {
 export interface Candidates {
   /** Roughly ordered, best first. */
   readonly keys: readonly number[];
-  /** All candidates, returned or not. Undefined if unknown. */
+  /** Number of all candidates, including those not returned. Undefined if unknown. */
   readonly total?: number | undefined;
 }
 
-/** What the databases do differently with words. */
+/** The part of full-text search that differs between the databases. */
 export interface WordTable {
-  /** The document's key in the rows `w` of an index. */
+  /** SQL for the document's key in a row `w` of an index. */
   readonly key: string;
-  /** The tables a document must be removed from, without the prefix. Triggers update the others. */
+  /** The tables from which a document must be deleted, without the index's prefix. Triggers update its other tables. */
   readonly tables: readonly string[];
   readonly counts: CountCache;
   readonly vocabulary: VocabularyCache;
-  /** Tokenises texts: at once if another thread helps, else when they are written. */
+  /**
+   * Returns a function that writes the words of these texts. If another thread can help, it starts tokenising at once;
+   * otherwise the write tokenises.
+   */
   tokenize(texts: readonly IndexedTexts[]): WriteWords;
-  /** The number of documents with each leaf, out of `documents`. Estimated for common words. */
+  /** Counts the documents that contain each leaf, out of `documents`. For common words, the count is an estimate. */
   count(on: Statements, index: WordIndex, leaves: readonly WordLeaf[], documents: number): Promise<number[]>;
-  /** `FROM … WHERE …`: the rows `w` of documents that match the query and pass the filter. */
+  /** Returns `FROM … WHERE …` for the rows `w` of documents that match the query and pass the filter. */
   matches(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition;
-  /** Documents with at least one label of each group; all, if there are no groups. */
+  /** Returns a filter for documents with at least one label of each group; undefined if there are no groups. */
   labelled(index: WordIndex, groups: readonly (readonly string[])[]): KeyFilter | undefined;
-  /** Replaces the labels in the index. Call it before all passages of a document get these. */
+  /** Replaces the labels of a document's passages in the index. Call it before the passages themselves are relabelled. */
   relabelPassages(on: Statements, parent: string, labels: readonly string[]): Promise<void>;
-  /** Matches with an essential word of the plan. */
+  /** Finds the matches that contain at least one essential word of the plan. */
   candidates(on: Statements, index: WordIndex, asked: CandidateRequest): Promise<Candidates>;
 }
 
 export interface StoredModel {
   readonly key: number;
-  /** Undefined until the first vector. */
+  /** Undefined until the first vector is stored. */
   readonly dimensions: number | undefined;
 }
 
@@ -188,33 +200,37 @@ export interface NearestFinders {
   readonly kb: Operation<NearestRequest<PassageFilter>, ScoredVector[]>;
 }
 
-/** What the databases do differently with vectors. */
+/** The part of vector storage and search that differs between the databases. */
 export interface VectorTable {
-  /** The components of a vector, as a column `vector` of a SELECT. */
+  /** SQL for the vector's components, for a SELECT. The resulting column is `vector`. */
   readonly column: string;
   encode(vector: Float32Array): SqlValue;
   decode(row: Row): Float32Array;
-  /** Suffix of a SELECT that locks a model against dropping until the transaction ends. */
+  /** Suffix of a SELECT of a model: keeps the model from being dropped until the transaction ends. */
   readonly keepModel: string;
   /**
-   * Call before adding a model. Locks out writers of texts: one that cannot see the model yet would not list its text as waiting
-   * for the model's vectors.
+   * Call before adding a model. Blocks transactions that write texts: one that cannot see the model yet would not list its
+   * texts as waiting for the model's vectors.
    */
   beforeModel(on: Statements, corpus: VectorCorpus): Promise<void>;
-  /** Call before inserting vectors: in-memory indexes read them in key order, so no key may appear after a higher one. */
+  /**
+   * Call before inserting vectors. In-memory indexes read them in key order, so no key may become visible after a higher one.
+   */
   beforeVectors(on: Statements, corpus: VectorCorpus): Promise<void>;
-  /** The vectors of a model after a key, ascending. */
+  /** Reads the vectors of a model after a key, in ascending order. */
   after(
     on: Statements,
     corpus: VectorCorpus,
     model: number,
     range: Pick<VectorsAfter, 'after' | 'limit'>,
   ): Promise<VectorBlock>;
-  /** Packs the first vectors after a key into a block and returns its last key; undefined if nothing is left. */
+  /**
+   * Packs the first vectors after a key into a block and returns the block's last key; undefined if there is nothing to pack.
+   */
   pack(on: Statements, corpus: VectorCorpus, model: number, after: number): Promise<number | undefined>;
-  /** Builds a model's on-disk index in the background, if the database has one and it is missing. */
+  /** Builds a model's on-disk index in the background, if the database supports one and it is missing. */
   ensureIndex(corpus: VectorCorpus, model: StoredModel): void;
-  /** Part of the transaction that forgets the model. */
+  /** Drops a model's on-disk index, in the transaction that removes the model. */
   dropIndex(on: Statements, corpus: VectorCorpus, model: number): Promise<void>;
   indexState(on: Statements, corpus: VectorCorpus, model: number): Promise<ModelState['index']>;
   /** Finds the nearest vectors, if the database has an index for that. */

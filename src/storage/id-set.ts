@@ -1,22 +1,22 @@
 /**
- * A set of ids that is queried per row of a vector index: bits in pages, because querying a Set of a hundred thousand takes
- * longer than the scan. The pages are in shared memory for other threads.
+ * A set of ids that a vector scan queries for each row. It is a paged bitmap, because lookups in a `Set` of 100,000 ids would
+ * take longer than the scan itself. The pages are in shared memory, so that other threads can use them.
  */
 export interface IdSet {
   readonly pages: IdPages;
   has(id: number): boolean;
-  /** All ids, ascending, if there are at most `max`. */
+  /** Returns all ids, ascending. Undefined if there are more than `max`. */
   list(max?: number): number[] | undefined;
   /** Sets bit `n` of the mask if `ids[n]` is in the set, lowest bit first. */
   mark(ids: Float64Array, mask: Int32Array): void;
 }
 
-/** By number: page `n` has the ids from `n` × 65,536. */
+/** Bitmaps by page number. Page `n` covers the 65,536 ids from `n` × 65,536 on. */
 export type IdPages = ReadonlyMap<number, Int32Array>;
 
 const pageIds = 65_536;
 
-/** Ids are integers from 0. Ascending order is fastest. */
+/** Creates a set of ids, which must be integers from 0 on. It is fastest if they ascend. */
 export function createIdSet(ids: Iterable<number> | ArrayLike<number>): IdSet {
   const pages = new Map<number, Int32Array>();
   let first = -1;
@@ -39,7 +39,7 @@ export function createIdSet(ids: Iterable<number> | ArrayLike<number>): IdSet {
 }
 
 export function idSetOf(pages: IdPages): IdSet {
-  // Consecutive rows mostly have consecutive ids.
+  // The page of the last lookup: consecutive rows mostly have consecutive ids.
   let first = 0;
   let page = pages.get(0) ?? none;
 

@@ -5,7 +5,9 @@ import type { Idempotency } from './entries/entry.ts';
 import { textOf } from './rows.ts';
 import { storable } from './storable.ts';
 
-/** Does the work unless the same call was done before; then returns the first answer. All in one transaction. */
+/**
+ * Runs `work` and stores its answer, in one transaction. If the same call was made before, returns the stored answer instead.
+ */
 export async function once<Answer>(
   on: Statements,
   idempotency: Idempotency | undefined,
@@ -14,7 +16,7 @@ export async function once<Answer>(
   if (idempotency === undefined) return work();
   const key = storable(idempotency.key);
   const table = `${on.dialect.schema}idempotency_keys`;
-  // A concurrent call with the same key waits here for the other transaction.
+  // If another call with the same key is in progress, this waits for its transaction.
   const [inserted] = await on.query(
     `INSERT INTO ${table} (key, body_hash, answer, created_at) VALUES (?, ?, '', ?) ON CONFLICT DO NOTHING RETURNING key`,
     [key, idempotency.bodyHash, on.now],
@@ -25,7 +27,7 @@ export async function once<Answer>(
     return answer;
   }
   const [known] = await on.query(`SELECT body_hash, answer FROM ${table} WHERE key = ?`, [key]);
-  // The record was purged meanwhile.
+  // The other call's record was purged after the INSERT, so start again.
   if (known === undefined) return once(on, idempotency, work);
   if (textOf(known, 'body_hash') === idempotency.bodyHash) return JSON.parse(textOf(known, 'answer'));
   throw new CarrelError(
@@ -39,10 +41,10 @@ export async function lock(on: Statements, name: string): Promise<void> {
   await lockAll(on, [name]);
 }
 
-/** Max locks of one transaction: PostgreSQL holds a few thousand in total. */
+/** Max locks per transaction. PostgreSQL holds only a few thousand for all transactions together. */
 export const locksMax = 500;
 
-/** Locks names in a fixed order, so that two transactions do not deadlock. */
+/** Locks names in a fixed order, so that two transactions cannot deadlock. */
 export async function lockAll(on: Statements, names: readonly string[]): Promise<void> {
   assert(names.length <= locksMax, 'more locks than a transaction may have');
   if (on.dialect.lock !== undefined && names.length > 0) await on.query(on.dialect.lock, [{ list: names.toSorted() }]);

@@ -12,19 +12,19 @@ export type StorageLocation =
 
 export async function openStorage(config: StorageLocation, deps: StorageDeps = {}): Promise<Storage> {
   if (config.backend === 'sqlite') return createSqliteStorage(config, deps);
-  // Most installations never need the driver.
+  // Imported on demand: most installations never need the PostgreSQL driver.
   const { createPostgresStorage } = await import('./postgres/postgres-storage.ts');
   return createPostgresStorage(config, deps);
 }
 
 export interface SchemaState {
-  /** Undefined if there is no database yet. */
+  /** The database's schema version. Undefined if there is no database yet. */
   readonly schema: number | undefined;
-  /** The schema of this version. */
+  /** The schema version that this program creates. */
   readonly newest: number;
 }
 
-/** Inspects a database without changing it. Opening it would create or migrate it. */
+/** Reads the schema version without changing anything. Opening the storage would create or migrate the database. */
 export async function inspectStorage(config: StorageLocation): Promise<SchemaState> {
   return config.backend === 'sqlite' ? inspectFile(config) : inspectServer(config);
 }
@@ -52,7 +52,7 @@ async function inspectFile(place: DatabaseLocation): Promise<SchemaState> {
   }
 }
 
-/** Objects that are not in Carrel's schema, by type and name. Reads only the schema. */
+/** Lists tables, triggers and other objects that are not in Carrel's schema, with type and name. Reads no data. */
 export async function findForeignObjects(config: StorageLocation): Promise<string[]> {
   if (config.backend === 'postgres') {
     const { foreignObjects } = await import('./postgres/foreign-objects.ts');
@@ -76,7 +76,7 @@ async function inspectServer(config: StorageLocation & { backend: 'postgres' }):
   return { schema: schema === undefined ? undefined : checkSchema(schema, newestSchema), newest: newestSchema };
 }
 
-/** Looks at a server without preparing anything on it. */
+/** Connects to a server and calls `look`, without creating or migrating anything. */
 async function onServer<Found>(
   config: StorageLocation & { backend: 'postgres' },
   look: (statements: Connection) => Promise<Found>,

@@ -20,10 +20,10 @@ export async function checkStorage(on: Statements): Promise<string[]> {
   return on.dialect.check(on);
 }
 
-/** The operations of `Storage` itself. */
+/** The operations that are methods of `Storage` itself. */
 export const upkeepOperations = { ...reads({ describe: describeStorage }), ...alone({ check: checkStorage }) };
 
-/** The stores whose every method is one operation, by their names in `Storage`. */
+/** Stores in which every method is one operation. The keys are their names in `Storage`. */
 export const plainStores = {
   entries: entryOperations,
   documents: documentOperations,
@@ -45,8 +45,8 @@ const stores: Readonly<Record<string, StoreOperations>> = {
 };
 
 /**
- * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads, which cannot receive
- * functions: both sides look them up here.
+ * Every operation on a database, by a name such as `entries.list`. SQLite runs on its own threads, and functions cannot be sent
+ * to a thread: both sides find them here by name.
  */
 export const operations: ReadonlyMap<string, StoreOperation> = new Map(
   Object.entries(stores).flatMap(([store, table]) =>
@@ -56,7 +56,7 @@ export const operations: ReadonlyMap<string, StoreOperation> = new Map(
 
 const names = new Map([...operations].map(([name, { run }]): [unknown, string] => [run, name]));
 
-/** The functions that a read replica may answer. */
+/** The operations that may run on a read replica. */
 export const replicaReads: ReadonlySet<unknown> = new Set(
   [...operations.values()].flatMap(({ run, replica }) => (replica ? [run] : [])),
 );
@@ -67,7 +67,7 @@ export function nameOf<Request, Answer>(operation: Operation<Request, Answer>): 
   return name;
 }
 
-/** The operation of this name. The caller must send a request of its type. */
+/** Returns the operation of this name. The caller must pass it a request of the right type. */
 export function operationOf(name: string): Operation<never, unknown> {
   const operation = operations.get(name);
   assert(operation !== undefined, `no operation has the name ${name}`);

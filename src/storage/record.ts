@@ -8,7 +8,10 @@ interface Field<Value> {
 
 type Fields = Readonly<Record<string, Field<unknown>>>;
 
-/** Kinds of fields. The table's checks ensure that a text is one of `Text`, and our writes that JSON is a `Value`. */
+/**
+ * Kinds of fields. Reading does not verify the types: constraints of the table ensure that a text is a `Text`, and our writes
+ * ensure that JSON is a `Value`.
+ */
 export const field = {
   text: <Text extends string = string>(column: string): Field<Text> => ({
     column,
@@ -29,7 +32,7 @@ export type RecordOf<Described> = {
   readonly [Name in keyof Described]: Described[Name] extends Field<infer Value> ? Value : never;
 };
 
-/** For a SELECT. */
+/** Returns the column list for a SELECT. */
 export function columnsOf(fields: Fields): string {
   return Object.values(fields)
     .map(({ column }) => column)
@@ -38,6 +41,6 @@ export function columnsOf(fields: Fields): string {
 
 export function recordOf<Described extends Fields>(fields: Described, row: Row): RecordOf<Described> {
   const values = Object.entries(fields).map(([name, { column, read }]) => [name, read(row, column)]);
-  // The keys are those of the fields.
+  // The cast is safe: the keys are those of `fields`.
   return Object.fromEntries(values) as RecordOf<Described>;
 }

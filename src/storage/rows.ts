@@ -2,26 +2,26 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export type SqlValue = string | number | null | Uint8Array;
 
-/** Many values under one question mark. */
+/** Several values that are bound to one question mark. */
 export interface ListValue {
   readonly list: readonly (string | number | null)[];
 }
 
 export type BoundValue = SqlValue | ListValue;
 
-/** A condition or statement, with the values for its question marks in order. */
+/** A condition or statement, with the values for its question marks, in order. */
 export interface Condition {
   readonly sql: string;
   readonly values: readonly BoundValue[];
 }
 
-/** The parts of `INSERT INTO … (columns) VALUES (places)` for one row. */
+/** Returns the parts of `INSERT INTO … (columns) VALUES (places)` for one row. */
 export function valuesOf(row: Readonly<Record<string, BoundValue>>) {
   const columns = Object.keys(row);
   return { columns: columns.join(', '), places: columns.map(() => '?').join(', '), values: Object.values(row) };
 }
 
-/** The columns of a row for `UPDATE … SET`. */
+/** Returns the assignments of `UPDATE … SET` for a row. */
 export function assignmentOf(row: Readonly<Record<string, BoundValue>>): Condition {
   return {
     sql: Object.keys(row)
@@ -31,7 +31,7 @@ export function assignmentOf(row: Readonly<Record<string, BoundValue>>): Conditi
   };
 }
 
-/** Slices of at most `size` items, in their order. */
+/** Yields slices of at most `size` items, in order. */
 export function* batchesOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
 }
@@ -46,7 +46,7 @@ export function optionalTextOf(row: Row, column: string): string | undefined {
   return row[column] === null ? undefined : textOf(row, column);
 }
 
-/** A list, which SQLite stores as JSON. */
+/** Reads a list of texts. SQLite stores lists as JSON. */
 export function textsOf(row: Row, column: string): string[] {
   const value = row[column];
   const list: unknown = typeof value === 'string' ? JSON.parse(value) : value;
@@ -54,7 +54,7 @@ export function textsOf(row: Row, column: string): string[] {
   return list.map(String);
 }
 
-/** PostgreSQL returns 64-bit integers as text. */
+/** Reads a number. PostgreSQL returns 64-bit integers as text. */
 export function numberOf(row: Row, column: string): number {
   const value = row[column];
   if (typeof value === 'number') return value;

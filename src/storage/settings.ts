@@ -2,12 +2,15 @@ import type { Statements } from './dialect.ts';
 import { textOf } from './rows.ts';
 
 /**
- * `indexed_fields`: metadata fields, a JSON list. `purged_to`: when the last purged entry was removed. `word_analysis`: the
- * analysis and language of all terms.
+ * `indexed_fields`: the metadata fields that are indexed, as a JSON list. `purged_to`: the latest time of removal of any purged
+ * entry. `word_analysis`: version and language of the analysis that made all stored terms.
  */
 type SettingName = 'indexed_fields' | 'purged_to' | 'word_analysis';
 
-/** `lock`: `forShare` keeps the value until the transaction ends, `forUpdate` also excludes others with a lock. */
+/**
+ * Reads a setting. `lock` is `forShare` or `forUpdate` of the dialect: both keep the value unchanged until the transaction
+ * ends, and `forUpdate` also blocks other transactions that lock it.
+ */
 export async function readSetting(on: Statements, name: SettingName, lock = ''): Promise<string | undefined> {
   const [row] = await on.query(`SELECT value FROM ${on.dialect.schema}settings WHERE name = ? ${lock}`, [name]);
   return row === undefined ? undefined : textOf(row, 'value');

@@ -1,7 +1,7 @@
 import type { Statements } from './dialect.ts';
 import { type BoundValue, type Condition, numberOf, type Row } from './rows.ts';
 
-/** A condition that holds where all of these do. */
+/** Joins conditions with AND. Without conditions, the result is always true. */
 export function allOf(conditions: readonly Condition[]): Condition {
   return {
     sql: conditions.length === 0 ? '1 = 1' : conditions.map(({ sql }) => sql).join(' AND '),
@@ -9,7 +9,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
   };
 }
 
-/** One page of the rows that `from` selects, and how many there are on all pages. */
+/** Reads one page of rows, and counts the rows of all pages. The condition's SQL is what follows `FROM`, without the schema. */
 export async function readPage(
   on: Statements,
   columns: string,

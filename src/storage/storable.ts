@@ -1,9 +1,9 @@
 /**
- * Replaces what not every database can store: PostgreSQL rejects NUL, and UTF-8 cannot encode half a surrogate pair. For texts
- * found by the program; callers' texts are rejected instead.
+ * Replaces characters that not every database can store: PostgreSQL rejects NUL, and UTF-8 cannot encode half a surrogate pair.
+ * For texts that the program finds itself, such as file contents. Such characters in a caller's text are an error instead.
  */
 export function storable(text: string): string {
-  // Fast path: nearly all texts are storable, and lists of documents are long.
+  // Fast path: nearly all texts are storable, and many texts are tested.
   if (unstorablePart(text) === undefined) return text;
   return text.toWellFormed().replaceAll('\0', '\ufffd');
 }
@@ -12,7 +12,7 @@ export function storableOrNull(text: string | undefined): string | null {
   return text === undefined ? null : storable(text);
 }
 
-/** Why a text cannot be stored, for a message that starts with the argument's name. Undefined if it can. */
+/** Explains why a text cannot be stored, for a message that starts with the argument's name. Undefined if it can be stored. */
 export function storingFault(text: string): string | undefined {
   const part = unstorablePart(text);
   return part === undefined ? undefined : `has ${part}, which cannot be stored; leave it out`;
@@ -23,7 +23,7 @@ function unstorablePart(text: string): string | undefined {
   return text.includes('\0') ? 'the character NUL (U+0000)' : undefined;
 }
 
-/** The texts with composed and with decomposed accents: people write both, and cannot see which. */
+/** Returns the texts with composed and with decomposed accents. People write both forms, which look the same. */
 export function bothForms(texts: readonly string[]): string[] {
   return [...new Set(texts.flatMap((text) => [text, text.normalize('NFC'), text.normalize('NFD')]))];
 }

@@ -7,8 +7,8 @@ import type { CallMetrics } from './transactions.ts';
 import type { VectorStores } from './vectors/vector-store.ts';
 
 /**
- * All of Carrel's data. One contract per concern, implemented for each database; differences between them are hidden here. A
- * write is on disk when its promise resolves, and every later read, from any process, sees it.
+ * All of Carrel's data, with one store per concern. SQLite and PostgreSQL behave the same. A write is on disk when its promise
+ * resolves, and every later read, from any process, sees it.
  */
 export interface Storage extends PlainStores {
   readonly backend: StorageDescription['backend'];
@@ -16,55 +16,55 @@ export interface Storage extends PlainStores {
   readonly vectors: VectorStores;
   /** Only on PostgreSQL. */
   readonly shared?: SharedStore | undefined;
-  /** On PostgreSQL with a separate server for searches. */
+  /** Only on PostgreSQL with a read replica. */
   readonly replica?: ReplicaWatch | undefined;
   /** Only on PostgreSQL. */
   readonly background?: BackgroundWatch | undefined;
-  /** Calls since it was opened. */
+  /** Counts the calls since the storage was opened. */
   readonly metrics: CallMetrics;
   connections(): ConnectionCounts;
   describe(): Promise<StorageDescription>;
   /** Compares the stored data with the indexes. Returns the problems, one sentence each; none if all is well. */
   check(): Promise<string[]>;
-  /** Finishes running writes, refuses new calls. */
+  /** Rejects new calls and waits for running writes. */
   close(): Promise<void>;
 }
 
-/** SQLite's threads have a connection each; PostgreSQL's are in a pool. */
+/** Each SQLite thread has one connection. PostgreSQL connections are pooled. */
 export type ConnectionCounts =
   | { readonly backend: 'sqlite'; readonly opened: number; readonly broken: number }
   | { readonly backend: 'postgres'; readonly open: number; readonly idle: number; readonly max: number };
 
 export interface ReplicaWatch {
   look(): Promise<ReplicaState>;
-  /** Replica-eligible reads, by who answered. */
+  /** Counts the reads that a replica may answer, by the server that answered. */
   counts(): Readonly<Record<'replica' | 'primary', number>>;
 }
 
-/** Its lag behind the primary, or why it cannot be used. */
+/** The replica's lag behind the primary, or why it cannot be used. */
 export interface ReplicaState {
   readonly behindBytes?: number;
   readonly trouble?: string;
 }
 
 export interface BackgroundWatch {
-  /** Steps whose last attempt failed, in any process on the database. */
+  /** Returns the steps whose last attempt failed, in any process that uses the database. */
   failures(): Promise<BackgroundFailure[]>;
-  /** Failed attempts of this process, by step. */
+  /** Returns the number of failed attempts in this process, by step. */
   counts(): ReadonlyMap<string, number>;
 }
 
 export interface BackgroundFailure {
   readonly name: string;
-  /** Our code, or the SQLSTATE. */
+  /** Carrel's error code, or the database's SQLSTATE. */
   readonly code: string;
-  /** Time of the first of these attempts: ISO 8601, UTC. */
+  /** Time of the first failed attempt: ISO 8601, UTC. */
   readonly since: string;
   readonly attempts: number;
 }
 
 export interface StorageDeps {
   readonly now?: () => Date;
-  /** For background work that fails. */
+  /** Logs failures of background work. */
   readonly logger?: Logger;
 }

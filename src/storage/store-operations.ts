@@ -1,14 +1,14 @@
 import type { Operation, Statements } from './dialect.ts';
 import type { ReadOptions, Transactions } from './transactions.ts';
 
-/** One operation of a store, and how it runs. */
+/** One operation of a store, and the kind of transaction that runs it. */
 export interface StoreOperation<
   Run extends AnyOperation = AnyOperation,
   How extends keyof Transactions = keyof Transactions,
 > {
   readonly run: Run;
   readonly how: How;
-  /** A read replica may answer it. */
+  /** True if a read replica may answer. */
   readonly replica: boolean;
 }
 
@@ -21,8 +21,8 @@ type Described<Table, How extends keyof Transactions> = {
 };
 
 /**
- * The operations of a store, by method name. A replica may answer searches and read the texts of their hits. Only the primary
- * decides who does something (jobs, claims) and who is admitted (tokens).
+ * Describes the reads of a store, by method name. With `replica`, a read replica may answer. Use it only for searches and the
+ * texts of their hits: jobs, claims and tokens must always be read from the primary.
  */
 export function reads<Table extends Readonly<Record<string, AnyOperation>>>(
   table: Table,
@@ -46,11 +46,11 @@ function described<Table extends Readonly<Record<string, AnyOperation>>, How ext
   replica: boolean,
 ): Described<Table, How> {
   const operations = Object.entries(table).map(([name, run]) => [name, { run, how, replica }]);
-  // The keys are those of the table.
+  // The cast is safe: the keys are those of `table`.
   return Object.fromEntries(operations) as Described<Table, How>;
 }
 
-/** A store with these operations as its methods. `Bound`: what the store adds to each request. */
+/** A store with these operations as its methods. `Bound` are the fields that the store adds to each request. */
 export type StoreOf<Operations, Bound = unknown> = {
   readonly [Name in keyof Operations]: Operations[Name] extends StoreOperation<infer Run, infer How>
     ? Method<Run, How, Bound>
@@ -74,7 +74,7 @@ type Unbound<Request, Bound> = unknown extends Bound
     ? unknown
     : Omit<Request, keyof Bound>;
 
-/** Each method call is one transaction, or one read. */
+/** Creates a store with one method per operation. `bound` is added to each request. */
 export function createStore<Operations extends StoreOperations, Bound extends object = never>(
   transactions: Transactions,
   operations: Operations,
@@ -84,7 +84,7 @@ export function createStore<Operations extends StoreOperations, Bound extends ob
     name,
     (request: object, options?: ReadOptions) => {
       const whole = bound === undefined ? request : { ...bound, ...request };
-      // The type of the method ensures that the request fits its operation.
+      // The method's type ensures that the request fits its operation.
       return transactions[how](run, whole as never, options);
     },
   ]);

@@ -1,26 +1,29 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 import type { Operation } from './dialect.ts';
 
-/** Runs operations on a database of either kind. */
+/** Runs operations on SQLite or PostgreSQL. */
 export interface Transactions {
-  /** Atomic; on disk when it resolves. */
+  /** Runs a write in one transaction. It is on disk when the promise resolves. */
   write<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
-  /** All statements see the same state. */
+  /** Runs a read whose statements all see the same snapshot. */
   read<Request, Answer>(
     operation: Operation<Request, Answer>,
     request: Request,
     options?: ReadOptions,
   ): Promise<Answer>;
-  /** On a connection that may write, outside a transaction, without a time limit. */
+  /** Runs an operation outside a transaction and without a timeout, on a connection that may write. */
   alone<Request, Answer>(operation: Operation<Request, Answer>, request: Request): Promise<Answer>;
 }
 
 export interface ReadOptions {
-  /** Aborts the call and the thread or connection that runs it. */
+  /** Cancels the call, and ends the thread or connection that runs it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The error for a read whose caller is gone. The signal's own reason is not a CarrelError, so it would be logged as a bug. */
+/**
+ * Creates the error for a read that its caller cancelled. The signal's own reason is not a CarrelError, so it would be logged
+ * as a bug.
+ */
 export function cancelledRead(signal: AbortSignal): CarrelError {
   return new CarrelError('cancelled', 'The call was cancelled.', { cause: signal.reason });
 }
@@ -36,11 +39,11 @@ export interface CallMetrics {
   readonly writing: number;
   readonly failures: number;
   readonly consecutiveFailures: number;
-  /** Our error code and its time: ISO 8601, UTC. The log has the database's own message. */
+  /** Carrel's error code, and the time of the failure: ISO 8601, UTC. The log has the database's own message. */
   readonly lastFailure: { readonly code: string; readonly time: string } | undefined;
 }
 
-/** Counts the calls. Invalid arguments and cancellations do not count as failures. */
+/** Wraps transactions to count the calls. Errors of the caller and cancellations do not count as failures. */
 export function meterTransactions({ write, read, alone }: Transactions): {
   transactions: Transactions;
   metrics: CallMetrics;

@@ -4,8 +4,8 @@ import { CarrelError } from '../../base/errors.ts';
 import { blockBytes, readTarHeader, type TarMember, tarEnd, tarHeader, tarPadding } from './tar-header.ts';
 
 /**
- * A backup is a tar archive, so that it can be opened without this program. Its last member contains the SHA-256 of every byte
- * before it; headers and padding are fixed too, so no bit of the file can change unnoticed.
+ * A backup is a tar archive, so that it can be opened without Carrel. Its last member contains the SHA-256 of all bytes before
+ * it. Headers and padding have only one valid form, so every changed bit is detected.
  */
 export interface ArchiveMember extends TarMember {
   readonly content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
@@ -14,7 +14,7 @@ export interface ArchiveMember extends TarMember {
 const checksumName = 'sha256';
 const checksumBytes = 65;
 
-/** The bytes of an archive with these members, in order. */
+/** Yields the bytes of an archive with these members, in order. */
 export async function* writeArchive(members: AsyncIterable<ArchiveMember>): AsyncGenerator<Uint8Array> {
   const hash = createHash('sha256');
   const hashed = (chunk: Uint8Array): Uint8Array => {
@@ -41,8 +41,8 @@ export async function* writeArchive(members: AsyncIterable<ArchiveMember>): Asyn
 }
 
 /**
- * The members of an archive file. Unread content is skipped. A damaged, truncated or extended archive is rejected at the latest
- * after its last member: only a reader that reached the end may trust what it read.
+ * Yields the members of an archive file. Content that the caller does not read is skipped. A damaged, truncated or extended
+ * archive may be rejected only after its last member, so nothing may be trusted before the end was reached.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> {
   const bytes = createByteReader(file);
@@ -66,7 +66,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveMember> 
   }
 }
 
-/** Reads the content of a member that is always small. */
+/** Reads the content of a member that is expected to be small. */
 export async function readContent({ size, content }: ArchiveMember, bytesMax: number): Promise<Buffer> {
   if (size > bytesMax) throw damaged();
   const parts: Uint8Array[] = [];
@@ -100,7 +100,7 @@ type Hashing = 'hashed' | 'unhashed';
 interface ByteReader {
   readonly hash: Hash;
   take(size: number, hashing: Hashing): Promise<Buffer>;
-  /** Can be paused and resumed; hashes what it returns. */
+  /** Returns the next bytes and hashes them as they are read. Reading can be paused and resumed. */
   chunks(size: number): AsyncIterable<Buffer>;
   ended(): Promise<boolean>;
   close(): void;
@@ -112,7 +112,7 @@ function createByteReader(file: string): ByteReader {
   const hash = createHash('sha256');
   let rest: Buffer = Buffer.alloc(0);
 
-  /** False at the end of the file. */
+  /** Reads more bytes if none are buffered. Returns false at the end of the file. */
   const fill = async (): Promise<boolean> => {
     while (rest.length === 0) {
       const next = await source.next();

@@ -15,21 +15,21 @@ import { fill, membersOf, type RestoreReport } from './walk.ts';
 
 export interface BackupLocation {
   readonly storage: StorageLocation;
-  /** The folder of originals next to a SQLite file. PostgreSQL stores them itself. */
+  /** The folder with the originals next to a SQLite file. PostgreSQL stores originals in the database. */
   readonly originals: string;
 }
 
 export interface BackupReport extends Manifest {
   readonly bytes: number;
-  /** Set if the backup came from the other kind of database: what was read back and compared. */
+  /** What was read back and compared. Set only if the backup came from the other kind of database. */
   readonly moved?: RestoreReport;
-  /** Notes about a successful backup or restore. */
+  /** Problems that did not prevent the backup or restore. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Writes one consistent state of the database, with everything that belongs to it, into a file, while others keep writing. The
- * file appears only once it is complete, verified and on disk.
+ * Writes a snapshot of the database, with the originals of documents, into a file. Others can keep writing meanwhile. The file
+ * appears only when it is complete, verified and on disk.
  */
 export async function backUp(place: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
   checkTarget(place, file, options.force);
@@ -53,8 +53,8 @@ export async function backUp(place: BackupLocation, file: string, options: Backu
 }
 
 /**
- * Replaces the content of the database with a backup: completely or, on any error or kill, not at all. The whole backup is
- * verified first.
+ * Replaces the content of the database with a backup. If anything fails or the process is killed, nothing changes. The whole
+ * backup is verified first.
  */
 export async function restore(place: BackupLocation, file: string, options: BackupOptions): Promise<BackupReport> {
   const manifest = await verifyBackup(file, options.onProgress);
@@ -66,13 +66,13 @@ export async function restore(place: BackupLocation, file: string, options: Back
   return { ...manifest, bytes: statSync(file).size, ...moved, warnings: [] };
 }
 
-/** Overwrites nothing without --force, and never the database or anything but a regular file. */
+/** Rejects an existing file without --force. Always rejects files of the database, and anything that is not a regular file. */
 function checkTarget({ storage, originals }: BackupLocation, file: string, force: boolean): void {
   const refuse = (why: string) => new CarrelError('invalid_usage', `${file} ${why}`);
   const there = statSync(file, { throwIfNoEntry: false });
   if (storage.backend === 'sqlite') {
     const database = statSync(storage.path, { throwIfNoEntry: false });
-    // The same file, under any name.
+    // Compares inodes, because the same file may have several names.
     const isDatabase = there !== undefined && there.dev === database?.dev && there.ino === database.ino;
     const own = databaseFiles(storage.path);
     const folders = [originals, realDatabase(originals)].map((folder) => `${folder}${sep}`);
@@ -85,7 +85,7 @@ function checkTarget({ storage, originals }: BackupLocation, file: string, force
   if (!there.isFile()) throw refuse('is not a file. Choose another name.');
 }
 
-/** Reads a whole backup: the only way to know that it is intact. */
+/** Verifies a backup by reading it completely, which is the only way to know that it is intact. */
 export async function verifyBackup(file: string, onProgress: ProgressReport = () => {}): Promise<Manifest> {
   const total = sizeOf(file);
   let manifest: Manifest | undefined;

@@ -18,7 +18,7 @@ export async function noteBackup(dataDir: string, backup: LastBackup): Promise<v
   await replaceFile(join(dataDir, name), Buffer.from(`${JSON.stringify(backup)}\n`));
 }
 
-/** Undefined if none was made, or the file can't be read. */
+/** Returns undefined if no backup was made or the file can't be read. */
 export function readLastBackup(dataDir: string): LastBackup | undefined {
   try {
     const read: unknown = JSON.parse(readRegularFile(join(dataDir, name), bytesMax));

@@ -4,11 +4,11 @@ import type { StorageDescription } from '../dialect.ts';
 import { newestSchema, olderThanFirst } from '../schema/schema-version.ts';
 import { type ArchiveMember, damaged, readContent } from './archive.ts';
 
-/** The first member of a backup, describing the others. */
+/** The first member of a backup. It describes the others. */
 export interface Manifest {
   /** Format version of the archive. */
   readonly format: typeof format;
-  /** The version of the program that made it. */
+  /** The Carrel version that made the backup. */
   readonly carrel: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
@@ -16,16 +16,16 @@ export interface Manifest {
   readonly backend: StorageDescription['backend'];
   readonly schema: number;
   readonly tables: readonly TableFacts[];
-  /** Originals of documents. */
+  /** Number of originals. */
   readonly files: number;
 }
 
 export interface TableFacts {
   readonly name: string;
   readonly rows: number;
-  /** In the order of the values in each line. */
+  /** Column names, in the order of the values in each row. */
   readonly columns: readonly string[];
-  /** The last generated row number, if rows are numbered; 0 before the first. */
+  /** The last generated row number, if the table numbers its rows; 0 if it never had any. */
   readonly last?: number;
 }
 
@@ -66,7 +66,7 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Rejects a backup with an unknown schema. */
+/** Throws if the backup does not have the current schema. */
 export function checkBackupSchema({ schema }: Manifest): void {
   if (schema > newestSchema) throw newerBackup();
   if (schema < newestSchema) throw olderThanFirst('backup', schema);
@@ -91,7 +91,7 @@ export function noData(): CarrelError {
   return new CarrelError('invalid_config', 'The database contains no Carrel data. Check its address.');
 }
 
-/** Rejects a database that is not empty. */
+/** Throws if the database is not empty. */
 export function checkEmpty(tables: readonly Pick<TableFacts, 'name' | 'rows'>[]): void {
   const used = tables.filter(({ name, rows }) => rows > 0 && !isFilledAtStart(name));
   if (used.length === 0) return;
@@ -102,7 +102,7 @@ export function checkEmpty(tables: readonly Pick<TableFacts, 'name' | 'rows'>[])
   );
 }
 
-/** A server writes to these tables at start, before anything is stored. */
+/** Returns true for tables to which a server writes at its start, before anything is stored. */
 function isFilledAtStart(table: string): boolean {
   return table === 'settings' || table === 'vector_models';
 }

@@ -10,11 +10,11 @@ import { type ArchiveMember, damaged } from './archive.ts';
 const prefix = 'documents/';
 
 /**
- * The originals of documents, which are in a folder next to a SQLite file and never change. The backup makes hard links to them,
- * so removing a document meanwhile does not remove its bytes.
+ * Hard links to the originals of documents, which are in a folder next to a SQLite file and never change. With its own links,
+ * the backup has the bytes even if a document is removed meanwhile.
  */
 export interface HeldOriginals {
-  /** Also holds originals added since the last call. */
+  /** Also links originals that were added since the last call. */
   catchUp(): Promise<void>;
   readonly count: number;
   has(hash: string): boolean;
@@ -31,7 +31,7 @@ export async function holdOriginals(folder: string): Promise<HeldOriginals> {
       for (const name of originalsIn(folder)) {
         if (held.has(name)) continue;
         await mkdir(holding, { recursive: true, mode: 0o700 });
-        // An original removed meanwhile no longer belongs to any document.
+        // If the original was removed meanwhile, no document needs it any longer.
         if (await linked(join(folder, name), join(holding, name))) held.add(name);
       }
     },
@@ -59,14 +59,14 @@ export function isOriginal({ name }: ArchiveMember): boolean {
   return name.startsWith(prefix);
 }
 
-/** The SHA-256 in an original's name. */
+/** Returns the SHA-256 in an original's name. */
 export function originalHash(member: Pick<ArchiveMember, 'name'>): string {
   const name = member.name.slice(prefix.length);
   if (!hashName.test(name)) throw damaged();
   return name;
 }
 
-/** Restores an original. An existing file of its name has the same content, unless it was damaged. */
+/** Restores an original. Replaces an existing file of this name, which may be damaged. */
 export async function restoreOriginal(member: ArchiveMember, folder: string): Promise<void> {
   const name = originalHash(member);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -90,7 +90,7 @@ async function* hashing(content: ArchiveMember['content'], hash: Hash): AsyncGen
   }
 }
 
-/** Originals are named by the SHA-256 of their content. */
+/** Name of an original: the SHA-256 of its content. */
 const hashName = /^[0-9a-f]{64}$/;
 
 function originalsIn(folder: string): string[] {

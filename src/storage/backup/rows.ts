@@ -3,13 +3,13 @@ import { StringDecoder } from 'node:string_decoder';
 import { type ColumnKind, type Table, writtenColumns } from '../schema/table.ts';
 import { type ArchiveMember, damaged } from './archive.ts';
 
-/** A column value in the form that both databases share. A vector is stored as its bytes. */
+/** A column value in a form that both databases share. A vector is represented by its bytes. */
 export type StoredValue = string | number | null | readonly string[] | Uint8Array;
 
-/** Values in the order of `writtenColumns`. */
+/** The values of a row, in the order of `writtenColumns`. */
 export type StoredRow = readonly StoredValue[];
 
-/** A row as a line of JSON. Bytes are in base64. */
+/** Formats a row as a line of JSON. Bytes are in base64. */
 export function lineOf(row: StoredRow): string {
   return JSON.stringify(row.map((value) => (value instanceof Uint8Array ? asBuffer(value).toString('base64') : value)));
 }
@@ -37,11 +37,11 @@ export async function* linesIn(chunks: ArchiveMember['content']): AsyncGenerator
   if (rest.join('') !== '') throw damaged();
 }
 
-/** A digest of a table's content, independent of row order. */
+/** A digest of a table's content. It does not depend on the order of rows. */
 export interface RowDigest {
   add(line: string): void;
   readonly rows: number;
-  /** The sum of the SHA-256 of all lines, as 64 hexadecimal digits. */
+  /** The sum of the SHA-256 hashes of all lines, as 64 hexadecimal digits. */
   sum(): string;
 }
 

@@ -1,4 +1,4 @@
-/** Headers and contents both fill whole blocks of this many bytes. */
+/** Size of a block in bytes. Headers and contents are padded to whole blocks. */
 export const blockBytes = 512;
 
 export interface TarMember {
@@ -8,8 +8,8 @@ export interface TarMember {
 }
 
 /**
- * The header of a plain file in a tar archive (POSIX ustar; sizes of 8 GiB and more as in GNU tar). Each name and size has
- * exactly one header, so that a reader can compare it with the one we would write.
+ * Returns the header of a plain file in a tar archive (POSIX ustar, with GNU tar's extension for 8 GiB and more). A name and
+ * size always give the same header, so a reader can compare it byte for byte.
  */
 export function tarHeader({ name, size }: TarMember): Buffer {
   const header = Buffer.alloc(blockBytes);
@@ -27,7 +27,7 @@ export function tarHeader({ name, size }: TarMember): Buffer {
   return header;
 }
 
-/** Undefined unless the header is byte for byte one of ours. */
+/** Parses a header. Returns undefined unless it is byte for byte the header that `tarHeader` would write. */
 export function readTarHeader(header: Buffer): TarMember | undefined {
   const end = header.indexOf(0);
   const name = header.toString('latin1', 0, end === -1 || end > 100 ? 100 : end);
@@ -37,12 +37,12 @@ export function readTarHeader(header: Buffer): TarMember | undefined {
   return tarHeader(member).equals(header) ? member : undefined;
 }
 
-/** Zeros that fill the last block of a content of this size. */
+/** Returns the zeros that fill the last block of a content of this size. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((blockBytes - (size % blockBytes)) % blockBytes);
 }
 
-/** The end of an archive. */
+/** The two empty blocks that end an archive. */
 export const tarEnd = Buffer.alloc(2 * blockBytes);
 
 const modeAt = 100;

@@ -7,7 +7,7 @@ import { isOriginal } from './originals.ts';
 import { createRowDigest, lineOf, linesIn, type RowDigest, rowOf, type StoredRow } from './rows.ts';
 import type { BackupSource, ProgressReport, RestoreTarget, RowSource } from './sides.ts';
 
-/** Rows are grouped into members of about this size; a longer row gets its own. */
+/** Rows are collected into archive members of at least this many bytes. */
 const partBytes = 4 * 1024 * 1024;
 
 interface RestoredTable {
@@ -16,14 +16,14 @@ interface RestoredTable {
   readonly sha256: string;
 }
 
-/** What was restored and verified by reading it back. */
+/** What was restored, and verified by reading it back. */
 export interface RestoreReport {
   readonly tables: readonly RestoredTable[];
-  /** Originals of documents, each verified by the SHA-256 in its name. */
+  /** Number of originals, each verified by the SHA-256 in its name. */
   readonly originals: number;
 }
 
-/** The rows of every table, then the originals. */
+/** Yields the members of a backup: the rows of every table, then the originals. */
 export async function* membersOf(source: BackupSource, onProgress: ProgressReport): AsyncGenerator<ArchiveMember> {
   for (const [index, table] of tables.entries()) {
     onProgress('writing', index, tables.length);
@@ -38,7 +38,7 @@ export async function* membersOf(source: BackupSource, onProgress: ProgressRepor
   yield* source.originals();
 }
 
-/** Writes the members of a backup into a database, then reads every table back and compares. */
+/** Writes the members of a backup into a database. Then reads every table back and compares it with the backup. */
 export async function fill(
   target: RestoreTarget,
   manifest: Manifest,
@@ -75,7 +75,7 @@ export async function fill(
   return { tables: await compare(target, written, onProgress), originals };
 }
 
-/** Rejects a backup whose tables or columns differ from ours. */
+/** Throws if the backup's tables or columns differ from the current schema. */
 function checkTables(manifest: Manifest): void {
   const shape = (list: readonly { name: string; columns: readonly string[] }[]) =>
     JSON.stringify(list.map(({ name, columns }) => [name, ...columns]));

@@ -12,21 +12,24 @@ interface NewJob {
   readonly sourcePath: string | undefined;
   readonly contentType: string;
   readonly tags: readonly string[];
-  /** Who submitted it, for taking turns; see `claimJob`. */
+  /** The caller who submitted it. Submitters take turns; see `claimJob`. */
   readonly submitter?: string | undefined;
 }
 
 export interface AcceptRequest extends NewJob, Scope {
-  /** The document whose text, hash and path this replaces. Its id and tags stay. If it was deleted, a new one is created. */
+  /**
+   * The document whose text, hash and path this content replaces. Its id and tags stay. If it was deleted, a new document is
+   * created.
+   */
   readonly replaces?: number | undefined;
-  /** The current read limits: bytes that were truncated by a lower limit are read again. */
+  /** The current read limits. Known bytes are read again if a lower limit truncated them before. */
   readonly bounds?: ReadingBounds | undefined;
   readonly content:
     | { readonly staged: StagedOriginal }
     | { readonly note: string; readonly hash: string; readonly bytes: number };
 }
 
-/** How much of one file is read. A truncated document stores the limits that applied in its details. */
+/** How much of one file is read. The details of a truncated document include the limits that applied. */
 export interface ReadingBounds {
   readonly characters: number;
   /** In milliseconds. */
@@ -38,7 +41,10 @@ export type AcceptOutcome =
   | { readonly outcome: 'known_document'; readonly id: number; readonly title: string }
   | { readonly outcome: 'known_job'; readonly id: number; readonly title: string | undefined };
 
-/** Bytes and job are on disk when the promise resolves. Known bytes create no second job. */
+/**
+ * Stores the bytes and adds a job; both are on disk when the promise resolves. Adds no job if the caller can already see the
+ * content.
+ */
 export async function acceptJob(on: Statements, request: AcceptRequest): Promise<AcceptOutcome> {
   const { content } = request;
   const { hash, bytes } = 'staged' in content ? content.staged : content;
@@ -62,7 +68,7 @@ interface NewIngestJob extends NewJob, Pick<ContentHolder, 'isCopy' | 'details'>
   readonly bytes: number;
 }
 
-/** For content that no document or waiting job visible to the caller has. */
+/** Adds a job. Only for content that no document or waiting job visible to the caller has. */
 export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<StoredJob> {
   return insertJob(on, {
     kind: 'ingest',
@@ -83,7 +89,7 @@ export async function addIngestJob(on: Statements, job: NewIngestJob): Promise<S
   });
 }
 
-/** The document with this content, if it was truncated by a limit that has been raised since. */
+/** Returns the document with this content if a limit truncated it and that limit is higher now. */
 function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | undefined): number | undefined {
   const holder = holders.find(({ document }) => document !== undefined);
   if (now === undefined || holder === undefined) return undefined;
@@ -96,7 +102,7 @@ function readTooShort(holders: readonly ContentHolder[], now: ReadingBounds | un
   return now[bound] > (bounds?.[bound] ?? 0) ? holder.document : undefined;
 }
 
-/** The holder of the content, if the caller may see it. */
+/** Returns the document or waiting job that already has the content. `holders` must be visible to the caller. */
 export function knownContent(
   holders: readonly ContentHolder[],
   except?: number,

@@ -9,7 +9,7 @@ import { countDocuments } from './read-documents.ts';
 import { type DocumentSelection, isCollection, labelsOf, selectionCondition } from './selection.ts';
 import { relabelPassages, removePassages } from './write-chunks.ts';
 
-/** `keeps`: the document stays restorable. */
+/** Deletes a document. With `keeps`, it can be restored. */
 export async function removeDocument(
   on: Statements,
   { id, keeps = false }: { id: number; keeps?: boolean },
@@ -26,11 +26,11 @@ interface TagsRequest {
   readonly id: number;
   readonly add: readonly string[];
   readonly remove: readonly string[];
-  /** Max tags per document; a change that exceeds it is not made at all. */
+  /** Max tags per document. If a change would exceed it, no tag is changed. */
   readonly tagsMax: number;
 }
 
-/** Removes tags, then adds others. */
+/** Removes tags from a document, then adds others. */
 export async function changeTags(
   on: Statements,
   { id, add, remove, tagsMax }: TagsRequest,
@@ -48,13 +48,13 @@ export async function changeTags(
 interface MoveRequest {
   readonly id: number;
   readonly sourcePath: string;
-  /** Also becomes the title, if the title was the old file name. */
+  /** Also becomes the title if the title is still the old file name. */
   readonly filename: string;
 }
 
 /**
- * Sets another source path, and the file name at its end. The content stays. After a title change, the old title's words stay
- * in the index until the text changes: updating them would mean embedding the text again.
+ * Changes the source path and the file name at its end. The content stays. If the title changes too, the index keeps the old
+ * title's words until the text changes: updating them would require embedding the text again.
  */
 export async function moveDocument(
   on: Statements,
@@ -78,19 +78,22 @@ export type BulkAction =
       readonly kind: 'tags';
       readonly add: readonly string[];
       readonly remove: readonly string[];
-      /** Also removes all other tags of this kind. With `anyTags`, only collections among those. */
+      /**
+       * Also removes all other collections, or all other tags that are not collections. With `anyTags`, only collections in
+       * that list are removed.
+       */
       readonly replaces?: 'collections' | 'others' | undefined;
     }
   | { readonly kind: 'set_tags'; readonly tags: readonly string[] };
 
 export interface BulkRequest {
-  /** With `anyTags`, `percentMax` is a share of the documents with one of those tags. */
+  /** With `anyTags`, `percentMax` refers only to documents that have one of these tags. */
   readonly selection: DocumentSelection;
   readonly action: BulkAction;
-  /** Max share of all documents, 0 to 100; more is rejected. */
+  /** Max share of all documents that may be changed, from 0 to 100. A larger selection is rejected. */
   readonly percentMax: number;
   readonly tagsMax: number;
-  /** True to keep deleted documents restorable. */
+  /** True if deleted documents can be restored. */
   readonly keeps?: boolean;
 }
 
@@ -104,7 +107,7 @@ type BulkChange =
   | { readonly outcome: 'too_many'; readonly matched: number; readonly total: number; readonly percent: number }
   | { readonly outcome: 'tags_full'; readonly id: number };
 
-/** Documents changed per batch: a selection may contain every document. */
+/** Documents changed per batch, because a selection may contain every document. */
 const changedAtOnce = 500;
 
 export async function changeDocuments(
@@ -123,7 +126,7 @@ export async function changeDocuments(
     action.kind === 'delete' ? await removeMany(on, ids, keeps) : await tagMany(on, ids, { action, anyTags });
   const { kind, ...given } = action;
   const details = { ...given, selection, matched, changed };
-  // Restricted callers find the record by the tags they may see.
+  // The record has these tags, so that callers who see only these tags can find it.
   const jobId = await recordChange(on, {
     kind: `bulk_${kind}`,
     details,
@@ -140,7 +143,7 @@ interface TagChange extends Scope {
 
 interface Changed {
   readonly changed: number;
-  /** Hashes of deleted documents. */
+  /** Content hashes of the deleted documents. */
   readonly contentHashes: readonly string[];
 }
 
@@ -163,7 +166,7 @@ async function tagMany(on: Statements, ids: readonly number[], change: TagChange
   return { changed, contentHashes: [] };
 }
 
-/** The first document that would have too many tags. Checked before any change. */
+/** Returns the first document that would have too many tags. Call it before changing any. */
 async function firstFull(
   on: Statements,
   ids: readonly number[],
@@ -183,7 +186,7 @@ function changesOf(documents: readonly StoredDocument[], { action, anyTags }: Ta
     .filter(({ document, wanted }) => !isSame(wanted, document.tags));
 }
 
-/** The ids of the selected documents, locked until the end of the transaction. */
+/** Returns the ids of the selected documents, and locks them until the transaction ends. */
 async function lockedIds(on: Statements, selection: DocumentSelection): Promise<number[]> {
   const { sql, values } = selectionCondition(selection, on.dialect);
   const rows = await on.query(
@@ -213,7 +216,7 @@ async function writeTags(on: Statements, { id, docType }: StoredDocument, wanted
 
 function changedTags(before: readonly string[], action: TagAction, anyTags?: readonly string[]): string[] {
   if (action.kind === 'set_tags') {
-    // Collections that the caller may not see keep their documents.
+    // Keeps collections that the caller may not see.
     const hidden = before.filter((tag) => isCollection(tag) && !isAmong(tag, anyTags));
     return [...new Set([...hidden, ...action.tags.map(storable)])];
   }

@@ -4,31 +4,33 @@ import { isWaiting } from '../schema/document-tables.ts';
 import { storable } from '../storable.ts';
 import { tagsOf } from './document.ts';
 
-/** For callers who may only see documents with at least one of these tags. */
+/** What a caller may see: documents with at least one of these tags, or all if undefined. */
 export interface Scope {
   readonly anyTags?: readonly string[] | undefined;
 }
 
-/** True if the caller may see a document with these tags. */
+/** Returns true if the caller may see a document with these tags. */
 export function isVisible(tags: readonly string[], { anyTags }: Scope): boolean {
   return anyTags === undefined || anyTags.some((tag) => tags.includes(storable(tag)));
 }
 
-/** Condition on rows whose list `tags` makes them visible to the caller. */
+/** Returns an SQL condition for rows that the caller may see, based on the list in their column `tags`. */
 export function visibleRows({ anyTags }: Scope, { elements, texts }: Dialect): Condition[] {
   if (anyTags === undefined) return [];
   const sql = `EXISTS (SELECT 1 FROM ${elements('tags')} WHERE element.value IN (${texts}))`;
   return [{ sql, values: [{ list: anyTags.map(storable) }] }];
 }
 
-/** A document or waiting job with a content. */
+/** A document or waiting job that has a certain content. */
 export interface ContentHolder {
   readonly document?: number;
   readonly job?: number;
   readonly title: string | undefined;
   readonly tags: readonly string[];
   readonly details: Readonly<Record<string, unknown>>;
-  /** True if it was added by a caller who could not see that the content was known. At most one holder is no copy. */
+  /**
+   * True if it was added by a caller who could not see that the content was already stored. At most one holder is not a copy.
+   */
   readonly isCopy: boolean;
 }
 

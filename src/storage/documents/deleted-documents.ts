@@ -9,7 +9,7 @@ import { type AcceptOutcome, addIngestJob, knownContent } from './accept-job.ts'
 import { holdersOf, isVisible, type Scope, visibleRows } from './contents.ts';
 import type { StoredDocument } from './document.ts';
 
-/** Records what is needed to restore these documents, before they are deleted. */
+/** Stores what is needed to restore these documents. Call it before they are deleted. */
 export async function keepDeleted(on: Statements, documents: readonly StoredDocument[]): Promise<void> {
   const { schema, integers } = on.dialect;
   const rows = await on.query(`SELECT key, note FROM ${schema}kb_documents WHERE key IN (${integers})`, [
@@ -49,7 +49,7 @@ const deletedFields = {
 /** A deleted document that can be restored. */
 export type DeletedDocument = RecordOf<typeof deletedFields>;
 
-/** Restorable documents, last deleted first. */
+/** Lists documents that can be restored, last deleted first. */
 export async function listDeleted(
   on: Statements,
   { limit, offset, ...scope }: Scope & { limit: number; offset: number },
@@ -61,7 +61,7 @@ export async function listDeleted(
   return { documents: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
-/** Deletes these documents for good. Returns the hashes of their contents, to be released. */
+/** Purges deleted documents. Returns the hashes of their contents, which the caller must release. */
 export async function purgeDeleted(
   on: Statements,
   { ids, ...scope }: Scope & { ids: readonly number[] },
@@ -80,7 +80,7 @@ function restorable(on: Statements, scope: Scope): Condition {
   return allOf([isKept, ...visibleRows(scope, on.dialect)]);
 }
 
-/** The restoring job, or the document or job that already has the content. */
+/** The job that restores the document, or the document or job that already has its content. */
 type RestoreOutcome = AcceptOutcome | { readonly outcome: 'not_found' };
 
 /** Starts a job that recreates the document under its old id, from its original bytes. */
@@ -115,7 +115,10 @@ export async function restoreDocument(
   return { outcome: 'accepted', job };
 }
 
-/** The old id (if free) and date of the document that a job restores. Removes the document from the deleted ones. */
+/**
+ * Removes the document that a job restores from the deleted ones. Returns its old id, unless that is in use, and its creation
+ * date.
+ */
 export async function takeDeleted(
   on: Statements,
   details: Readonly<Record<string, unknown>>,
@@ -127,7 +130,10 @@ export async function takeDeleted(
   return taken === undefined ? { id, createdAt } : { createdAt };
 }
 
-/** Forgets documents that can no longer be restored, then the oldest until the rest fits. Returns the hashes of their contents. */
+/**
+ * Purges documents that can no longer be restored, then the oldest ones until the rest fits into `bytesMax`; at most `limit`
+ * per call. Returns the hashes of their contents.
+ */
 export async function forgetDeleted(
   on: Statements,
   { bytesMax, limit }: { bytesMax: number; limit: number },

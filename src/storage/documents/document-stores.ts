@@ -62,13 +62,13 @@ export const documentOperations = {
 };
 
 /**
- * The documents of the knowledge base. Their chunks are passages of the corpus `kb`, written in the same transaction. Every
- * change is recorded in the list of jobs, in that transaction too.
+ * The documents of the knowledge base. Their chunks are passages of the corpus `kb`, written in the same transaction. That
+ * transaction also records every change in the list of jobs.
  */
 export type DocumentStore = StoreOf<typeof documentOperations>;
 
 /**
- * The queue of files and notes waiting to become documents, and the record of changes to documents. Several processes may work
- * on one queue: a job belongs to the process that holds its lease, and writes by others are rejected.
+ * The queue of files and notes that will become documents, and the record of changes to documents. Several processes can work
+ * on one queue: a job belongs to the process that holds its lease, and only that process can finish it.
  */
 export type IngestionStore = StoreOf<typeof ingestionOperations>;

@@ -2,14 +2,14 @@ import type { Statements } from '../dialect.ts';
 import { columnsOf, field, type RecordOf, recordOf } from '../record.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
 
-/** Without the text of a note, which may be long. */
+/** The fields of a document, without the text of a note, which may be long. */
 const documentFields = {
   id: field.number('key'),
   title: field.text('title'),
   docType: field.text('doc_type'),
   filename: field.text('filename'),
   sourcePath: field.optionalText('source_path'),
-  /** SHA-256 of the given bytes, in hex. Unique among the documents that one caller may see. */
+  /** SHA-256 of the original bytes, in hex. Unique among the documents that a caller may see. */
   contentHash: field.text('content_hash'),
   contentType: field.text('content_type'),
   bytes: field.number('bytes'),
@@ -24,18 +24,18 @@ const documentFields = {
 export const documentColumns = columnsOf(documentFields);
 
 export interface StoredDocument extends RecordOf<typeof documentFields> {
-  /** In the given order. */
+  /** In the order in which they were added. */
   readonly tags: readonly string[];
 }
 
-/** Existing documents, by id. `lock`: suffix of the SELECT. */
+/** Returns the documents that exist, by id. `lock` is a suffix of the SELECT, such as `forUpdate`. */
 export async function documentsById(on: Statements, ids: readonly number[], lock = ''): Promise<StoredDocument[]> {
   const { schema, integers } = on.dialect;
   const sql = `SELECT ${documentColumns} FROM ${schema}kb_documents WHERE key IN (${integers}) ORDER BY key ${lock}`;
   return documentsOf(on, await on.query(sql, [{ list: ids }]));
 }
 
-/** The documents of these rows, in order, with their tags. */
+/** Returns the documents of these rows, in their order, with their tags. */
 export async function documentsOf(on: Statements, rows: readonly Row[]): Promise<StoredDocument[]> {
   const documents = rows.map((row) => recordOf(documentFields, row));
   const tags = await tagsOf(
@@ -45,7 +45,7 @@ export async function documentsOf(on: Statements, rows: readonly Row[]): Promise
   return documents.map((document) => ({ ...document, tags: tags.get(document.id) ?? [] }));
 }
 
-/** The tags of each document, in the given order. */
+/** Returns the tags of each document, in the order in which they were added. */
 export async function tagsOf(on: Statements, ids: readonly number[]): Promise<Map<number, string[]>> {
   if (ids.length === 0) return new Map();
   const rows = await on.query(
@@ -57,7 +57,7 @@ export async function tagsOf(on: Statements, ids: readonly number[]): Promise<Ma
   return new Map([...byDocument].map(([id, tags]) => [id, tags.map((tag) => textOf(tag, 'tag'))]));
 }
 
-/** Adds tags to a document that has none. */
+/** Adds tags to a document that has none yet. */
 export async function insertTags(on: Statements, document: number, tags: readonly string[]): Promise<void> {
   for (const [position, tag] of tags.entries()) {
     await on.query(`INSERT INTO ${on.dialect.schema}kb_document_tags (document, tag, position) VALUES (?, ?, ?)`, [

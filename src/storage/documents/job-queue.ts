@@ -4,7 +4,7 @@ import { type BoundValue, type Condition, numberOf, textOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { getJob, jobColumns, jobOf, type PhaseProgress, type StoredJob } from './jobs.ts';
 
-/** Current lease holders. */
+/** Lists the processes that hold leases on jobs. */
 export async function leaseOwners(on: Statements): Promise<string[]> {
   const rows = await on.query(
     `SELECT DISTINCT lease_owner FROM ${on.dialect.schema}kb_jobs WHERE status = 'processing'`,
@@ -21,9 +21,9 @@ const claimedFields = {
   contentType: field.text('content_type'),
   contentHash: field.text('content_hash'),
   note: field.optionalText('note'),
-  /** Attempts that ended because their process died or its lease expired. */
+  /** Number of attempts that ended because the process died or its lease expired. */
   crashes: field.number('crashes'),
-  /** Attempts that were postponed. */
+  /** Number of attempts that were postponed. */
   retries: field.number('retries'),
   submitter: field.text('submitter'),
 };
@@ -33,15 +33,15 @@ export type ClaimedJob = RecordOf<typeof claimedFields>;
 interface ClaimRequest {
   readonly owner: string;
   readonly leaseMs: number;
-  /** Only a job without attempts, of at most this many bytes; notes and plain text first. */
+  /** If set, claims only a job without earlier attempts and with at most this many bytes; notes and plain text first. */
   readonly quickBytesMax?: number | undefined;
-  /** The submitter of the last claimed job. The next one by name has the next turn. */
+  /** The submitter of the job claimed last. The next submitter in alphabetical order gets the next turn. */
   readonly lastSubmitter?: string | undefined;
 }
 
 /**
- * Claims the next due job, or one whose lease has expired. Submitters take turns, so that many slow files of one don't hold up
- * the others. Jobs that crashed come last.
+ * Claims a job whose lease has expired, or the next one that is due. Submitters take turns, so that many slow files of one
+ * submitter don't delay the others. Jobs that crashed come last.
  */
 export async function claimJob(
   on: Statements,
@@ -71,7 +71,7 @@ export async function claimJob(
   return recordOf(claimedFields, row);
 }
 
-/** The first job that matches. `condition` includes ORDER BY. Skips jobs that another process is claiming. */
+/** Returns the first job that matches and that no other process is claiming. `condition` includes ORDER BY. */
 async function firstJob(
   { query, dialect: { schema, skipLocked } }: Statements,
   condition: string,
@@ -81,13 +81,16 @@ async function firstJob(
   return row && numberOf(row, 'key');
 }
 
-/** A job that its owner holds. */
+/** A job, and the process that holds its lease. */
 export interface OwnJob {
   readonly id: number;
   readonly owner: string;
 }
 
-/** Changes a job. `change`: what follows SET. False: it no longer belongs to the owner, which must stop. */
+/**
+ * Changes a job; `change` follows SET. Returns false if the job no longer belongs to the owner, which must then stop working on
+ * it.
+ */
 export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change: Condition): Promise<boolean> {
   const rows = await on.query(
     `UPDATE ${on.dialect.schema}kb_jobs SET ${change.sql}
@@ -97,10 +100,10 @@ export async function changeOwnJob(on: Statements, { id, owner }: OwnJob, change
   return rows.length > 0;
 }
 
-/** Part of a change: nobody holds the job. */
+/** Assignments for `changeOwnJob` that release the lease. */
 export const isFree = 'lease_owner = NULL, lease_until = NULL';
 
-/** The same for a job that has ended. Its text is no longer needed. */
+/** Assignments for a job that has ended. They also delete its text, which is no longer needed. */
 export const isEnded = `note = NULL, ${isFree}`;
 
 export async function renewJob(
@@ -122,7 +125,7 @@ function progressChange({ now }: Statements, { phase, done, total }: PhaseProgre
 }
 
 interface FailRequest extends OwnJob {
-  /** Progress so far; absent if nothing was started. */
+  /** The progress so far. Undefined if no phase was started. */
   readonly progress?: PhaseProgress | undefined;
   readonly code: string;
   readonly message: string;
@@ -136,7 +139,7 @@ export async function failJob(on: Statements, { code, message, progress, ...own 
   });
 }
 
-/** Requeues the job, not to be claimed before the delay is over. `message`: why, for people looking at it. */
+/** Puts the job back in the queue for at least `delayMs`. `message` explains why, for people who look at the job. */
 export async function postponeJob(
   on: Statements,
   { delayMs, message, ...own }: OwnJob & { delayMs: number; message: string },
@@ -147,11 +150,14 @@ export async function postponeJob(
   });
 }
 
-/** A job whose process died this often waits before each retry, so that it does not keep crashing processes. */
+/** After more crashes than this, a job waits before each retry, so that it does not keep crashing processes. */
 const suspectCrashes = 5;
 const suspectDelayMs = 10_000;
 
-/** Requeues all jobs of these holders as if they had not been started. Returns their number. */
+/**
+ * Puts all jobs of these owners back in the queue. Unless they `crashed`, the attempt is not counted. Returns the number of
+ * jobs.
+ */
 export async function giveBackJobs(
   on: Statements,
   { owners, crashed }: { owners: readonly string[]; crashed: boolean },
@@ -165,7 +171,7 @@ export async function giveBackJobs(
   return rows.length;
 }
 
-/** Takes effect at once, even on a running job. A finished job does not change. */
+/** Cancels a job at once, even if it is running. A job that has ended does not change. */
 export async function cancelJob(on: Statements, { id }: { id: number }): Promise<StoredJob | undefined> {
   const [cancelled] = await on.query(
     `UPDATE ${on.dialect.schema}kb_jobs SET status = 'cancelled', updated_at = ?, ${isEnded}

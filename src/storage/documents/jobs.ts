@@ -9,7 +9,7 @@ export type JobStatus = 'queued' | 'processing' | 'done' | 'failed' | 'cancelled
 type ChangeKind = 'delete' | 'tags' | 'note' | 'move' | 'bulk_delete' | 'bulk_tags' | 'bulk_set_tags';
 type JobPhase = 'received' | 'crawling' | 'extracting' | 'chunking' | 'embedding' | 'indexing';
 
-/** Without the text of a waiting note, which may be long. */
+/** The fields of a job, without the text of a waiting note, which may be long. */
 const jobFields = {
   id: field.number('key'),
   kind: field.text<'ingest' | 'crawl' | ChangeKind>('kind'),
@@ -59,7 +59,7 @@ export interface JobListRequest extends Scope {
   readonly offset: number;
 }
 
-/** Newest first. */
+/** Lists jobs, newest first. */
 export async function listJobs(
   on: Statements,
   { status, limit, offset, ...scope }: JobListRequest,
@@ -73,7 +73,7 @@ export async function listJobs(
   return { jobs: rows.map(jobOf), total };
 }
 
-/** Submitted files and notes; recorded changes are not counted. */
+/** Counts submitted files and notes by status. Recorded changes are not counted. */
 export async function countJobs(on: Statements, scope: Scope): Promise<Record<JobStatus, number>> {
   const { sql, values } = allOf([{ sql: "kind = 'ingest'", values: [] }, ...visibleRows(scope, on.dialect)]);
   const rows = await on.query(
@@ -87,16 +87,17 @@ export async function countJobs(on: Statements, scope: Scope): Promise<Record<Jo
 const hasEnded = "status IN ('done', 'failed', 'cancelled')";
 
 export interface ForgetRequest {
-  /** Forgets jobs that ended before this time: ISO 8601. */
+  /** ISO 8601. Removes jobs that ended before this time. */
   readonly before: string;
   readonly keptMax: number;
-  /** Max jobs per call, because other writes wait meanwhile. */
+  /** Max jobs removed per call, because other writes have to wait. */
   readonly limit: number;
 }
 
-/** Removes finished jobs: those older than `before`, and all but the newest `keptMax` of the rest. */
+/** Removes ended jobs: those older than `before`, and all but the newest `keptMax`. Returns the number of removed jobs. */
 export async function forgetJobs(on: Statements, { before, keptMax, limit }: ForgetRequest): Promise<number> {
-  // Newer jobs have higher keys. With at most `keptMax` finished jobs, the innermost SELECT is null and matches nothing.
+  // Newer jobs have higher keys. With at most `keptMax` ended jobs, the innermost SELECT is null, so the comparison with it
+  // matches nothing.
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}kb_jobs WHERE key IN (SELECT key FROM ${on.dialect.schema}kb_jobs
       WHERE ${hasEnded} AND (updated_at < ? OR key <= (SELECT key FROM ${on.dialect.schema}kb_jobs WHERE ${hasEnded}
@@ -106,7 +107,7 @@ export async function forgetJobs(on: Statements, { before, keptMax, limit }: For
   return rows.length;
 }
 
-/** Removes finished uploads from the list; the record of changes stays. Returns how many. */
+/** Removes ended uploads from the list; recorded changes stay. Returns the number of removed jobs. */
 export async function clearJobs(on: Statements, scope: Scope): Promise<number> {
   const { sql, values } = allOf([
     { sql: `kind = 'ingest' AND ${hasEnded}`, values: [] },
@@ -118,7 +119,7 @@ export async function clearJobs(on: Statements, scope: Scope): Promise<number> {
 
 interface DocumentChange {
   readonly kind: ChangeKind;
-  /** The previous state, if one document was changed. */
+  /** The document before the change, if only one was changed. */
   readonly document?: StoredDocument;
   readonly tags?: readonly string[];
   readonly chunkCount?: number;
@@ -145,7 +146,7 @@ export async function recordChange(
   return job.id;
 }
 
-/** A new job, or the record of a change. */
+/** Inserts a new job, or the record of a change. */
 export async function insertJob(on: Statements, job: Readonly<Record<string, SqlValue>>): Promise<StoredJob> {
   const fresh = { attempts: 0, crashes: 0, retries: 0, run_after: 0, created_at: on.now, updated_at: on.now };
   return jobOf(await insertRow(on, 'kb_jobs', { ...job, ...fresh }, { returning: jobColumns }));

@@ -1,12 +1,14 @@
-/** The original bytes, by content hash, each content once. */
+/** The original bytes of documents, by content hash. Each content is stored once. */
 export interface OriginalStore {
-  /** Writes the bytes to disk under a temporary name, for `accept` to adopt. Throws `too_large` over the limit. */
+  /**
+   * Writes the bytes to disk under a temporary name, until `accept` adopts them. Throws `too_large` if they exceed the limit.
+   */
   stage(content: AsyncIterable<Uint8Array>, options: StageOptions): Promise<StagedOriginal>;
   discard(staged: StagedOriginal): Promise<void>;
   open(hash: string): Promise<OpenedOriginal | undefined>;
-  /** Removes originals that neither a document nor a waiting job refers to. Returns their number. */
+  /** Removes those of the originals that no document and no waiting job refers to. Returns their number. */
   release(hashes: readonly string[]): Promise<number>;
-  /** Removes leftovers of interrupted processes. */
+  /** Removes originals left over from interrupted processes. Returns their number. */
   sweep(): Promise<number>;
 }
 

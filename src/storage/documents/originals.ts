@@ -13,7 +13,7 @@ export const originalOperations = {
   ...writes({ release: releaseOriginals }),
 };
 
-/** Removes originals that no document (deleted or not) and no waiting job refers to. Returns their number. */
+/** Removes those of the originals that no document (deleted or not) and no waiting job refers to. Returns their number. */
 export async function releaseOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<number> {
   const given = [...new Set(hashes)];
   await lockAll(
@@ -26,7 +26,7 @@ export async function releaseOriginals(on: Statements, { hashes }: { hashes: rea
   return unused.length;
 }
 
-/** The hashes that a document (deleted or not) or a waiting job refers to. */
+/** Returns those of the hashes that a document (deleted or not) or a waiting job refers to. */
 async function usedOriginals(on: Statements, { hashes }: { hashes: readonly string[] }): Promise<string[]> {
   const { schema, texts } = on.dialect;
   const list = { list: hashes };
@@ -39,7 +39,7 @@ async function usedOriginals(on: Statements, { hashes }: { hashes: readonly stri
   return rows.map((row) => textOf(row, 'content_hash'));
 }
 
-/** Releases originals, and sweeps those of `list` that nothing refers to. */
+/** Creates the methods that remove unused originals. `list` returns the hashes of all originals. */
 export function releasing(
   { read, write }: Transactions,
   list: () => Promise<readonly string[]>,
@@ -55,7 +55,7 @@ export function releasing(
       let released = 0;
       for (const hashes of batchesOf(await list(), locksMax)) {
         const used = new Set(await read(usedOriginals, { hashes }));
-        // Usually nothing is left over, and the write lock is not needed.
+        // Usually there are none. `release` then does nothing, and needs no write lock.
         released += await release(hashes.filter((hash) => !used.has(hash)));
       }
       return released;
@@ -63,10 +63,10 @@ export function releasing(
   };
 }
 
-/** Counts and hashes content as it passes. Throws `too_large` over the limit. */
+/** Counts and hashes the content while it is read. Throws `too_large` if it exceeds the limit. */
 interface MeasuredOriginal {
   readonly content: AsyncIterable<Uint8Array>;
-  /** Available once all content has passed. */
+  /** Available once all of the content was read. */
   result(): Omit<StagedOriginal, 'id'>;
 }
 

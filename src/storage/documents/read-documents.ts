@@ -29,7 +29,7 @@ const sortColumns: Record<DocumentSort['by'], string> = {
 
 interface DocumentListRequest {
   readonly selection: DocumentSelection;
-  /** Last changed first by default. */
+  /** Default: last changed first. */
   readonly sort?: DocumentSort | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -62,14 +62,14 @@ interface ChunksRequest {
   /** Position of the first chunk. */
   readonly from?: number | undefined;
   readonly limit?: number | undefined;
-  /** Max characters in total, but at least one chunk. */
+  /** Max characters in total. At least one chunk is returned, even if it is longer. */
   readonly charsMax?: number | undefined;
 }
 
-/** Chunks read at a time, to avoid reading more than needed. */
+/** Number of chunks read at a time, to avoid reading more than needed. */
 const chunksAtOnce = 500;
 
-/** Chunks of a document, in order. */
+/** Returns chunks of a document, in order. */
 export async function documentChunks(
   on: Statements,
   { document, from = 0, limit = Number.POSITIVE_INFINITY, charsMax = Number.POSITIVE_INFINITY }: ChunksRequest,
@@ -97,10 +97,10 @@ function selectChunks({ dialect: { schema } }: Statements): string {
   return `SELECT parent, ${columnsOf(chunkFields)} FROM ${schema}kb_passages p`;
 }
 
-/** Asks about these documents, or about those that the caller may see. */
+/** Selects documents by id, or all documents that the caller may see. */
 type PendingRequest = { readonly model: string } & ({ readonly documents: readonly number[] } | Required<Scope>);
 
-/** Chunks of these documents without vectors of the model. Documents without such chunks are omitted. */
+/** Counts the chunks without vectors of the model, for each of the documents. Omits documents without such chunks. */
 export async function pendingChunks(
   on: Statements,
   request: PendingRequest,
@@ -126,8 +126,8 @@ export interface LocatedChunk extends StoredChunk {
 }
 
 /**
- * The chunks with these passage keys, in that order, each with its document. Unknown keys are omitted. `neighbours`: chunks to
- * include on either side.
+ * Returns the chunks with these passage keys, in that order, each with its document. Omits unknown keys. `neighbours` is the
+ * number of chunks to include before and after each.
  */
 export async function locatedChunks(
   on: Statements,
@@ -147,13 +147,13 @@ export async function locatedChunks(
   return keys.flatMap((key) => found.get(key) ?? []);
 }
 
-/** The text of a note. */
+/** Returns the text of a note. Undefined for other documents. */
 export async function documentNote(on: Statements, { id }: { id: number }): Promise<string | undefined> {
   const [row] = await on.query(`SELECT note FROM ${on.dialect.schema}kb_documents WHERE key = ?`, [id]);
   return row && optionalTextOf(row, 'note');
 }
 
-/** How many documents have each type, the most common first. */
+/** Counts the documents of each type, the most common type first. */
 export async function documentTypes(on: Statements, scope: Scope): Promise<{ type: string; count: number }[]> {
   const { sql, values } = selectionCondition(scope, on.dialect);
   const rows = await on.query(
@@ -164,7 +164,7 @@ export async function documentTypes(on: Statements, scope: Scope): Promise<{ typ
   return rows.map((row) => ({ type: textOf(row, 'doc_type'), count: numberOf(row, 'total') }));
 }
 
-/** Max types returned. Types are free text, and nobody chooses among more. */
+/** Max types returned. Types are free text, so there may be many; nobody chooses from a longer list. */
 const typesMax = 100;
 
 const tagUseFields = { tag: field.text('tag'), count: field.number('total') };
@@ -172,12 +172,12 @@ const tagUseFields = { tag: field.text('tag'), count: field.number('total') };
 type TagUse = RecordOf<typeof tagUseFields>;
 
 interface TagsListRequest extends Scope {
-  /** Only tags after this one. */
+  /** If set, only tags after this one, in alphabetical order. */
   readonly after?: string | undefined;
   readonly limit?: number | undefined;
 }
 
-/** How many documents have each tag, by tag. */
+/** Counts the documents with each tag, in order of the tags. */
 export async function documentTags(
   on: Statements,
   { after, limit = Number.MAX_SAFE_INTEGER, ...scope }: TagsListRequest,
@@ -199,7 +199,7 @@ const countFields = {
   chunks: field.number('chunks'),
   /** Total size of the originals. */
   bytes: field.number('bytes'),
-  /** Distinct tags that begin with `collection:`. */
+  /** Number of distinct tags that begin with `collection:`. */
   collections: field.number('collections'),
 };
 

@@ -4,21 +4,21 @@ import { allOf } from '../statements.ts';
 import { bothForms, storable } from '../storable.ts';
 import type { Scope } from './contents.ts';
 
-/** All given conditions must hold. */
+/** Selects the documents that meet all of the conditions that are set. */
 export interface DocumentSelection extends Scope {
   readonly ids?: readonly number[] | undefined;
-  /** The document must have all of them. */
+  /** The document must have all these tags. */
   readonly tags?: readonly string[] | undefined;
   readonly docType?: string | undefined;
   readonly sourcePath?: string | undefined;
-  /** Each must be in the title or source path, ignoring case. */
+  /** Each of these texts must occur in the title or the source path, in upper or lower case. */
   readonly named?: readonly string[] | undefined;
-  /** Both ends are included. */
+  /** Range of ids. Both ends are included. */
   readonly fromId?: number | undefined;
   readonly toId?: number | undefined;
 }
 
-/** A selection as a condition on the documents `o`. An empty one matches all. */
+/** Returns a selection as a condition on the documents `o`. An empty selection matches all. */
 export function selectionCondition(selection: DocumentSelection, dialect: Dialect): Condition {
   const given = (sql: string, value: SqlValue | ListValue | undefined): Condition[] =>
     value === undefined ? [] : [{ sql, values: [value] }];
@@ -35,26 +35,26 @@ export function selectionCondition(selection: DocumentSelection, dialect: Dialec
   ]);
 }
 
-/** Condition on the id of a document that the caller may see. */
+/** Returns an SQL condition: the document with this id is visible to the caller. */
 export function taggedWithAny(id: string, { anyTags }: Scope, { schema, texts }: Dialect): Condition[] {
   if (anyTags === undefined) return [];
   const sql = `${id} IN (SELECT t.document FROM ${schema}kb_document_tags t WHERE t.tag IN (${texts}))`;
   return [{ sql, values: [{ list: anyTags.map(storable) }] }];
 }
 
-/** Collection tags as an index range; `;` comes after `:`. */
+/** SQL condition for collection tags, as a range that can use the index. The character after `:` is `;`. */
 export const collectionRange = "(tag >= 'collection:' AND tag < 'collection;')";
 
 export function isCollection(tag: string): boolean {
   return tag.startsWith('collection:');
 }
 
-/** How passages refer to their document. */
+/** Returns the value of `parent` in the passages of a document. */
 export function parentOf(document: number): string {
   return String(document);
 }
 
-/** The label that searches filter by. */
+/** Returns the label by which searches filter for a tag. */
 export function tagLabel(tag: string): string {
   return `tag:${tag}`;
 }
@@ -68,8 +68,9 @@ export function labelsOf(docType: string, tags: readonly string[]): string[] {
 }
 
 /**
- * SQLite lower-cases ASCII only, so other text is compared as written, in lower and upper case, and capitalised. Accents may be
- * composed or decomposed: file systems differ.
+ * Returns a condition: the word is in the title or path, in upper or lower case. SQLite's `lower` converts only ASCII. Other
+ * words are therefore also compared as written, in lower case, in upper case and capitalised. Accents may be composed or
+ * decomposed, because file systems differ.
  */
 function nameCondition(word: string, dialect: Dialect): Condition {
   const lower = word.toLowerCase();

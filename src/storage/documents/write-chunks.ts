@@ -5,10 +5,10 @@ import { storable } from '../storable.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import { parentOf } from './selection.ts';
 
-/** A chunk to write. Title and tags are its document's. */
+/** A chunk to write. Its title and tags are those of its document. */
 export interface NewChunk {
   readonly text: string;
-  /** Outermost first. */
+  /** Headings above the chunk, outermost first. */
   readonly headings: readonly string[];
   readonly metadata: Readonly<Record<string, unknown>>;
 }
@@ -20,15 +20,16 @@ interface DocumentChunks {
   readonly chunks: readonly NewChunk[];
 }
 
-/** Replaces the chunks of a document, with their words and metadata. */
+/** Replaces the chunks of a document, including their words and metadata. */
 export async function writeChunks(on: Statements, document: DocumentChunks): Promise<void> {
   const { schema, words } = on.dialect;
   const rows = passageRows(document);
-  // Tokenising starts before the rows are written, so that a thread can help. The words are written last: see removePassages.
+  // Tokenising starts before the rows are written, so that another thread can do it meanwhile. The words are written last,
+  // because deleting rows makes FTS5 flush its pending words; see `removePassages`.
   const writeWords = words.tokenize(rows);
   await removePassages(on, [document.id]);
   const keys = await insertPassages(on, rows);
-  // Not by a trigger, which would double SQLite's time per row.
+  // A trigger would double SQLite's time per row.
   await on.query(
     `INSERT INTO ${schema}kb_unembedded (model, owner) SELECT m.key, p.key FROM ${schema}vector_models m
      CROSS JOIN ${schema}kb_passages p WHERE m.corpus = 'kb' AND m.name IS NOT NULL AND p.parent = ?`,
@@ -37,7 +38,10 @@ export async function writeChunks(on: Statements, document: DocumentChunks): Pro
   await writeWords(on, passageWords, keys);
 }
 
-/** Deletes only if there are passages: even an empty DELETE that may cascade makes FTS5 flush its pending words. */
+/**
+ * Deletes the passages of documents. Checks first that there are any: even a DELETE without effect makes FTS5 flush its pending
+ * words if it can cascade.
+ */
 export async function removePassages(on: Statements, documents: readonly number[]): Promise<void> {
   const among = `${on.dialect.schema}kb_passages WHERE parent IN (${on.dialect.texts})`;
   const list = [{ list: documents.map(parentOf) }];
@@ -45,7 +49,10 @@ export async function removePassages(on: Statements, documents: readonly number[
   if (known !== undefined) await on.query(`DELETE FROM ${among}`, list);
 }
 
-/** Passages per UPDATE. The plan of PostgreSQL's trigger suits few rows: with many, it may compare each with all others. */
+/**
+ * Passages per UPDATE. PostgreSQL plans the trigger's statements for few rows; with many, it may compare each row with all
+ * others.
+ */
 const relabelledAtOnce = 25;
 
 /** Replaces the labels of all passages of a document. */
@@ -71,7 +78,7 @@ interface PassageRow extends IndexedTexts {
 function passageRows({ id, chunks, ...document }: DocumentChunks): PassageRow[] {
   const [title, labels] = [storable(document.title), distinct(document.labels)];
   return chunks.map((chunk, position) => {
-    // Zero-padded, because these break ties in a ranking and must sort like numbers.
+    // Zero-padded, because ids break ties in a ranking and must sort like numbers.
     const passage = `${String(id).padStart(12, '0')}:${String(position).padStart(6, '0')}`;
     const headings = chunk.headings.map(storable);
     const body = storable(chunk.text);
@@ -87,7 +94,7 @@ function distinct(labels: readonly string[]): string[] {
   return [...new Set(labels.map(storable))];
 }
 
-/** Inserts passages. Returns their keys. */
+/** Inserts passages and returns their keys. */
 async function insertPassages(on: Statements, rows: readonly PassageRow[]): Promise<number[]> {
   const { schema, rowsAtOnce } = on.dialect;
   const keys = new Map<string, number>();

@@ -22,11 +22,13 @@ export interface FinishRequest extends OwnJob {
 }
 
 type FinishOutcome =
-  /** `freed`: the content of a replaced document. */
+  /** `freed` is the hash of the previous content, if the job replaced a document's content. */
   | { readonly outcome: 'done'; readonly documentId: number; readonly freed?: string }
-  /** The job was cancelled, or belongs to another process. */
+  /** The job was cancelled or belongs to another process. */
   | { readonly outcome: 'lost' }
-  /** Failed: another document got these bytes meanwhile, or a newer job already replaced the document. */
+  /**
+   * The job failed: another document with these bytes was added meanwhile, or a newer job has already replaced the document.
+   */
   | { readonly outcome: 'duplicate' | 'superseded'; readonly documentId: number };
 
 /** Writes the document and its chunks and ends the job, in one transaction. */
@@ -40,7 +42,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
   const job = jobOf(row);
   const hash = textOf(row, 'content_hash');
   const isCopy = row['is_copy'] !== null;
-  // Locks the document before its content, as `editNote` does.
+  // Locks the document before its content, in the same order as `editNote`, to avoid deadlocks.
   const { replaces } = job.details;
   const [before] = typeof replaces === 'number' ? await documentsById(on, [replaces], forUpdate) : [];
   await lock(on, `kb content ${hash}`);
@@ -53,7 +55,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     const message = `Document ${documentId} has the same content. Nothing was added.`;
     return failFinished(on, request, { message, outcome: 'duplicate', documentId });
   }
-  // Jobs may end out of order; an older one must not overwrite a newer one's text.
+  // Jobs may end out of order. An older job must not overwrite the text of a newer one.
   if (before !== undefined && Number(before.details['writtenBy'] ?? 0) > job.id) {
     const message = `A newer version of document ${before.id} is already stored. Nothing was changed.`;
     return failFinished(on, request, { message, outcome: 'superseded', documentId: before.id });
@@ -63,7 +65,7 @@ export async function finishJob(on: Statements, request: FinishRequest): Promise
     title: storable(titleAfter(before, job, request, hash)),
     doc_type: storable(request.docType),
     filename: textOf(row, 'filename'),
-    // A file without a path was meant to replace a document that is gone. Its file name serves as the path.
+    // A file without a path should have replaced a document, but that was deleted. The file name then serves as the path.
     source_path:
       job.sourcePath ?? (before || note !== undefined ? (before?.sourcePath ?? null) : textOf(row, 'filename')),
     content_hash: hash,
@@ -89,7 +91,7 @@ interface DocumentRow extends Readonly<Record<string, string | number | null>> {
   readonly doc_type: string;
 }
 
-/** A title given by a person stays. */
+/** Returns the title after the job. A title that a person chose stays. */
 function titleAfter(before: StoredDocument | undefined, job: StoredJob, request: FinishRequest, hash: string): string {
   if (before === undefined) return request.title;
   if (job.title !== undefined) return job.title;
@@ -97,7 +99,7 @@ function titleAfter(before: StoredDocument | undefined, job: StoredJob, request:
   return derivedTitle === true ? request.title : before.title;
 }
 
-/** A restored document gets its old id, if free, and its date. */
+/** Inserts a document. A restored document gets its old id, if that is free, and its old creation date. */
 async function insertDocument(on: Statements, document: DocumentRow, job: StoredJob): Promise<number> {
   const { id, createdAt = on.now } = await takeDeleted(on, job.details);
   const row = { ...document, created_at: createdAt };
@@ -146,7 +148,7 @@ interface NoteEdit extends Scope {
   readonly text: string;
   readonly contentHash: string;
   readonly bytes: number;
-  /** Used if the note's old title also came from its text. */
+  /** Used if the note's current title was also derived from its text. */
   readonly derivedTitle: string;
   readonly derivedFilename: string;
   readonly chunks: readonly NewChunk[];
@@ -155,7 +157,7 @@ interface NoteEdit extends Scope {
 type NoteEditOutcome =
   | { readonly outcome: 'edited'; readonly document: StoredDocument }
   | { readonly outcome: 'not_found' | 'not_a_note' }
-  /** Another document has exactly these bytes. */
+  /** Another document has exactly the same bytes. */
   | { readonly outcome: 'duplicate'; readonly id: number; readonly title: string };
 
 export async function editNote(
@@ -169,7 +171,7 @@ export async function editNote(
   const others = (await holdersOf(on, contentHash)).filter(({ document }) => document !== id);
   const twin = others.find(({ document, tags }) => document !== undefined && isVisible(tags, scope));
   if (twin?.document !== undefined) return { outcome: 'duplicate', id: twin.document, title: twin.title ?? '' };
-  // A visible waiting job will end as a duplicate.
+  // A waiting job that the caller can see does not count: it will end as a duplicate of this note.
   const isCopy = others.some(({ job, tags, ...holder }) => !holder.isCopy && !(job && isVisible(tags, scope)));
   const isDerived = before.details['derivedTitle'] === true;
   const title = isDerived ? storable(derivedTitle) : before.title;

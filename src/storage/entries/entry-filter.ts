@@ -1,39 +1,39 @@
 export type Source = 'user' | 'agent';
 export type ContentType = 'text' | 'multimodal';
 
-/** All given conditions must hold. */
+/** Selects the entries that meet all of the conditions that are set. */
 export interface EntryFilter {
   readonly ids?: readonly number[] | undefined;
   readonly threadId?: string | undefined;
-  /** The entry's thread must be one of these. For callers who may not see others. */
+  /** The entry must be in one of these threads. Used for callers who may not see other threads. */
   readonly amongThreads?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly contentType?: ContentType | undefined;
-  /** The entry must have at least one of them, with composed or decomposed accents. */
+  /** The entry must have at least one of these tags, with composed or decomposed accents. */
   readonly tags?: readonly string[] | undefined;
-  /** ISO 8601, UTC, with milliseconds; both ends included. */
+  /** ISO 8601, UTC, with milliseconds. Both ends are included. */
   readonly createdFrom?: string | undefined;
   readonly createdTo?: string | undefined;
   readonly metadata?: readonly MetadataCondition[] | undefined;
-  /** Shows the memory as it was at this time, in the same form. All other conditions then apply to the entries as they were. */
+  /** A time in the same format. Finds entries as they were then, and all other conditions apply to that earlier state. */
   readonly asOf?: string | undefined;
 }
 
-/** Integers that a double cannot hold are bigints. */
+/** Integers that a double cannot represent exactly are bigints. */
 export type Scalar = string | number | bigint | boolean;
 
 /**
- * A condition on one metadata field. Types are distinguished: a number never equals its text, and `ne` and `not_in` hold for a
- * value of another type. A missing field and JSON null satisfy only `not_exists`, and null also `is_null`.
+ * A condition on one metadata field. Types are distinguished: a number never equals a text, and `ne` and `not_in` hold for a
+ * value of another type. A missing field satisfies only `not_exists`. JSON null satisfies only `not_exists` and `is_null`.
  */
 export type MetadataCondition = {
-  /** Keys from the outermost to the field. They pass through objects only, never into arrays. */
+  /** Keys from the outermost object to the field. Arrays cannot be part of a path. */
   readonly path: readonly string[];
 } & (
   | { readonly operator: 'eq' | 'ne' | 'array_contains'; readonly value: Scalar; readonly caseSensitive: boolean }
   | {
       readonly operator: 'gt' | 'gte' | 'lt' | 'lte';
-      /** Text is ordered by code point, after folding unless case-sensitive. */
+      /** Texts are ordered by code point; unless case-sensitive, case is folded first. */
       readonly value: string | number | bigint;
       readonly caseSensitive: boolean;
     }

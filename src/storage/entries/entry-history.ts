@@ -4,7 +4,7 @@ import { field, type RecordOf, recordOf } from '../record.ts';
 import { bytesOf, numberOf, optionalTextOf, type Row, textOf } from '../rows.ts';
 import { type Entry, entryFields, metadataOf, type NewImage } from './entry.ts';
 
-/** The columns of an entry `o` that `entriesOf` needs. */
+/** Returns the columns of an entry `o` that `entriesOf` needs. `textChars` limits the text. */
 export function entryColumns({ schema, textList }: Dialect, textChars?: number): string {
   const text = textChars === undefined ? 'o.text_content' : `substr(o.text_content, 1, ${Math.ceil(textChars)})`;
   const tags = textList(`SELECT t.tag AS value FROM ${schema}context_tags t WHERE t.entry = o.key ORDER BY t.tag`);
@@ -12,7 +12,10 @@ export function entryColumns({ schema, textList }: Dialect, textChars?: number):
     o.created_at, o.updated_at, ${tags} AS tags`;
 }
 
-/** The entries of these rows, in order; with `asOf` as they were then, without those whose state then is unknown. */
+/**
+ * Returns the entries of these rows, in their order. With `asOf`, returns them as they were at that time, and omits those whose
+ * state is no longer known.
+ */
 export async function entriesOf(
   on: Statements,
   rows: readonly Row[],
@@ -30,7 +33,10 @@ export function imageOf(row: Row): NewImage {
   return { data: bytesOf(row, 'data'), mimeType: textOf(row, 'mime_type'), metadata: metadataOf(row) };
 }
 
-/** Keeps the current state of an entry before an update. `replaced`: what the update replaces. */
+/**
+ * Stores the current state of an entry as an earlier version. Call it before an update. `replaced` says what the update
+ * replaces.
+ */
 export async function keepVersion(
   on: Statements,
   row: Row,
@@ -71,13 +77,13 @@ const pastFields = {
 
 /** An entry as it was at a time before its last change. */
 interface PastState extends RecordOf<typeof pastFields> {
-  /** The version with the text of that time; undefined if it is the current one. */
+  /** The version that contains the text of that time. Undefined if the text has not changed since. */
   readonly textVersion: number | undefined;
-  /** The version with the images of that time; undefined if it is the current one. */
+  /** The version that contains the images of that time. Undefined if they have not changed since. */
   readonly imagesVersion: number | undefined;
 }
 
-/** The state at `asOf` of entries that were changed later; undefined if it is no longer known. */
+/** Returns the state at `asOf` of entries that were changed later. A state is undefined if it is no longer known. */
 export async function pastStates(
   on: Statements,
   ids: readonly number[],
@@ -134,7 +140,7 @@ async function entriesThen(on: Statements, entries: readonly Entry[], asOf: stri
   });
 }
 
-/** Texts and their summaries. */
+/** Returns the texts of earlier versions, with their summaries. */
 async function pastTexts(
   on: Statements,
   versions: readonly number[],

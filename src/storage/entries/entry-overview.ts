@@ -11,7 +11,7 @@ const tagsNamed = 10;
 const tagsMax = 10_000;
 
 interface ThreadsRequest extends AmongThreads {
-  /** Only threads whose id contains this text. */
+  /** If set, only threads whose id contains this text. */
   readonly containing?: string | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -27,7 +27,7 @@ const threadFields = {
   lastId: field.number('last_id'),
 };
 
-/** Last used first. */
+/** Lists threads, the last used first. */
 export async function listThreads(
   on: Statements,
   request: ThreadsRequest,
@@ -58,7 +58,7 @@ interface EntryStatistics {
   readonly topTags: readonly TagCount[];
   readonly summaries: number;
   readonly indexed: number;
-  /** Entries with vectors of the requested model. */
+  /** Number of entries with vectors of the requested model. */
   readonly embedded: number;
   readonly vectors: number;
 }
@@ -101,19 +101,19 @@ export async function entryStatistics(
     mostActive: mostActive.map((row) => ({ threadId: textOf(row, 'thread_id'), count: numberOf(row, 'total') })),
     topTags: tags.slice(0, tagsNamed),
     summaries: await count(on, 'context_entries o', summarised),
-    // Entries are indexed by the transaction that writes them.
+    // The transaction that writes an entry also indexes it.
     indexed: total,
     embedded: known === undefined ? 0 : total - (await count(on, 'context_unembedded p', ofOwners)),
     vectors: await count(on, 'context_vectors p', ofOwners),
   };
 }
 
-/** The tags of entries, most common first; at most 10,000. */
+/** Lists the tags of entries, most common first; at most 10,000. */
 export async function listTags(on: Statements, request: AmongThreads): Promise<TagCount[]> {
   return (await countTags(on, request)).slice(0, tagsMax);
 }
 
-/** Most common first. */
+/** Counts the entries with each tag, most common first. */
 async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[]> {
   const { sql, values } = ofLiveEntries(on, scope, 'p.entry');
   const rows = await on.query(
@@ -125,11 +125,11 @@ async function countTags(on: Statements, scope: AmongThreads): Promise<TagCount[
     .sort((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1));
 }
 
-/** Condition on rows of parts whose entry is not removed. */
+/** Returns a condition on a column that refers to entries: the entry is not removed, and the caller may see it. */
 function ofLiveEntries(on: Statements, scope: AmongThreads, entry: string): Condition {
   const { schema } = on.dialect;
   const ofThreads = amongThreads(scope, on.dialect);
-  // Few entries are removed: listing those is cheaper.
+  // Usually few entries are removed, so listing those is cheaper.
   if (ofThreads.length === 0) {
     return {
       sql: `${entry} NOT IN (SELECT key FROM ${schema}context_entries WHERE deleted_at IS NOT NULL)`,
@@ -144,7 +144,7 @@ async function count(on: Statements, table: string, { sql, values }: Condition):
   return countRows(on, { sql: `${table} WHERE ${sql}`, values });
 }
 
-/** Omits kinds that do not occur. */
+/** Omits counts of 0. */
 function present(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

@@ -8,15 +8,15 @@ import { entryFields, type Metadata, type NewImage } from './entry.ts';
 import type { FieldIndex } from './field-index.ts';
 import { metadataFields } from './metadata.ts';
 
-/** The parts of an entry in their own tables. */
+/** The parts of an entry that are stored in tables of their own. */
 
-/** Replaces the tags. */
+/** Replaces the tags of an entry. */
 export async function writeTags(on: Statements, entry: number, tags: readonly string[]): Promise<void> {
   await on.query(`DELETE FROM ${on.dialect.schema}context_tags WHERE entry = ?`, [entry]);
   await runAll(on, insertTags(on, [{ id: entry, tags }]));
 }
 
-/** Replaces the images. */
+/** Replaces the images of an entry. */
 export async function writeImages(on: Statements, entry: number, images: readonly NewImage[]): Promise<void> {
   await on.query(`DELETE FROM ${on.dialect.schema}context_images WHERE entry = ?`, [entry]);
   for (const [position, { data, mimeType, metadata }] of images.entries()) {
@@ -28,7 +28,7 @@ export async function writeImages(on: Statements, entry: number, images: readonl
   }
 }
 
-/** Replaces the indexed fields; the metadata itself is in the entry's row. */
+/** Replaces the indexed metadata fields of an entry. The metadata itself is in the entry's row. */
 export async function writeFields(on: Statements, entry: number, metadata: Metadata, index: FieldIndex): Promise<void> {
   await on.query(`DELETE FROM ${on.dialect.schema}context_fields WHERE entry = ?`, [entry]);
   await runAll(on, insertFields(on, [{ id: entry, metadata }], index));
@@ -39,7 +39,7 @@ export async function replaceWords(on: Statements, entry: number, text: string):
   await addWords(on, [{ id: entry, text }]);
 }
 
-/** `also`: see WriteWords. */
+/** Adds the words of entries to the index. For `also`, see WriteWords. */
 export async function addWords(
   on: Statements,
   entries: readonly { readonly id: number; readonly text: string }[],
@@ -77,7 +77,7 @@ const dueFields = { id, source, text, textHash };
 
 export type TextToSummarise = RecordOf<typeof dueFields>;
 
-/** Entries that need a summary, oldest first. */
+/** Returns entries that need a summary, oldest first. */
 export async function unsummarisedEntries(
   on: Statements,
   { limit }: { readonly limit: number },
@@ -90,7 +90,10 @@ export async function unsummarisedEntries(
   return rows.map((row) => recordOf(dueFields, row));
 }
 
-/** Does nothing if the text was changed or removed. An undefined summary means that none can be made. */
+/**
+ * Stores the summary of a text. Undefined means that none can be made. Does nothing if the text was changed or removed
+ * meanwhile.
+ */
 export async function putSummary(
   on: Statements,
   { id, textHash, summary }: Pick<TextToSummarise, 'id' | 'textHash'> & { readonly summary: string | undefined },
@@ -105,7 +108,7 @@ export async function putSummary(
 /** Max rows per statement. */
 const rowsMax = 100;
 
-/** Inserts rows. Existing rows stay. */
+/** Returns statements that insert rows. Rows that already exist stay unchanged. */
 function insertRows(
   on: Statements,
   into: string,

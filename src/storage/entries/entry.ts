@@ -3,7 +3,7 @@ import { field, type RecordOf } from '../record.ts';
 import { optionalTextOf, type Row } from '../rows.ts';
 import type { ContentType, EntryFilter, Source } from './entry-filter.ts';
 
-/** For callers who may see only these threads. */
+/** Limits a request to the threads that the caller may see. */
 export type AmongThreads = Pick<EntryFilter, 'amongThreads'>;
 
 export type Metadata = Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export type Metadata = Readonly<Record<string, unknown>>;
 export interface NewImage {
   readonly data: Uint8Array;
   readonly mimeType: string;
-  /** As given: an object or any text. */
+  /** An object or any text, as the caller passed it. */
   readonly metadata: Metadata | string | undefined;
 }
 
@@ -20,14 +20,14 @@ export interface NewEntry {
   readonly source: Source;
   readonly text: string;
   readonly metadata: Metadata | undefined;
-  /** Normalised and unique. */
+  /** Normalised, without duplicates. */
   readonly tags: readonly string[];
   readonly images: readonly NewImage[];
   /** Only for imported entries. */
   readonly summary: string | undefined;
-  /** Summarise later. */
+  /** True if a summary is to be made later. */
   readonly summaryWanted?: boolean;
-  /** Only for imported entries; else the time of the call. */
+  /** Only for imported entries. Default: the time of the call. */
   readonly createdAt?: string;
   readonly updatedAt?: string;
 }
@@ -38,7 +38,7 @@ export const entryFields = {
   source: field.text<Source>('source'),
   contentType: field.text<ContentType>('content_type'),
   text: field.text('text_content'),
-  /** SHA-256 of the whole text, even if only a part was requested. */
+  /** SHA-256 of the whole text, even if only part of the text was requested. */
   textHash: field.text('text_hash'),
   metadata: { column: 'metadata', read: metadataOf },
   summary: field.optionalText('summary'),
@@ -50,20 +50,20 @@ export const entryFields = {
 };
 
 export interface Entry extends RecordOf<typeof entryFields> {
-  /** Only if requested. */
+  /** Set only if requested. */
   readonly images?: readonly NewImage[];
 }
 
-/** The numbers are exact; see exact-json. */
+/** Parses metadata. Large integers stay exact; see exact-json.ts. */
 export function metadataOf(row: Row): Metadata | undefined {
   const metadata = optionalTextOf(row, 'metadata');
   return metadata === undefined ? undefined : (parseExact(metadata) as Metadata);
 }
 
-/** A repeated write returns the first answer and changes nothing. */
+/** Identifies a write. If the write is repeated, it returns the first answer and changes nothing. */
 export interface Idempotency {
   readonly key: string;
-  /** Hash of tool and arguments: the same key with another hash is a conflict. */
+  /** Hash of the tool and its arguments. The same key with another hash is a conflict. */
   readonly bodyHash: string;
 }
 
@@ -71,8 +71,8 @@ export interface WriteRequest {
   readonly idempotency?: Idempotency | undefined;
 }
 
-/** Max metadata of an entry as JSON, in UTF-16 units. */
+/** Max length of an entry's metadata as JSON, in UTF-16 code units. */
 export const metadataUnitsMax = 1024 * 1024;
 
-/** How long a removed entry can be restored, and an idempotency key is remembered. */
+/** Number of days for which removed data can be restored, and earlier versions and idempotency keys are stored. */
 export const keptDays = 30;

@@ -1,22 +1,24 @@
 import { storable } from '../storable.ts';
 
-/** The metadata fields with rows in the index. Filters on others read the metadata itself. */
+/** The metadata fields that are indexed. Filters on other fields read the metadata itself. */
 export interface FieldIndex {
-  /** `*`: every field at any depth. */
+  /** `*` stands for every field, at any depth. */
   readonly fields: readonly IndexedField[] | '*';
   has(path: readonly string[]): boolean;
 }
 
 export interface IndexedField {
   readonly path: readonly string[];
-  /** Everything below it is indexed too. */
+  /** True if all fields inside this one are indexed too. */
   readonly isObject: boolean;
 }
 
-/** Declared types of a field. The index stores the type of each value anyway, so only `object` makes a difference. */
+/**
+ * Types that a field can be declared with. The index stores the type of each value anyway, so only `object` makes a difference.
+ */
 export const fieldTypes = ['string', 'integer', 'boolean', 'float', 'array', 'object'] as const;
 
-/** `name`, or `name:type`; dots in the name enter objects. Undefined for anything else. */
+/** Parses `name` or `name:type`. Dots in the name separate the keys of nested objects. Returns undefined for any other text. */
 export function parseIndexedField(text: string): IndexedField | '*' | undefined {
   if (text === '*') return '*';
   const [, name = '', type = 'string'] = /^([\p{L}\p{M}\p{N}_.-]{1,200})(?::(\w+))?$/u.exec(text) ?? [];

@@ -7,10 +7,10 @@ import type { AmongThreads } from './entry.ts';
 import type { EntryFilter, MetadataCondition, Scalar } from './entry-filter.ts';
 import { comparable, comparableText, pathText } from './metadata.ts';
 
-/** Condition on an entry `o`: not removed. */
+/** SQL condition for entries `o` that are not removed. */
 export const isLive: Condition = { sql: 'o.deleted_at IS NULL', values: [] };
 
-/** Conditions on the immutable columns of an entry `o`. */
+/** Returns conditions on those columns of an entry `o` that never change. */
 export function columnConditions(filter: EntryFilter, dialect: Dialect): Condition[] {
   const { ids } = filter;
   return [
@@ -25,13 +25,13 @@ export function columnConditions(filter: EntryFilter, dialect: Dialect): Conditi
   ];
 }
 
-/** Condition on an entry `o` for callers who may not see all. */
+/** Returns the condition for entries `o` that the caller may see; none if the caller may see all. */
 export function amongThreads({ amongThreads: threads }: AmongThreads, dialect: Dialect): Condition[] {
   if (threads === undefined) return [];
   return [{ sql: `o.thread_id IN (${dialect.texts})`, values: [{ list: threads.map(storable) }] }];
 }
 
-/** Conditions on what an update can change: content type, tags, and metadata as far as SQL can decide. */
+/** Returns conditions on what an update can change: content type, tags, and metadata as far as SQL can decide. */
 export function changingConditions(
   filter: EntryFilter,
   fields: readonly SetCondition[],
@@ -41,8 +41,9 @@ export function changingConditions(
 }
 
 /**
- * The same, for a statement that walks entries in order and stops early: conditions that hold for many entries are tested on
- * each, instead of listing the entries first. Both databases would plan badly by themselves. `isWide`: all hold for many.
+ * Returns the same conditions for a statement that reads entries in order and stops early. A condition that holds for many
+ * entries is tested on each entry; otherwise its entries are listed first. Neither database would choose well by itself.
+ * `isWide` is true if all conditions hold for many entries.
  */
 export async function planConditions(
   on: Statements,
@@ -59,7 +60,7 @@ export async function planConditions(
   return { conditions: [...typeCondition(filter), ...chosen], isWide };
 }
 
-/** From this many rows, testing is cheaper than listing. */
+/** Number of rows from which testing each entry is cheaper than listing the entries. */
 const wideRows = 500;
 
 async function holdsForManyRows(on: Statements, probe: Condition): Promise<boolean> {
@@ -75,11 +76,17 @@ function present(columns: readonly [sql: string, value: string | undefined][]): 
   return columns.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, values: [value] }]));
 }
 
-/** A condition on rows of an entry, in two forms, and a cheap count of its rows if there is one. */
+/**
+ * A condition on rows that belong to an entry, such as its tags, in two equivalent forms: `listed` lists the matching entries
+ * first, `tested` tests one entry at a time.
+ */
 export interface SetCondition {
   readonly listed: Condition;
   readonly tested: Condition;
-  /** `wide`: usually holds for most entries. */
+  /**
+   * Selects up to `wideRows` matching rows, to count them. `wide` if the condition usually holds for most entries; undefined if
+   * counting would take too long.
+   */
   readonly probe: Condition | 'wide' | undefined;
 }
 
@@ -103,14 +110,14 @@ function setCondition(
   };
 }
 
-/** True if the filter matches everything that is not removed. */
+/** Returns true if the filter matches all entries that are not removed. */
 export function isOpen(filter: EntryFilter): boolean {
   const { amongThreads: threads, ...others } = filter;
   if (threads !== undefined) return false;
   return Object.values(others).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
 }
 
-/** A condition on metadata in SQL. */
+/** A metadata condition in SQL. */
 interface FieldCondition {
   /** Holds for every entry that meets the condition. Undefined if SQL cannot exclude any entry. */
   readonly necessary: SetCondition | undefined;
@@ -130,12 +137,15 @@ export function fieldCondition(condition: MetadataCondition, isIndexed: boolean,
   }
   const { sql, values, isExact = true, members = 'f.member = 0' } = fieldTest(condition, dialect);
   const from = `${fields} f.path = ? AND ${members} AND ${sql}`;
-  // Counting rows that contain part of a text takes as long as listing them.
+  // Counting the rows that contain part of a text would take as long as listing them.
   const isCounted = !['starts_with', 'contains', 'ends_with'].includes(condition.operator);
   return { necessary: setCondition('f', from, [path, ...values], isCounted, dialect), isExact };
 }
 
-/** Searches the JSON text for the key and, in simple cases, the value right after it: our JSON has no spaces. */
+/**
+ * Returns a condition that searches the JSON text for the key and, in simple cases, the value right after it. The stored JSON
+ * has no spaces.
+ */
 function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | undefined {
   const key = condition.path.at(-1) ?? '';
   if (condition.operator === 'not_exists' || !isPlain(key)) return undefined;
@@ -144,7 +154,7 @@ function inJson(condition: MetadataCondition, dialect: Dialect): SetCondition | 
   return { listed: has, tested: has, probe: 'wide' };
 }
 
-/** The value as JSON; empty if JSON can write it in several ways. */
+/** Returns the value as JSON; empty if JSON can represent it in several ways. */
 function jsonOf(value: Scalar, caseSensitive: boolean): string {
   if (isLong(value)) return '';
   return typeof value !== 'string' || (caseSensitive && isPlain(value)) ? JSON.stringify(value) : '';
@@ -154,11 +164,11 @@ function isPlain(text: string): boolean {
   return /^[\x20-\x7e]*$/.test(text);
 }
 
-/** A test on fields `f` of one path. */
+/** A test on the rows `f` of one metadata path. */
 interface FieldTest extends Condition {
   /** Default: true. */
   readonly isExact?: boolean;
-  /** Which rows of the path to test: the field itself, or the members of an array. */
+  /** Condition on the rows to test: the field itself (the default) or members of an array. */
   readonly members?: string;
 }
 
@@ -187,7 +197,7 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
     case 'ends_with':
       return { ...hasPart('> 0', condition, dialect), isExact: false };
     case 'contains':
-      // Texts of an array count too.
+      // Also searches the texts in an array.
       return { ...hasPart('> 0', condition, dialect), members: 'f.member >= 0' };
     case 'is_null':
       return { sql: "f.kind = 'null'", values: [] };
@@ -198,7 +208,7 @@ function fieldTest(condition: MetadataCondition, dialect: Dialect): FieldTest {
 
 const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
-/** Not exact for long integers: the index has only the nearest double. */
+/** Tests whether a field has one of the values. Not exact for long integers, because the index has only the nearest double. */
 function oneOf(wanted: readonly Scalar[], caseSensitive: boolean, dialect: Dialect): FieldTest {
   const values = wanted.map(comparable);
   const tests: Condition[] = [];
@@ -246,7 +256,7 @@ function ordered(sign: string, value: string | number | bigint, caseSensitive: b
   return { sql, values: [comparableText(value, caseSensitive)] };
 }
 
-/** `position`: condition on the position of the part in the text, from 1. */
+/** Tests whether a text contains a part. `position` is the condition on the part's position, which counts from 1. */
 function hasPart(
   position: '= 1' | '> 0',
   { value, caseSensitive }: { readonly value: string; readonly caseSensitive: boolean },
@@ -260,7 +270,7 @@ function hasPart(
   };
 }
 
-/** `exact` is stored only if it differs from `folded`. */
+/** Returns SQL for the text to compare. `exact` is stored only if it differs from `folded`. */
 function textColumn(caseSensitive: boolean): string {
   return caseSensitive ? 'coalesce(f.exact, f.folded)' : 'f.folded';
 }

@@ -8,28 +8,28 @@ import { writeFields } from './entry-parts.ts';
 import { lockThreads } from './thread-counts.ts';
 import { addEntries, fieldIndex } from './write-entries.ts';
 
-/** Entries of the same thread, source, time and text are equal. */
+/** An entry to import. Two entries are equal if they have the same thread, source, time and text. */
 export interface ImportedEntry extends NewEntry {
-  /** Its id at the source. */
+  /** The id that the entry had where it was exported. */
   readonly wantedId?: number | undefined;
-  /** Number of equal entries before it in the import. */
+  /** Number of equal entries that precede this one in the import. */
   readonly equalsBefore: number;
-  /** createdAt is the import time; ignored when matching. */
+  /** True if the entry came without a time. `createdAt` is then the import time and is ignored in comparisons. */
   readonly hasNoTime: boolean;
 }
 
 interface ImportOutcome {
   readonly id: number;
-  /** False: it already existed. */
+  /** False if the entry already existed. */
   readonly added: boolean;
 }
 
-/** Max imported id. Generated ids follow the highest, so a huge one would use them up. */
+/** Max id that an imported entry can keep. Generated ids continue after the highest id, so a huge one would use them up. */
 const keptIdMax = 1e15;
 
 /**
- * Imports entries, each once: an existing one, removed or not, is left alone. An entry keeps its id if no entry here ever had
- * it or a higher one, so that an id never means two entries.
+ * Imports entries that do not exist yet. Existing ones, removed or not, stay unchanged. An entry keeps its id only if that is
+ * higher than any id used here before, so that no id ever refers to two entries.
  */
 export async function importEntries(
   on: Statements,
@@ -59,7 +59,7 @@ export async function importEntries(
   return outcomes;
 }
 
-/** Ids of equal entries, ascending, by identity. */
+/** Finds the stored entries that equal the imported ones. Returns their ids, ascending, by identity. */
 async function equalEntries(on: Statements, entries: readonly ImportedEntry[]): Promise<Map<string, number[]>> {
   const { schema, texts } = on.dialect;
   const [timeless = [], timed = []] = [true, false].map((is) => entries.filter((entry) => entry.hasNoTime === is));
@@ -71,7 +71,7 @@ async function equalEntries(on: Statements, entries: readonly ImportedEntry[]): 
   for (const { column, some, wanted } of lookups) {
     if (some.length === 0) continue;
     const threads = new Set(some.map(({ threadId }) => storable(threadId)));
-    // Live and removed entries are in different indexes.
+    // Two SELECTs, because live and removed entries are in different indexes.
     const select = (state: string) => `SELECT key, thread_id, source, created_at, text_hash
       FROM ${schema}context_entries WHERE deleted_at ${state} AND thread_id IN (${texts}) AND ${column} IN (${texts})`;
     const values = [{ list: [...threads] }, { list: [...new Set(wanted)] }];
@@ -94,13 +94,13 @@ function hashOf({ text }: ImportedEntry): string {
   return textHash(storable(text));
 }
 
-/** Entries that an entry refers to, and the one that it replaces. */
+/** The entries that an entry refers to, and the entry that it replaces. */
 export interface References {
   readonly context_ids?: readonly unknown[];
   readonly replaces?: number;
 }
 
-/** A change of ids in `references` of an entry's metadata. */
+/** Changes ids in the `references` of an entry's metadata. */
 interface ReferenceChange {
   readonly id: number;
   readonly from: References;
@@ -108,8 +108,8 @@ interface ReferenceChange {
 }
 
 /**
- * Rewrites the ids in `references` to the entries' ids here, without changing time or history. References that have changed
- * since are left alone. Returns how many were changed.
+ * Replaces ids in `references` by the ids that the entries got in this database. Times and history do not change. Skips
+ * references that were changed meanwhile. Returns the number of changed entries.
  */
 export async function changeReferences(
   on: Statements,

@@ -5,27 +5,27 @@ import { metadataOf } from './entry.ts';
 import { insertFields, runAll } from './entry-parts.ts';
 import { createFieldIndex, type FieldIndex } from './field-index.ts';
 
-/** `lock`: see `readSetting`. */
+/** Reads the names of the indexed fields. For `lock`, see `readSetting`. */
 export async function readFieldNames(on: Statements, lock = ''): Promise<string[]> {
   return JSON.parse((await readSetting(on, 'indexed_fields', lock)) ?? '[]');
 }
 
-/** Max entries whose metadata is read at once. */
+/** Number of entries whose metadata is read at a time. */
 const chunkRows = 1_000;
 
 export const indexModes = ['strict', 'auto', 'warn', 'additive'] as const;
 
 export interface IndexFieldsRequest {
-  /** See field-index. */
+  /** Names as `parseIndexedField` accepts them. */
   readonly fields: readonly string[];
   /**
-   * What to do if the index differs: nothing (`strict`, `warn`), add and remove (`auto`), or only add. An empty store always gets
-   * the requested fields.
+   * What to do if other fields are indexed: nothing (`strict`, `warn`), add and remove fields (`auto`), or only add fields
+   * (`additive`). If no entry has metadata, the requested fields are always set.
    */
   readonly mode: (typeof indexModes)[number];
 }
 
-/** Brings the metadata index to the requested fields, as far as the mode allows. Returns how it still differs. */
+/** Changes which metadata fields are indexed, as far as the mode allows. Returns the differences that remain. */
 export async function indexFields(
   on: Statements,
   { fields: given, mode }: IndexFieldsRequest,

@@ -6,38 +6,38 @@ import type { MetadataCondition, Scalar } from './entry-filter.ts';
 import type { FieldIndex } from './field-index.ts';
 
 /**
- * One metadata value as stored for filters: plain columns instead of JSON, so that both databases compare alike, and a key is a
- * bound value, never part of a statement.
+ * One metadata value, as stored for filters. Plain columns are used instead of JSON, so that both databases compare values
+ * alike, and keys are bound values, never part of a statement.
  */
 export interface MetadataField {
   /** See `pathText`. */
   readonly path: string;
   readonly kind: FieldKind;
-  /** 0 for the field itself; scalar members of an array count from 1. */
+  /** 0 for the field itself. If it is an array, its scalar members are numbered from 1. */
   readonly member: number;
-  /** The folded text, truncated to what an index may contain. Empty if it is not text. */
+  /** The start of `folded`, as much as an index can contain. Empty if the value is not a text. */
   readonly head: string;
   readonly folded: string;
   readonly exact: string;
-  /** For numbers and booleans: the nearest double. */
+  /** The value of a number or boolean, as the nearest double. */
   readonly number: number | null;
 }
 
 export type FieldKind = 'string' | 'number' | 'boolean' | 'null' | 'array' | 'object';
 
-/** PostgreSQL rejects index rows of 2,704 bytes; this many characters take at most 400. */
+/** Length of `head` in UTF-16 code units: at most 400 bytes. PostgreSQL rejects index rows of more than 2,704 bytes. */
 const headUnits = 100;
 
-/** Longer paths are stored as their hash, because they are indexed too. */
+/** Max length of a path in UTF-16 code units. Longer paths are stored as their hash, because paths are indexed too. */
 const pathUnitsMax = 200;
 
-/** A key may contain any character, dots included, so keys cannot simply be joined by dots. */
+/** Returns the stored form of a path. A key may contain any character, so keys cannot simply be joined by dots. */
 export function pathText(keys: readonly string[]): string {
   const path = JSON.stringify(keys.map(storable));
   return path.length <= pathUnitsMax ? path : createHash('sha256').update(path).digest('hex');
 }
 
-/** The indexed fields. */
+/** Returns the indexed fields of an entry's metadata. */
 export function metadataFields(metadata: Metadata, index: FieldIndex): MetadataField[] {
   const fields: MetadataField[] = [];
   const add = (keys: readonly string[], value: unknown): void => {
@@ -62,11 +62,11 @@ export function metadataFields(metadata: Metadata, index: FieldIndex): MetadataF
       else add(path, value);
     }
   }
-  // Keys that differ only in unstorable characters become one, and a field may be named twice.
+  // Removes duplicates: keys may differ only in characters that can't be stored, and a field may be listed twice.
   return [...new Map(fields.map((each) => [`${each.path} ${each.member}`, each])).values()];
 }
 
-/** The value at the end of the path, which passes through objects only. */
+/** Returns the value at the end of the path. The path leads through objects only, not into arrays. */
 function fieldAt(metadata: Metadata, path: readonly string[]): unknown {
   let at: unknown = metadata;
   for (const key of path) {
@@ -79,7 +79,7 @@ function fieldAt(metadata: Metadata, path: readonly string[]): unknown {
   return at;
 }
 
-/** RFC 7396 §2: nulls remove keys, objects are merged, everything else replaces. */
+/** Applies a merge patch (RFC 7396 §2): null removes a key, objects are merged, and any other value replaces. */
 export function mergePatch(target: Metadata, patch: Metadata): Metadata {
   const merged = new Map(Object.entries(target));
   for (const [key, value] of Object.entries(patch)) {
@@ -89,11 +89,11 @@ export function mergePatch(target: Metadata, patch: Metadata): Metadata {
       merged.set(key, mergePatch(isObject(known) ? known : {}, value));
     } else merged.set(key, value);
   }
-  // Not by assignment: a key named __proto__ is an ordinary key.
+  // Assigning each key instead would fail for a key named __proto__, which is an ordinary key here.
   return Object.fromEntries(merged);
 }
 
-/** Tests metadata in memory: for conditions that SQL cannot decide, and for past metadata. */
+/** Tests metadata in memory. Used for conditions that SQL cannot decide, and for past metadata. */
 export function matchesMetadata(metadata: Metadata, conditions: readonly MetadataCondition[]): boolean {
   return conditions.every((condition) => matches(fieldAt(metadata, condition.path), condition));
 }
@@ -119,7 +119,7 @@ function matches(value: unknown, condition: MetadataCondition): boolean {
     case 'array_contains':
       return Array.isArray(value) && value.some((each) => isEqual(each, condition.value, condition.caseSensitive));
     case 'contains':
-      // In an array, one of its texts must match.
+      // In an array, at least one text must match.
       return (Array.isArray(value) ? value : [value]).some((each) => hasPart(each, condition));
     case 'starts_with':
     case 'ends_with':
@@ -158,7 +158,7 @@ function isOrdered(
   let order: number;
   if (isNumber(value) && isNumber(wanted)) order = compareNumbers(value, wanted);
   else if (typeof value === 'string' && typeof wanted === 'string') {
-    // UTF-8 byte order is code point order, as the databases compare.
+    // Compares bytes of UTF-8. This gives code point order, as in the databases.
     order = Buffer.compare(
       Buffer.from(comparableText(value, caseSensitive)),
       Buffer.from(comparableText(wanted, caseSensitive)),
@@ -171,7 +171,7 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint';
 }
 
-/** How a value is compared with fields. */
+/** Returns the columns by which a value is compared. */
 export function comparable(value: unknown): Omit<MetadataField, 'path' | 'member'> {
   const exact = typeof value === 'string' ? storable(value) : '';
   const folded = foldCase(exact);
@@ -180,12 +180,12 @@ export function comparable(value: unknown): Omit<MetadataField, 'path' | 'member
   return { kind: kindOf(value), head, folded, exact, number };
 }
 
-/** How a text is compared. */
+/** Returns the form of a text in which it is compared. */
 export function comparableText(text: string, caseSensitive: boolean): string {
   return caseSensitive ? storable(text) : foldCase(storable(text));
 }
 
-/** Lower-cases, with one form of sigma: JavaScript would use another at the end of a word. */
+/** Converts text to lower case. Replaces the final form of sigma, which JavaScript uses at the end of a word. */
 function foldCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }

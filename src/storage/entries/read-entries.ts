@@ -10,32 +10,32 @@ import { existedAt, type Selection, selectEntries } from './select-entries.ts';
 interface GetRequest extends AmongThreads {
   readonly ids: readonly number[];
   readonly images: boolean;
-  /** As of this time, without entries whose state then is unknown. */
+  /** If set, returns entries as they were at this time, without those whose state is no longer known. */
   readonly asOf?: string | undefined;
   /** Max characters of each text. */
   readonly textChars?: number | undefined;
 }
 
-/** Newest first; unknown ids are omitted. */
+/** Returns entries, newest first. Omits unknown ids. */
 export async function getEntries(on: Statements, request: GetRequest): Promise<Entry[]> {
   const { ids, images, asOf, textChars } = request;
   if (ids.length === 0) return [];
   const page = newestFirst(on, entryColumns(on.dialect, textChars), amongIds(on, request), ids.length);
   const entries = await entriesOf(on, await on.query(page.sql, page.values), images, asOf);
-  // A past text is always complete.
+  // Past texts are always read completely, so they are shortened here.
   return textChars === undefined || asOf === undefined ? entries : entries.map((entry) => shortened(entry, textChars));
 }
 
 interface LoadRequest extends GetRequest {
-  /** In the given order, or newest first. */
+  /** `given` is the order of `ids`; `newest` is newest first. */
   readonly order: 'given' | 'newest';
-  /** Counts text, metadata, summary and images. Images that are too large alone are omitted. */
+  /** Max bytes of text, metadata, summaries and images in total. If an entry alone exceeds it, its images are omitted. */
   readonly bytesMax: number;
 }
 
 interface LoadedEntries {
   readonly entries: readonly Entry[];
-  /** Existing entries that did not fit, in the same order. */
+  /** Ids of existing entries that did not fit, in the same order. */
   readonly rest: readonly number[];
 }
 
@@ -50,7 +50,7 @@ export async function loadEntries(on: Statements, request: LoadRequest): Promise
   return loadFitting(on, ordered, request);
 }
 
-/** One image of an entry, counted from 0. */
+/** Returns one image of an entry. `position` counts from 0. */
 export async function entryImage(
   on: Statements,
   request: AmongThreads & { readonly id: number; readonly position: number },
@@ -71,21 +71,21 @@ export interface ListRequest {
   readonly limit: number;
   readonly offset: number;
   readonly images: boolean;
-  /** Add the database's query plan. */
+  /** True to add the database's query plan. */
   readonly explain: boolean;
   readonly textChars?: number | undefined;
-  /** As for `load`. Default: no limit. */
+  /** See `LoadRequest`. Default: no limit. */
   readonly bytesMax?: number;
 }
 
 interface EntryPage {
   readonly entries: readonly Entry[];
-  /** Entries of this page that did not fit. */
+  /** Ids of entries on this page that did not fit. */
   readonly rest: readonly number[];
   readonly plan: string | undefined;
 }
 
-/** Newest first. */
+/** Lists entries, newest first. */
 export async function listEntries(on: Statements, request: ListRequest): Promise<EntryPage> {
   const { filter, limit, offset, images, explain, textChars, bytesMax = Number.POSITIVE_INFINITY } = request;
   const selection = await selectEntries(on, filter, 'read', 'some');
@@ -110,7 +110,7 @@ export interface EntryText {
   readonly text: string;
 }
 
-/** Texts after the id `after`, in id order. */
+/** Returns the texts of entries whose id is higher than `after`, in id order. */
 export async function entryTexts(on: Statements, { filter, after, limit }: TextsRequest): Promise<EntryText[]> {
   const { asOf } = filter;
   const { condition, passes = () => true } = await selectEntries(on, filter, 'read', 'some');
@@ -132,7 +132,7 @@ export async function entryTexts(on: Statements, { filter, after, limit }: Texts
   return (await entriesOf(on, wanted, false, asOf)).map(({ id, text }) => ({ id, text }));
 }
 
-/** Sizes in bytes, known without reading the data. */
+/** Returns columns for the sizes in bytes, which the database knows without reading the data. */
 function sizeColumns(on: Statements, images: boolean): string {
   const imageBytes = `(SELECT coalesce(sum(octet_length(i.data)), 0) FROM ${on.dialect.schema}context_images i
     WHERE i.entry = o.key)`;
@@ -141,7 +141,7 @@ function sizeColumns(on: Statements, images: boolean): string {
     ${images ? imageBytes : '0'} AS image_bytes`;
 }
 
-/** Loads the first of these that fit together. `sized`: rows of `sizeColumns`. */
+/** Loads the first of these entries, as many as fit. `sized` are rows with `sizeColumns`. */
 async function loadFitting(
   on: Statements,
   sized: readonly Row[],
@@ -188,7 +188,7 @@ function newestFirst(
   };
 }
 
-/** Max entries whose metadata is tested at once. */
+/** Max entries whose metadata is tested at a time. */
 const testedMax = 5_000;
 
 async function testedRows(

@@ -17,35 +17,38 @@ import { addWords } from './entry-parts.ts';
 import { amongThreads, columnConditions, isLive } from './filter-condition.ts';
 import { lockThreads, recountThreads } from './thread-counts.ts';
 
-/** Max ids and threads per answer. */
+/** Max ids, and max threads, listed in an answer. */
 const namedMax = 100;
 
-/** Entries per UPDATE. The plan of PostgreSQL's trigger suits few rows: with many, it may compare each with all others. */
+/**
+ * Entries per UPDATE. PostgreSQL plans the trigger's statements for few rows; with many, it may compare each row with all
+ * others.
+ */
 const changedAtOnce = 25;
 
-/** All criteria must hold. At least one of ids, threads and age is required. */
+/** Selects entries that meet all criteria that are set. At least one of `ids`, `threadIds` and `olderThanDays` is required. */
 interface RemoveRequest extends WriteRequest, AmongThreads {
   readonly ids?: readonly number[] | undefined;
   readonly threadIds?: readonly string[] | undefined;
   readonly source?: Source | undefined;
   readonly olderThanDays?: number | undefined;
-  /** Only reports what would be removed. */
+  /** True to only report what would be removed. */
   readonly dryRun: boolean;
-  /** Hash from a dry run: nothing is removed if the selection has changed. */
+  /** Hash from a dry run. If the selection has changed since, nothing is removed. */
   readonly onlyHash?: string | undefined;
 }
 
 export interface RemoveOutcome {
   readonly count: number;
-  /** The first of them, ascending. */
+  /** The lowest of their ids, ascending. */
   readonly ids: readonly number[];
-  /** Hash of all ids, in a dry run. */
+  /** Hash of all ids. Only set in a dry run. */
   readonly hash?: string;
-  /** Requested threads without any entry. */
+  /** Requested threads that have no entries. */
   readonly missingThreads?: readonly string[];
 }
 
-/** Hides entries from all reads; `restore` brings them back until they are purged. */
+/** Removes entries: no read returns them. `restore` can bring them back until they are purged. */
 export async function removeEntries(on: Statements, request: RemoveRequest): Promise<RemoveOutcome> {
   const { sql, values } = removeCondition(request, on.now, on.dialect);
   const select = () =>
@@ -59,7 +62,7 @@ export async function removeEntries(on: Statements, request: RemoveRequest): Pro
   }
   return once(on, request.idempotency, async () => {
     await lockThreads(on, threadsOf(await select()));
-    // Another transaction may have changed them before the lock.
+    // Read again under the lock, because another transaction may have changed the entries meanwhile.
     const rows = await select();
     const missing = await missingThreads(on, request);
     const ids = idsOf(rows);
@@ -115,19 +118,19 @@ async function bringBack(on: Statements, rows: readonly Row[]): Promise<void> {
   );
 }
 
-/** Characters of the text of a deleted entry in a list. */
+/** Max characters of a deleted entry's text in a list. */
 const listedChars = 300;
 
 const deletedFields = {
   id: field.number('key'),
   threadId: field.text('thread_id'),
-  /** The first characters. */
+  /** The first `listedChars` characters. */
   text: field.text('text'),
   createdAt: field.text('created_at'),
   deletedAt: field.text('deleted_at'),
 };
 
-/** Restorable entries, last deleted first. */
+/** Lists entries that can be restored, last deleted first. */
 export async function deletedEntries(
   on: Statements,
   { limit, offset, ...scope }: AmongThreads & { readonly limit: number; readonly offset: number },
@@ -139,7 +142,7 @@ export async function deletedEntries(
   return { entries: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
-/** Purges deleted entries. Returns how many. */
+/** Purges entries that are deleted already. Returns their number. */
 export async function purgeEntries(
   on: Statements,
   { ids, ...scope }: AmongThreads & { readonly ids: readonly number[] },
@@ -161,10 +164,10 @@ function restorable({ now }: Statements): Condition {
   return { sql: 'o.deleted_at >= ?', values: [daysBefore(now, keptDays)] };
 }
 
-/** Max entries purged per removal, to keep it fast. */
+/** Max entries purged with each removal, to keep it fast. */
 const purgedMax = 10_000;
 
-/** Deletes entries that can no longer be restored, the longest removed first. */
+/** Purges entries that can no longer be restored, starting with those removed longest ago. */
 async function purge(on: Statements): Promise<void> {
   const { schema } = on.dialect;
   const limit = daysBefore(on.now, keptDays);

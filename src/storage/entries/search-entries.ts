@@ -19,7 +19,7 @@ interface WordSearchRequest {
   readonly offset: number;
   /** See Page. */
   readonly counts?: boolean;
-  /** Add the database's query plan. */
+  /** True to add the database's query plan. */
   readonly explain: boolean;
 }
 
@@ -34,14 +34,14 @@ export interface ScoredPage {
   readonly hits: readonly ScoredEntry[];
   /** Number of matches on all pages. */
   readonly total: number;
-  /** Upper bound of the score: an entry that repeats every query word. */
+  /** Upper bound of scores: that of an entry that repeats every query word. */
   readonly scoreMax: number;
   /** See FoundPage. */
   readonly corrected: readonly CorrectedWord[];
   readonly plan: string | undefined;
 }
 
-/** By words: most relevant first, ties by id. */
+/** Searches by words. Returns the most relevant entries first; ties are ordered by id. */
 export async function searchEntryWords(
   on: Statements,
   { query: words, filter, limit, offset, counts, explain }: WordSearchRequest,
@@ -60,17 +60,17 @@ export async function searchEntryWords(
   };
 }
 
-/** Scores known entries for a query's words, term by term. The keys are their ids. */
+/** Scores the entries with these keys (their ids) for each term of a query. */
 export async function scoreEntryWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
   return scoreWords(on, entryWords, request);
 }
 
-/** Ids of entries that pass the filter and are searchable, ascending. */
+/** Returns the ids of entries that pass the filter and can be searched, ascending. */
 export async function matchingEntries(on: Statements, filter: EntryFilter): Promise<number[]> {
   return selectedKeys(on, await selectEntries(on, filter, 'search', 'all'));
 }
 
-/** A column of the previous entry in the thread of `o`. */
+/** Returns SQL for a column of the entry that precedes `o` in its thread. */
 export function ofEntryBefore(column: string, schema: string): string {
   return `(SELECT p.${column} FROM ${schema}context_entries p WHERE p.thread_id = o.thread_id AND p.key < o.key
     AND p.deleted_at IS NULL ORDER BY p.key DESC LIMIT 1)`;
@@ -78,11 +78,11 @@ export function ofEntryBefore(column: string, schema: string): string {
 
 interface TextsBeforeRequest extends AmongThreads {
   readonly ids: readonly number[];
-  /** Longer ones are omitted. */
+  /** Max characters of each text. Longer texts are omitted. */
   readonly charsMax: number;
 }
 
-/** For each entry the previous text in its thread, if both are short. */
+/** Returns, for each entry, the previous text in its thread, if both texts are short. */
 export async function textsBefore(on: Statements, request: TextsBeforeRequest): Promise<EntryText[]> {
   const { schema, integers } = on.dialect;
   const { ids, charsMax } = request;
@@ -100,15 +100,15 @@ export async function textsBefore(on: Statements, request: TextsBeforeRequest): 
 }
 
 export interface PastGaps {
-  /** Entries changed since then whose earlier state is unknown. */
+  /** Number of entries that were changed since then and whose earlier state is unknown. */
   readonly unknown: number;
-  /** Entries that searches cannot find: their text was different, or they were removed since. */
+  /** Number of entries that searches cannot find, because their text was different then or they were removed since. */
   readonly unsearched: number;
   /** True if entries of that time may have been purged. */
   readonly purged: boolean;
 }
 
-/** Counts what a search in the past can't show. */
+/** Counts the entries that a search in the past cannot show. */
 export async function pastGaps(on: Statements, filter: EntryFilter & { readonly asOf: string }): Promise<PastGaps> {
   const { found, sameText, unknown } = await changedEntries(on, filter, filter.asOf);
   const selection = await selectEntries(on, filter, 'read', 'all');

@@ -20,21 +20,22 @@ import { matchesMetadata } from './metadata.ts';
 
 /** How to find the entries that pass a filter. */
 export interface Selection {
-  /** A condition on the entries `o`. */
+  /** The condition on entries `o`. */
   readonly condition: Condition;
-  /** See filter-condition. */
+  /** See `planConditions`. */
   readonly isWide: boolean;
   /** See KeyFilter. */
   readonly onKeys?: Condition | undefined;
-  /** Tests a row with `key` and `metadata` if the condition does not decide. */
+  /** Tests a row, which needs `key` and `metadata`. Undefined if the condition alone decides. */
   readonly passes: ((row: Row) => boolean) | undefined;
-  /** Fields without a usable index, for the plan. */
+  /** Fields that are not indexed, for the query plan. */
   readonly unindexed: readonly string[];
 }
 
 /**
- * `search`: omits entries whose text at `asOf` was different. `some`: to read a page, or to test entries one by one (see
- * planConditions). `all`: to read the keys of all.
+ * Plans how to find the entries that pass a filter. `search` omits entries that the indexes cannot find as of `asOf`, because
+ * their text has changed or they were removed since. `some` is for reading a page or testing entries one by one (see
+ * `planConditions`), `all` for reading all keys.
  */
 export async function selectEntries(
   on: Statements,
@@ -79,7 +80,7 @@ export async function selectEntries(
   };
 }
 
-/** Entries that existed then: created by then, and not removed yet. */
+/** Returns the condition for entries that existed at a time: they had been created and were not removed. */
 export function existedAt(asOf: string, dialect: Dialect): Condition {
   return {
     sql: `o.created_at <= ? AND (o.deleted_at IS NULL OR o.deleted_at > ?) AND NOT EXISTS (SELECT 1
@@ -89,15 +90,15 @@ export function existedAt(asOf: string, dialect: Dialect): Condition {
 }
 
 export interface ChangedEntries {
-  /** Entries that matched the filter at the time. */
+  /** Ids of entries that matched the filter at that time. */
   readonly found: readonly number[];
-  /** The found entries whose text is still the same. */
+  /** Ids of the found entries whose text is still the same. */
   readonly sameText: readonly number[];
   /** Number of entries whose earlier state is unknown. */
   readonly unknown: number;
 }
 
-/** The entries that existed at the time and were changed since. */
+/** Finds the entries that existed at a time and were changed since. */
 export async function changedEntries(on: Statements, filter: EntryFilter, asOf: string): Promise<ChangedEntries> {
   const { sql, values } = allOf([
     existedAt(asOf, on.dialect),
@@ -125,7 +126,7 @@ export async function changedEntries(on: Statements, filter: EntryFilter, asOf: 
   };
 }
 
-/** The keys of a selection, ascending. */
+/** Returns the keys of a selection, ascending. */
 export async function selectedKeys(on: Statements, { condition, passes }: Selection): Promise<number[]> {
   const from = `${on.dialect.schema}context_entries o WHERE ${condition.sql}`;
   if (passes === undefined) {
@@ -146,16 +147,16 @@ export async function selectedKeys(on: Statements, { condition, passes }: Select
   }
 }
 
-/** Max rows read at once, to bound memory. */
+/** Max rows read at a time, to limit memory. */
 const scanRows = 20_000;
 
-/** A condition that decides everything, for a search by the database. Undefined if all entries pass. */
+/** Returns a condition for a search in the database. It alone decides which entries pass. It is undefined if all pass. */
 export async function searchCondition(
   on: Statements,
   filter: EntryFilter,
 ): Promise<Pick<Selection, 'isWide' | 'onKeys'> & { condition: Condition | undefined; selection: Selection }> {
   const selection = await selectEntries(on, filter, 'search', 'some');
-  // The word index has only entries that are not removed.
+  // No condition is needed: the word index contains only entries that are not removed.
   if (isOpen(filter)) return { condition: undefined, isWide: true, selection };
   if (selection.passes === undefined) return { ...selection, selection };
   const keys = await selectedKeys(on, selection);
@@ -166,7 +167,7 @@ export async function searchCondition(
   };
 }
 
-/** `open`: conditions that `matchesMetadata` must decide. */
+/** Translates metadata conditions into SQL. `open` are those that `matchesMetadata` must decide. */
 async function narrowed(on: Statements, conditions: readonly MetadataCondition[]) {
   const fields: SetCondition[] = [];
   const open: MetadataCondition[] = [];

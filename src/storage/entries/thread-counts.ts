@@ -5,15 +5,16 @@ import type { Condition } from '../rows.ts';
 import type { ContentType } from './entry-filter.ts';
 
 /**
- * Locks threads before entries are added, removed or restored, so that later reads stay valid until the end. All threads share
- * 256 locks, because PostgreSQL's lock table is too small for one per thread. Locking threads before rows avoids deadlocks.
+ * Locks threads before entries are added, removed or restored, so that what is read afterwards stays valid until the
+ * transaction ends. All threads share 256 locks, because PostgreSQL's lock table is too small for one lock per thread. Locking
+ * threads before rows avoids deadlocks.
  */
 export async function lockThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
   const names = threadIds.map((threadId) => `threads ${textHash(threadId).slice(0, 2)}`);
   await lockAll(on, [...new Set(names)]);
 }
 
-/** Adds new entries to their threads' counts, which every write maintains. */
+/** Returns the statement that adds new entries to the counts of their threads. Every write maintains these counts. */
 export function countAdded(dialect: Dialect, ids: readonly number[]): Condition {
   return {
     sql: `${insertCounts(dialect, `o.key IN (${dialect.fewIntegers})`)} ON CONFLICT (thread_id) DO UPDATE
@@ -26,7 +27,7 @@ export function countAdded(dialect: Dialect, ids: readonly number[]): Condition 
   };
 }
 
-/** `type`: the new content type of an entry of the thread. */
+/** Updates the count of multimodal entries. `type` is the new content type of an entry in the thread. */
 export async function countRetyped(on: Statements, threadId: string, type: ContentType): Promise<void> {
   const difference = type === 'multimodal' ? '+ 1' : '- 1';
   await on.query(
@@ -35,7 +36,7 @@ export async function countRetyped(on: Statements, threadId: string, type: Conte
   );
 }
 
-/** Call after entries were removed or restored. */
+/** Counts the entries of threads again. Call it after entries were removed or restored. */
 export async function recountThreads(on: Statements, threadIds: readonly string[]): Promise<void> {
   const { schema, texts } = on.dialect;
   const list = { list: threadIds };

@@ -33,9 +33,9 @@ import { readFieldNames } from './indexed-fields.ts';
 import { mergePatch } from './metadata.ts';
 import { countAdded, countRetyped, lockThreads } from './thread-counts.ts';
 
-/** The last entry of a thread and source. */
+/** The last entry of a thread that came from one source. */
 interface Turn {
-  /** 0 until it is written. */
+  /** 0 until the entry is written. */
   id: number;
   readonly textHash: string;
   /** Later turns have higher numbers. */
@@ -49,13 +49,13 @@ interface StoreRequest extends WriteRequest {
 export interface StoreOutcome {
   readonly id: number;
   readonly threadId: string;
-  /** True if it repeated the last entry, which was updated instead. */
+  /** True if it repeated the last entry. That entry was then updated instead. */
   readonly repeated: boolean;
   /** True if the entry already had a summary, which stays. */
   readonly summaryKept: boolean;
 }
 
-/** Stores entries in order. An entry that repeats the last one of its thread and source updates it. */
+/** Stores entries in order. If an entry repeats the last one of its thread and source, that one is updated instead. */
 export async function storeEntries(on: Statements, { entries, idempotency }: StoreRequest): Promise<StoreOutcome[]> {
   return once(on, idempotency, async () => {
     const hasMetadata = entries.some(({ metadata }) => metadata !== undefined);
@@ -83,7 +83,7 @@ export async function storeEntries(on: Statements, { entries, idempotency }: Sto
         last.set(turnKey(threadId, entry.source), turn);
         outcomes.push({ turn, threadId, repeated: false, summaryKept: false });
       } else {
-        // The repeated entry may still be pending.
+        // The repeated entry may be one that is not written yet.
         await flush();
         const summaryKept = await repeat(on, entry, repeated.id, index);
         outcomes.push({ turn: repeated, threadId, repeated: true, summaryKept });
@@ -103,10 +103,10 @@ interface UpdateRequest extends WriteRequest, AmongThreads {
 export interface EntryUpdate {
   readonly id: number;
   readonly text?: string | undefined;
-  /** With `text`: make a new summary. The old one is removed in any case. */
+  /** True to request a summary of the new `text`. The old summary is removed in any case. */
   readonly summaryWanted?: boolean | undefined;
   readonly metadata?: Metadata | undefined;
-  /** RFC 7396. */
+  /** A merge patch for the metadata (RFC 7396). */
   readonly metadataPatch?: Metadata | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly images?: readonly NewImage[] | undefined;
@@ -141,7 +141,7 @@ export async function updateEntries(
   });
 }
 
-/** The indexed fields, locked until the end of the transaction. */
+/** Reads which fields are indexed. This cannot change until the transaction ends. */
 export async function fieldIndex(on: Statements, isNeeded: boolean): Promise<FieldIndex> {
   return createFieldIndex(isNeeded ? await readFieldNames(on, on.dialect.forShare) : []);
 }
@@ -150,7 +150,7 @@ function turnKey(threadId: string, source: Source): string {
   return `${source} ${threadId}`;
 }
 
-/** `order` of new entries starts here: keys of stored entries are lower. */
+/** First `order` of new entries. The `order` of a stored entry is its key, which is lower. */
 const storedOrderMax = 2 ** 52;
 
 async function lastTurns(on: Statements, threads: readonly string[]): Promise<Map<string, Turn>> {
@@ -166,7 +166,7 @@ async function lastTurns(on: Statements, threads: readonly string[]): Promise<Ma
   return new Map(
     rows.map((row) => {
       const id = numberOf(row, 'key');
-      // The schema allows no other values.
+      // The cast is safe: the schema allows no other values.
       const key = turnKey(textOf(row, 'thread_id'), textOf(row, 'source') as Source);
       return [key, { id, textHash: textOf(row, 'text_hash'), order: id }];
     }),
@@ -174,8 +174,9 @@ async function lastTurns(on: Statements, threads: readonly string[]): Promise<Ma
 }
 
 /**
- * The last entry of the same thread and source, if it has the same text and was not answered since: a retrying agent. After an
- * answer, the same words are a new turn. Entries with an explicit time are records of the past and never repeat.
+ * Returns the last entry of the same thread and source if it has the same text and no answer followed: an agent is probably
+ * retrying. After an answer, the same words are a new turn. Entries with an explicit time are records of the past and never
+ * count as repeated.
  */
 function repeatedTurn(entry: NewEntry, turn: Turn, last: ReadonlyMap<string, Turn>): Turn | undefined {
   const threadId = storable(entry.threadId);
@@ -189,7 +190,7 @@ const columns =
   'thread_id, source, content_type, text_content, text_hash, metadata, summary, created_at, updated_at, summary_due';
 const types = columns.split(', ').map((column): ColumnType => (column === 'summary_due' ? 'integer' : 'text'));
 
-/** Adds entries and returns their ids. `keys`: explicit ids, ascending. */
+/** Adds entries and returns their ids. `keys` are explicit ids, ascending. */
 export async function addEntries(
   on: Statements,
   entries: readonly NewEntry[],
@@ -206,7 +207,7 @@ export async function addEntries(
     });
     const { sql, values } = dialect.rows(keys === undefined ? types : ['bigint', ...types], some);
     const rows = await on.query(`INSERT INTO ${dialect.schema}context_entries ${into} ${sql} RETURNING key`, values);
-    // RETURNING is unordered, but keys ascend in row order.
+    // RETURNING has no defined order, but keys ascend in the order of the rows.
     ids.push(...rows.map((row) => numberOf(row, 'key')).sort((a, b) => a - b));
   }
   const added = entries.map((entry, at) => ({ ...entry, id: ids[at] ?? 0, text: storable(entry.text) }));
@@ -227,7 +228,7 @@ function rowOf(on: Statements, entry: NewEntry): (string | number | null)[] {
   ];
 }
 
-/** Updates the repeated entry, but keeps what the call omits. Returns whether there is already a summary. */
+/** Updates the repeated entry. What the call omits stays as it is. Returns true if the entry already has a summary. */
 async function repeat(on: Statements, entry: NewEntry, id: number, index: FieldIndex): Promise<boolean> {
   const { metadata } = entry;
   const tags = entry.tags.length > 0 ? entry.tags : undefined;
@@ -255,7 +256,7 @@ async function updateOne(
   const [row] = await on.query(`SELECT * FROM ${schema}context_entries o WHERE ${sql} ${forUpdate}`, values);
   if (row === undefined) return { id, found: false };
   const metadata = newMetadata(update, row);
-  // The schema allows no other values.
+  // The cast is safe: the schema allows no other values.
   const before = textOf(row, 'content_type') as ContentType;
   const type = images === undefined ? before : contentType(images.length);
   await keepVersion(on, row, { text: text !== undefined, images: images !== undefined });
@@ -272,7 +273,7 @@ async function updateOne(
   return { id, found: true, hadSummary: optionalTextOf(row, 'summary') !== undefined };
 }
 
-/** The summary of the old text is removed. */
+/** Replaces the text of an entry and removes the summary of the old text. */
 async function writeText(on: Statements, id: number, text: string, summaryWanted: boolean): Promise<void> {
   await on.query(
     `UPDATE ${on.dialect.schema}context_entries SET text_content = ?, text_hash = ?, summary = NULL, summary_due = ?
@@ -285,7 +286,7 @@ async function writeText(on: Statements, id: number, text: string, summaryWanted
 function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   if (update.metadataPatch === undefined) return update.metadata;
   const merged = mergePatch(metadataOf(row) ?? {}, update.metadataPatch);
-  // Each patch is small, but many add up.
+  // Each patch is limited, but many patches could add up.
   const size = JSON.stringify(merged).length;
   if (size <= metadataUnitsMax) return merged;
   throw new CarrelError(
@@ -294,7 +295,7 @@ function newMetadata(update: EntryUpdate, row: Row): Metadata | undefined {
   );
 }
 
-/** `position`: of the entry in a batch. */
+/** Creates the error for an unknown entry. `position` is its index in a batch. */
 function notFound(id: number, position: number | undefined): CarrelError {
   const message = `Context entry with ID ${id} not found`;
   if (position === undefined) return new CarrelError('entry_not_found', message, { data: { context_id: id } });

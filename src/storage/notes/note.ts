@@ -25,24 +25,24 @@ export type Note = RecordOf<typeof noteFields>;
 export interface ListedNote extends Omit<Note, 'content'> {
   /** SHA-256 of the content. */
   readonly contentHash: string;
-  /** Excerpt of the content: around the matches, or its start. */
+  /** Excerpt of the content: around the matches, or the start if there are none. */
   readonly snippet: Snippet;
-  /** How it matches the query, if there is one. */
+  /** How the note matches the query. Undefined without a query. */
   readonly match?: NoteMatch;
 }
 
 interface NoteMatch {
-  /** As in the word index. */
+  /** The note's key in the word index. */
   readonly key: number;
-  /** BM25 as a share of the highest possible score: 0 to 1. */
+  /** The note's BM25 score as a share of the highest possible score: 0 to 1. */
   readonly share: number;
-  /** How much of the query's words it has, weighted by rarity: 1 with every word. */
+  /** Share of the query's words that the note contains, weighted by rarity: 1 if it contains all. */
   readonly coverage: number;
-  /** The part of the content with the most query words: longer than a snippet, for a model to read. */
+  /** The part of the content with the most query words. Longer than a snippet, because a reranking model reads it. */
   readonly passage: string;
 }
 
-/** Repeats only harmless characters of the id, at most 36. */
+/** Creates the error for an unknown note. Repeats at most 36 characters of the id, and only harmless ones. */
 export function noteNotFound(id: string): CarrelError {
   const noteId = id.replace(/[^\w-]/g, '?').slice(0, 36);
   return new CarrelError('note_not_found', 'No note has this id. list_notes lists the notes.', {

@@ -35,9 +35,12 @@ export async function getNote(on: Statements, id: string): Promise<Note | undefi
 }
 
 export interface NoteListRequest {
-  /** Plain words, any of which may occur. Text without a word finds nothing; if absent, every note is listed. */
+  /**
+   * Words to search for; a note matches if it contains any. A text without words finds nothing. If absent, all notes are
+   * listed.
+   */
   readonly query?: string | undefined;
-  /** The note must have all of them, exactly as written. */
+  /** The note must have all these tags, exactly as written. */
   readonly tags?: readonly string[] | undefined;
   readonly limit: number;
   readonly offset: number;
@@ -45,14 +48,14 @@ export interface NoteListRequest {
 
 interface NotePage {
   readonly notes: readonly ListedNote[];
-  /** All matching notes, on any page. */
+  /** Number of matching notes on all pages. */
   readonly total: number;
 }
 
-/** About as much text as a reranking model reads. */
+/** Length of a passage in UTF-16 code units: about as much as a reranking model reads. */
 const passageUnits = 1_100;
 
-/** With a query most relevant first, else newest first; ties by id. */
+/** Lists notes: with a query, most relevant first; otherwise newest first. Ties are ordered by id. */
 export async function listNotes(on: Statements, request: NoteListRequest): Promise<NotePage> {
   const tags = new Map(request.tags?.map((tag) => [tag.normalize('NFC'), bothForms([storable(tag)])]));
   const filter = on.dialect.words.labelled(noteWords, [...tags.values()]);
@@ -78,7 +81,7 @@ export async function listNotes(on: Statements, request: NoteListRequest): Promi
       passage: makeSnippet(textOf(row, 'content'), query, passageUnits).text,
     };
     notes.push({ ...listed(row, query), match });
-    // A long note takes tens of milliseconds, and with PostgreSQL this is the serving thread.
+    // Give other requests a turn: a long note takes tens of milliseconds, and with PostgreSQL this is the serving thread.
     await nextTurn();
   }
   return { notes, total };
@@ -124,8 +127,8 @@ interface NoteRequest extends WriteRequest {
 }
 
 /**
- * Replaces only the given fields. A missing or deleted note is `note_not_found`. A change without effect keeps `updatedAt`, so
- * that a repeated call is harmless.
+ * Replaces only the fields in `changes`. Throws `note_not_found` if the note is missing or deleted. If nothing changes,
+ * `updatedAt` stays as well, so that a repeated call is harmless.
  */
 export async function updateNote(
   on: Statements,
@@ -146,7 +149,9 @@ export async function updateNote(
   });
 }
 
-/** Deletes a note. It can be restored for `keptDays`; then the next write purges it. Repeating the call changes nothing. */
+/**
+ * Deletes a note. It can be restored for `keptDays`; after that, the next write purges it. Repeating the call changes nothing.
+ */
 export async function removeNote(on: Statements, { id, idempotency }: NoteRequest): Promise<{ deletedAt: string }> {
   return once(on, idempotency, async () => {
     const { key, deletedAt } = await lockNote(on, id);
@@ -162,7 +167,7 @@ export async function removeNote(on: Statements, { id, idempotency }: NoteReques
   });
 }
 
-/** Restores a note. One that is not deleted does not change. */
+/** Restores a deleted note. Has no effect on a note that is not deleted. */
 export async function restoreNote(on: Statements, { id, idempotency }: NoteRequest): Promise<Note> {
   return once(on, idempotency, async () => {
     const { key, note, deletedAt } = await lockNote(on, id);
@@ -182,7 +187,7 @@ const deletedFields = {
   deletedAt: field.text('deleted_at'),
 };
 
-/** Restorable notes, last deleted first. */
+/** Lists the notes that can be restored, last deleted first. */
 export async function deletedNotes(
   on: Statements,
   page: { limit: number; offset: number },
@@ -192,7 +197,7 @@ export async function deletedNotes(
   return { notes: rows.map((row) => recordOf(deletedFields, row)), total };
 }
 
-/** Purges deleted notes. Returns how many. */
+/** Purges notes that are deleted already. Returns their number. */
 export async function purgeNotes(on: Statements, { ids }: { ids: readonly string[] }): Promise<number> {
   const rows = await on.query(
     `DELETE FROM ${on.dialect.schema}notes WHERE deleted_at IS NOT NULL AND id IN (${on.dialect.texts}) RETURNING key`,
@@ -201,7 +206,7 @@ export async function purgeNotes(on: Statements, { ids }: { ids: readonly string
   return rows.length;
 }
 
-/** Locks a note that exists or can be restored. */
+/** Finds and locks a note that exists or can be restored. Throws if there is none. */
 async function lockNote(on: Statements, id: string) {
   const [row] = await on.query(
     `SELECT * FROM ${on.dialect.schema}notes WHERE id = ? AND (deleted_at IS NULL OR deleted_at >= ?)
@@ -217,7 +222,7 @@ async function indexNote(on: Statements, key: number, note: Note): Promise<void>
   await writeWords(on, noteWords, [{ key, title, heading: headingOf(tags), body: content, labels: tags }]);
 }
 
-/** Deletes notes that can no longer be restored. */
+/** Purges notes that can no longer be restored. */
 async function purge(on: Statements): Promise<void> {
   await on.query(`DELETE FROM ${on.dialect.schema}notes WHERE deleted_at < ?`, [daysBefore(on.now, keptDays)]);
 }
@@ -234,7 +239,7 @@ function newNote(note: NewNote, time: string): Note {
   };
 }
 
-/** The note itself if nothing would change. */
+/** Applies the changes. Returns the same object if nothing would change. */
 function changedNote(note: Note, { title, content, tags, sourceUrls }: NoteChanges, now: string): Note {
   const changed = {
     ...note,

@@ -4,7 +4,7 @@ import { lookAtPassageVectors, scoreVectors } from '../vectors/read-vectors.ts';
 import type { CompletedPassages, CompletePassages, FindPassages, FoundPassages } from './passage.ts';
 import { getPassages, matchingPassages, scorePassageWords, searchPassages } from './read-passages.ts';
 
-/** A search in two reads, each of one state of the data. */
+/** A search takes two reads, `findPassages` and `completePassages`. Each sees one snapshot of the data. */
 
 export async function findPassages(on: Statements, { words, near }: FindPassages): Promise<FoundPassages> {
   return {
@@ -34,7 +34,7 @@ export async function completePassages(
   };
 }
 
-/** Passages are written with their documents. */
+/** All operations are reads: passages are written with their documents. */
 export const passageOperations = reads(
   {
     get: getPassages,
@@ -48,7 +48,7 @@ export const passageOperations = reads(
 );
 
 /**
- * The searchable pieces of documents. A document's passages are written together, so a reader sees either the old or the new
+ * The searchable parts of documents. A document's passages are written together, so a reader sees either all old or all new
  * ones.
  */
 export type PassageStore = StoreOf<typeof passageOperations>;

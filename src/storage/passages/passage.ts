@@ -3,20 +3,20 @@ import type { WordQuery } from '../../words/word-query.ts';
 import type { NearestRequest, ScoredVector, ScoreRequest, VectorLook } from '../vectors/vector.ts';
 
 export interface Passage {
-  /** Unique. */
+  /** Unique among all passages. */
   readonly id: string;
   /** Position in the document, from 0. */
   readonly position: number;
   readonly title: string;
-  /** Outermost first. */
+  /** Headings above the passage, outermost first. */
   readonly headings: readonly string[];
   readonly body: string;
-  /** Exact values for filters: tags and types, as the engine writes them. */
+  /** Values that filters compare exactly: tags and types, as the engine writes them. */
   readonly labels: readonly string[];
 }
 
 export interface StoredPassage extends Passage {
-  /** Row key, constant for the life of the passage and never reused. */
+  /** Key of the row. It never changes and is never reused. */
   readonly key: number;
   readonly parent: string;
 }
@@ -33,9 +33,9 @@ export interface PassageSearch extends Page {
 
 export interface PassagePage {
   readonly hits: readonly PassageHit[];
-  /** All matching passages, on any page, up to `matchesMax`: counting more would take longer than searching. */
+  /** Number of matching passages on all pages, up to `matchesMax`. Counting more would take longer than searching. */
   readonly total: number;
-  /** Upper bound of the score: a passage that repeats every query word. 0 for a query without words. */
+  /** Upper bound of scores: that of a passage that repeats every query word. 0 for a query without words. */
   readonly scoreMax: number;
   /** See FoundPage. */
   readonly corrected: readonly CorrectedWord[];
@@ -52,11 +52,11 @@ export interface FoundPassages {
 }
 
 export interface CompletePassages {
-  /** The candidates so far. The owners of the nearest vectors join them. */
+  /** The candidates so far. Owners of the nearest vectors are added to them. */
   readonly keys: readonly number[];
-  /** If given, the candidates are scored by its words. */
+  /** If set, the candidates are scored by the words of this query. */
   readonly query: WordQuery | undefined;
-  /** The vectors to score, by their keys or, if the database has a vector index, by their `allowed` owners. */
+  /** The vectors to score: by their keys or, if the database has a vector index, by their `allowed` owners. */
   readonly vectors: ScoreRequest | NearestRequest<PassageFilter> | undefined;
   /** Max owners of scored vectors that become candidates. */
   readonly ownersMax: number;
@@ -75,7 +75,7 @@ export interface PassageHit {
   readonly id: string;
   readonly parent: string;
   readonly position: number;
-  /** Above 0. Comparable within a query, not between queries. */
+  /** Greater than 0. Comparable within one query only. */
   readonly score: number;
   /** See Ranked. */
   readonly coverage?: number | undefined;

@@ -6,7 +6,7 @@ import { findWords, scoreWords } from '../words/find-words.ts';
 import { passageWords } from '../words/word-indexes.ts';
 import type { PassageFilter, PassagePage, PassageSearch, StoredPassage } from './passage.ts';
 
-/** Passages in the order of the keys. Unknown keys are omitted. */
+/** Returns passages in the order of the keys. Omits unknown keys. */
 export async function getPassages(on: Statements, keys: readonly number[]): Promise<StoredPassage[]> {
   const rows = await rowsByKey(on, '*', keys);
   return keys.flatMap((key) => {
@@ -15,7 +15,7 @@ export async function getPassages(on: Statements, keys: readonly number[]): Prom
   });
 }
 
-/** By words: most relevant first, ties by id. */
+/** Searches by words. Returns the most relevant passages first; ties are ordered by id. */
 export async function searchPassages(
   on: Statements,
   { query, filter: { labels = [] } = {}, ...page }: PassageSearch,
@@ -33,19 +33,19 @@ export async function searchPassages(
   return { hits, total, scoreMax, corrected };
 }
 
-/** Scores known passages for a query's words, term by term. */
+/** Scores the passages with these keys for each term of a query. */
 export async function scorePassageWords(on: Statements, request: ScoreWordsRequest): Promise<ScoredWords> {
   return scoreWords(on, passageWords, request);
 }
 
-/** The keys that pass the filter. */
+/** Returns the keys of the passages that pass the filter. */
 export async function matchingPassages(on: Statements, { labels = [] }: PassageFilter): Promise<IdPages> {
   const { schema, words } = on.dialect;
   const { sql, values } = words.labelled(passageWords, labels) ?? {
     sql: `SELECT key FROM ${schema}kb_passages`,
     values: [],
   };
-  // As one text: a row per key would take several times as long.
+  // Returned as one text, because one row per key would take several times as long.
   const [row = {}] = await on.query(`SELECT string_agg(CAST(key AS text), ' ') AS keys FROM (${sql}) f`, values);
   return createIdSet((optionalTextOf(row, 'keys')?.split(' ') ?? []).map(Number)).pages;
 }

@@ -6,12 +6,12 @@ import { createVectorTable, type Nearest } from './vectors/vector-table.ts';
 import type { Tokenizer } from './words/tokenizer.ts';
 import { createWordTable } from './words/word-table.ts';
 
-/** `nearest`: undefined without pgvector. */
+/** Creates the dialect. `nearest` is undefined without pgvector. */
 export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | undefined): Dialect {
   return {
     schema: 'carrel.',
     integers: 'SELECT unnest(?::bigint[])',
-    // The subselect hides the list's length from the planner, so that one plan fits all lists.
+    // The subselect hides the list's length from the planner, so that one plan suits all lists.
     fewIntegers: 'SELECT unnest((SELECT ?::bigint[]))',
     numbers: 'SELECT unnest(?::float8[])',
     texts: 'SELECT unnest(?::text[])',
@@ -29,7 +29,7 @@ export function createPostgresDialect(tokenizer: Tokenizer, nearest: Nearest | u
     nowMs: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     rowsAtOnce: 100,
-    // The text is the same for any number of rows, so it is parsed and planned once.
+    // The SQL is the same for any number of rows, so it is parsed and planned once.
     rows: (types, rows) => ({
       sql: `SELECT * FROM unnest(${types.map((type) => `?::${type}[]`).join(', ')})`,
       values: types.map((_, column) => ({ list: rows.map((row) => row[column] ?? null) })),

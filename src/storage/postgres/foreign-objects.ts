@@ -1,11 +1,14 @@
 import type { Connection } from './connections/transaction.ts';
 import { postgresMigrations } from './migrate.ts';
 
-/** Functions and relations of extensions, such as pgvector, may be in any schema. */
+/** Returns a condition that excludes objects of extensions such as pgvector, which may be in any schema. */
 const ofNoExtension = (oid: string): string =>
   `NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = ${oid} AND d.deptype = 'e')`;
 
-/** Type, name and code: the body of a function, the function of a trigger. Omits indexes, which run no foreign code. */
+/**
+ * Selects type, name and body of each object. The body of a trigger is the function that it calls. Omits indexes, because they
+ * run no foreign code.
+ */
 const objectsQuery = `
   SELECT 'trigger' AS type, t.tgname AS name, p.pronamespace::regnamespace || '.' || p.proname AS body
     FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
@@ -19,7 +22,10 @@ const objectsQuery = `
     WHERE c.relnamespace = to_regnamespace('carrel') AND c.relkind IN ('r', 'p')
   ORDER BY 1, 2`;
 
-/** Triggers, functions, views, tables and rules in our schema that Carrel did not make, such as `trigger on_note`. */
+/**
+ * Returns triggers, functions, views, tables and rules in Carrel's schema that Carrel did not create, such as `trigger
+ * on_note`.
+ */
 export async function foreignObjects(statements: Pick<Connection, 'query'>): Promise<string[]> {
   const own = ownObjects(postgresMigrations.join('\n'));
   const found = await statements.query(objectsQuery);
@@ -28,7 +34,7 @@ export async function foreignObjects(statements: Pick<Connection, 'query'>): Pro
     .map(({ type, name }) => `${type} ${name}`);
 }
 
-/** The objects that our schema creates, each with its body as the query returns it. */
+/** Returns the objects that Carrel creates, each with its body as the query above returns it. */
 function ownObjects(schema: string): Map<string, string> {
   const all = (pattern: RegExp): RegExpExecArray[] => [...schema.matchAll(pattern)];
   return new Map([

@@ -4,21 +4,27 @@ import { checkSchema, nextStep, schemaAfter } from '../schema/schema-version.ts'
 import type { Connections } from './connections/connections.ts';
 import type { Connection } from './connections/transaction.ts';
 
-/** Creates the first schema and migrates it to each later one; SQLite has as many steps. Released steps never change. */
+/**
+ * One migration step per schema version. The first creates the schema. SQLite must have the same number of steps. Released
+ * steps never change.
+ */
 const migrations: readonly string[] = [postgresSchema];
 
-/** All our tables are in their own schema. If it exists, no right to create one is needed. */
+/**
+ * Creates the PostgreSQL schema `carrel`, which contains all tables. If it already exists, the user needs no right to create
+ * it.
+ */
 const prepare = `
   DO $$ BEGIN IF to_regnamespace('carrel') IS NULL THEN CREATE SCHEMA carrel; END IF; END $$;
   CREATE TABLE carrel.schema_version (version integer NOT NULL);
   INSERT INTO carrel.schema_version VALUES (0)`;
 
-/** Everything that Carrel ever creates in the database, but for indexes of vectors. */
+/** The SQL for everything that Carrel creates in the database, except indexes of vectors. */
 export const postgresMigrations: readonly string[] = [prepare, ...migrations];
 
 /**
- * Migrates the database to the newest schema, one transaction per step. Servers that start concurrently wait for the lock, then
- * find the step done.
+ * Migrates the database to the newest schema, with one transaction per step. Servers that start at the same time wait for the
+ * lock, then find the step done.
  */
 export async function migrate(connections: Connections, steps: readonly string[] = migrations): Promise<void> {
   const once = async (statements: Connection) => {
@@ -28,7 +34,7 @@ export async function migrate(connections: Connections, steps: readonly string[]
   while ((await connections.write(once, { isLong: true })) < schemaAfter(steps));
 }
 
-/** One step, in the caller's transaction. Returns the new schema version. */
+/** Performs one migration step in the caller's transaction. Returns the new schema version. */
 export async function migrateOnce(statements: Connection, steps: readonly string[] = migrations): Promise<number> {
   const known = await knownSchema(statements);
   if (known === undefined) await statements.query(prepare);
@@ -36,12 +42,12 @@ export async function migrateOnce(statements: Connection, steps: readonly string
   const next = nextStep(steps, version);
   if (next === undefined) return version;
   await statements.query('UPDATE carrel.schema_version SET version = $1', [next.schema]);
-  // Our own constant text without values: the one place with several statements per message.
+  // A step has several statements in one text. PostgreSQL allows that only without bound values.
   await statements.query(next.step);
   return next.schema;
 }
 
-/** Undefined if there is nothing of ours yet. */
+/** Returns the schema version. Undefined if Carrel has created nothing in this database yet. */
 export async function knownSchema(statements: Connection): Promise<number | undefined> {
   const [table] = await statements.query("SELECT to_regclass('carrel.schema_version') IS NOT NULL AS known");
   return table?.['known'] === true ? schemaVersion(statements) : undefined;
@@ -52,10 +58,10 @@ export async function schemaVersion(statements: Connection): Promise<number> {
   return row === undefined ? 0 : numberOf(row, 'version');
 }
 
-/** "Carr", as in the header of our SQLite files. */
+/** Key of the migration lock: the letters "Carr", as in the header of Carrel's SQLite files. */
 export const lockKey = 0x43617272;
 
-/** Without a timeout: another server's step may take long. */
+/** Waits for the migration lock without a timeout, because another server's step may take long. */
 async function waitForLock(statements: Connection): Promise<void> {
   const [row] = await statements.query("SELECT current_setting('lock_timeout') AS usual");
   await statements.query('SET LOCAL lock_timeout = 0');

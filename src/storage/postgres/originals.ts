@@ -5,10 +5,10 @@ import { measured, releasing } from '../documents/originals.ts';
 import { bytesOf, numberOf, textOf } from '../rows.ts';
 import type { Transactions } from '../transactions.ts';
 
-/** Larger pieces cost memory on both sides, smaller ones time. */
+/** Size of a part in bytes. Larger parts need more memory on both sides; smaller parts take more time. */
 const partBytes = 1024 * 1024;
 
-/** Bytes of documents, in pieces in the database, so that every process on it can read them. */
+/** Stores the bytes of documents in the database, in parts, so that every process that uses the database can read them. */
 export function createOriginals(transactions: Transactions): OriginalStore {
   const { read, write } = transactions;
   const discard = (id: string) =>
@@ -56,10 +56,10 @@ export async function* partsOf(query: Query, original: number): AsyncGenerator<U
   }
 }
 
-/** Part of the transaction that accepts the bytes. */
+/** Gives staged bytes their hash, in the transaction that accepts them. */
 export async function adoptOriginal(on: Statements, { id, hash, bytes }: StagedOriginal): Promise<void> {
   const [known] = await on.query('SELECT key FROM carrel.kb_originals WHERE hash = ?', [hash]);
-  // The same bytes may be left over from a failed job.
+  // If the same bytes are already stored, for example by a failed job, the staged ones are not needed.
   if (known !== undefined) await on.query('DELETE FROM carrel.kb_originals WHERE key = ?', [id]);
   else await on.query('UPDATE carrel.kb_originals SET hash = ?, bytes = ? WHERE key = ?', [hash, bytes, id]);
 }
@@ -73,7 +73,7 @@ async function addStaged(on: Statements): Promise<string> {
   return String(numberOf(row, 'key'));
 }
 
-/** Lists all hashes. Also removes originals that were staged a day ago and never adopted. */
+/** Lists the hashes of all originals. Also removes originals that were staged more than a day ago and never adopted. */
 async function listOriginals(on: Statements): Promise<string[]> {
   await on.query("DELETE FROM carrel.kb_originals WHERE hash IS NULL AND staged_at < now() - interval '1 day'");
   const rows = await on.query('SELECT hash FROM carrel.kb_originals WHERE hash IS NOT NULL');

@@ -18,7 +18,7 @@ import { createSharedStore } from './shared-store.ts';
 import { createNearest } from './vectors/vector-table.ts';
 import { createTokenizer } from './words/tokenizer.ts';
 
-/** Connects to a PostgreSQL database that several machines may serve, and migrates it to our schema. */
+/** Connects to a PostgreSQL database, which several machines may use at once, and migrates it to the newest schema. */
 export async function createPostgresStorage(config: PostgresConfig, deps: StorageDeps = {}): Promise<Storage> {
   const servers = createServers(config.url);
   const readPrimary: Connections['read'] = (work) => connections.read(work);
@@ -62,7 +62,7 @@ export async function createPostgresStorage(config: PostgresConfig, deps: Storag
   }
 }
 
-/** Performs each operation on its own connection. */
+/** Runs each operation on a connection of its own. */
 function createPostgresTransactions(
   { connections, replica }: { readonly connections: Connections; readonly replica: Replica | undefined },
   dialect: Dialect,
@@ -89,12 +89,12 @@ function statementsOn(connection: Connection, dialect: Dialect, now: string): St
   return { dialect, now, ...withQuestionMarks(connection) };
 }
 
-/** Accepts statements as stores write them. */
+/** Accepts statements with question marks, as stores write them. */
 export function withQuestionMarks(connection: Connection): Pick<Statements, 'query'> {
   return { query: (sql, values = []) => connection.query(numbered(sql), values.map(bound)) };
 }
 
-/** Our statements have question marks only for values. */
+/** Replaces question marks by `$1`, `$2` and so on. Carrel's statements have question marks only for values. */
 export function numbered(sql: string): string {
   let count = 0;
   return sql.replaceAll('?', () => {
@@ -105,6 +105,6 @@ export function numbered(sql: string): string {
 
 function bound(value: BoundValue): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  // The driver would send a view of bytes as a list of numbers.
+  // Without a Buffer, the driver would send the bytes as a list of numbers.
   return 'list' in value ? value.list : Buffer.from(value);
 }

@@ -8,13 +8,13 @@ import { storable } from '../storable.ts';
 import type { Transactions } from '../transactions.ts';
 import type { Notices } from './connections/notices.ts';
 
-/** A balance: larger pieces cost memory on both sides, smaller ones time. */
+/** Size of a piece in bytes. Larger pieces need more memory on both sides; smaller pieces take more time. */
 const pieceBytes = 1024 * 1024;
 
 /** Min pause between two removals of expired rows. */
 const sweepMs = 60_000;
 
-/** An abandoned stream expires after this. */
+/** How long the pieces of an unfinished stream are stored. */
 const writingMs = 3_600_000;
 
 const centuryMs = 100 * 365 * 86_400_000;
@@ -32,11 +32,14 @@ const put = `${insert} ON CONFLICT (kind, id, part, piece)
   DO UPDATE SET content = excluded.content, expires_at = excluded.expires_at`;
 const add = `${put} WHERE p.expires_at <= ${nowMs} RETURNING piece`;
 
-/** Skips locked rows, so that nobody waits. */
+/** Removes expired rows. Skips rows that are locked, instead of waiting. */
 const removeExpired = `DELETE FROM carrel.shared_parts WHERE ctid = ANY (ARRAY(
   SELECT ctid FROM carrel.shared_parts WHERE NOT ${isAlive} ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED))`;
 
-/** Ids may come from callers. An id with a character that PostgreSQL can't store matches nothing. */
+/**
+ * Returns the values that identify a thing. Ids may come from callers. An id with a character that PostgreSQL can't store
+ * matches nothing.
+ */
 const thingValues = ({ kind, id }: ThingName): string[] => [kind, storable(id)];
 const partValues = (part: PartName): BoundValue[] => [...thingValues(part), part.part];
 
@@ -76,7 +79,7 @@ export function createSharedStore(
   return {
     add: addPart,
     async addStream(part, content, lastsMs) {
-      // Negative numbers are drafts, which no read returns.
+      // A negative number marks a draft, which no read returns.
       const draft = { ...part, part: -randomInt(1, 2 ** 40) };
       try {
         let bytes = 0;
@@ -108,7 +111,7 @@ export function createSharedStore(
         yield contentOf(row);
       }
     },
-    /** Only for content of one piece. */
+    /** Reads only content that consists of one piece. */
     async readAll({ kind, part }) {
       const rows = await select(
         `SELECT content FROM carrel.shared_parts WHERE kind = ? AND part = ? AND piece = 0 AND ${isAlive}`,
@@ -151,7 +154,7 @@ function contentOf(row: Row): Buffer {
   return Buffer.from(bytesOf(row, 'content'));
 }
 
-/** The first writer of piece 0 wins. */
+/** Turns a draft into the final part. If several writers publish the same part, the first one wins; the others get false. */
 async function publish(
   on: Statements,
   { part, draft, lastsMs }: { readonly part: PartName; readonly draft: PartName; readonly lastsMs: number },
@@ -171,10 +174,13 @@ async function publish(
   return true;
 }
 
-/** Slots per window: calls are counted per slot, so that a row does not grow with the limit. */
+/** Number of slots in a window. Calls are counted per slot, so that a row does not grow with the limit. */
 const slots = 600;
 
-/** A log of the calls in the last window, as `createSlidingWindow` keeps it in memory: `[end of the slot, calls]`. */
+/**
+ * Counts a call, unless the limit is reached. The row is a log of the calls in the last window, like that of
+ * `createSlidingWindow` in memory: pairs of `[end of the slot, calls]`.
+ */
 async function countCall(on: Statements, { key, limit, windowMs }: CountRequest): Promise<Taken> {
   const [row = {}] = await on.query(
     `INSERT INTO carrel.shared_parts (kind, id, part, piece, content, expires_at)

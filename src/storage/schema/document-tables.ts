@@ -1,10 +1,10 @@
 import { check, optional, type Table, t, unique } from './table.ts';
 
-/** Condition on jobs: their content is waiting to become a document. */
+/** SQL condition for ingestion jobs that are not finished: their content is not a document yet. */
 export const isWaiting = "kind = 'ingest' AND status IN ('queued', 'processing')";
 
 export const documentTables: Table[] = [
-  // Callers who may not see each other's documents may have the same content. All but the first are copies.
+  // Callers who may not see each other's documents may add the same content. All such documents but the first are copies.
   {
     name: 'kb_documents',
     columns: {
@@ -22,12 +22,12 @@ export const documentTables: Table[] = [
       chunk_count: t.integer,
       created_at: t.time,
       updated_at: optional(t.time),
-      /** The text of a note. */
+      /** The note's text, if the document is a note. */
       note: optional(t.text),
     },
     indexes: {
       kb_documents_changed: { columns: 'coalesce(updated_at, created_at) DESC, key DESC' },
-      // A B-tree entry has at most 2,704 bytes, and a path may have 1,000 characters of three each.
+      // A hash index: a B-tree entry has at most 2,704 bytes, but a path can have 1,000 characters of three bytes each.
       kb_documents_source: { columns: 'source_path', where: 'source_path IS NOT NULL', method: 'hash' },
       kb_documents_content: { columns: 'content_hash' },
       kb_documents_first: { columns: 'content_hash', where: 'is_copy IS NULL', isUnique: true },
@@ -99,7 +99,7 @@ export const documentTables: Table[] = [
       kb_passages_parent: { columns: 'parent, position' },
     },
   },
-  // Deleted documents that can be restored: what a job needs to recreate them. Originals keep their bytes.
+  // Deleted documents that can be restored, with the fields that a job needs to recreate them. Their originals are not deleted.
   {
     name: 'kb_deleted',
     columns: {
@@ -125,7 +125,8 @@ export const documentTables: Table[] = [
 ];
 
 export const webTables: Table[] = [
-  // Pages, sites and feeds that are kept up to date. Each run is a job of the kind `crawl`; `job` is the latest one.
+  // Pages, sites and feeds that are kept up to date. Each run is a job of the kind `crawl`; the column `job` refers to the
+  // latest.
   {
     name: 'web_sources',
     columns: {
@@ -135,14 +136,14 @@ export const webTables: Table[] = [
       settings: t.object,
       job: optional(t.number),
       last_run: optional(t.object),
-      /** When the next refresh is due, by the database's clock. */
+      /** Time of the next refresh, in ms of the database's clock. */
       next_at: optional(t.number),
       paused_at: optional(t.time),
       created_at: t.time,
     },
     indexes: { web_sources_due: { columns: 'next_at', where: 'next_at IS NOT NULL AND paused_at IS NULL' } },
   },
-  // The frontier of each source and the state of its pages. A run visits them in key order.
+  // The pages of each source, including those not visited yet. A run visits them in key order.
   {
     name: 'web_pages',
     columns: {
@@ -154,16 +155,16 @@ export const webTables: Table[] = [
       document: optional(t.number),
       etag: optional(t.text),
       last_modified: optional(t.text),
-      /** From the sitemap. */
+      /** Time of the last change according to the sitemap. */
       listed_at: optional(t.text),
       text_hash: optional(t.hash),
       sketch: optional(t.text),
-      /** The page that this one redirects to. */
+      /** The URL of the page that this alias or duplicate refers to. */
       target: optional(t.name),
-      /** The run that last changed it. */
+      /** The run that last changed this row. */
       run: t.number,
       failures: t.integer,
-      /** When the run retries it, by the database's clock. */
+      /** When the run retries the page, in ms of the database's clock. */
       retry_at: optional(t.number),
     },
     indexes: {
@@ -171,7 +172,7 @@ export const webTables: Table[] = [
       web_pages_order: { columns: 'source, key' },
     },
   },
-  // One process at a time fetches from a host.
+  // Leases on hosts: only one process at a time fetches from a host.
   {
     name: 'web_hosts',
     columns: {

@@ -1,6 +1,6 @@
 import { check, optional, type Table, t, unique } from './table.ts';
 
-/** Condition: not deleted. */
+/** SQL condition for rows that are not deleted. */
 const live = 'deleted_at IS NULL';
 
 const changes = { created_at: t.time, updated_at: t.time, deleted_at: optional(t.time) };
@@ -42,7 +42,7 @@ export const entryTables: Table[] = [
       text_hash: t.hash,
       metadata: optional(t.object),
       summary: optional(t.text),
-      /** 1: a summary is needed. */
+      /** 1 if a summary still has to be written. */
       summary_due: t.integer,
       ...changes,
     },
@@ -92,7 +92,7 @@ export const entryTables: Table[] = [
     primaryKey: ['key'],
     indexes: { idempotency_keys_age: { columns: 'created_at' } },
   },
-  // Earlier versions of entries. A null text is the same as in the next version.
+  // Earlier versions of entries. If `text_content` is null, the text is the same as in the next version.
   {
     name: 'context_versions',
     columns: {

@@ -2,11 +2,11 @@ import { check, optional, type Table, t } from './table.ts';
 
 export interface Corpus {
   readonly name: 'context' | 'kb';
-  /** The table of the owners. */
+  /** The table whose rows own the vectors. */
   readonly owners: string;
-  /** Condition on a row: its text is searched. */
+  /** Returns the SQL condition for rows whose text is searched. */
   readonly isLive: (row: string) => string;
-  /** The columns that vectors are made from, or that decide whether the row is live. */
+  /** When one of these columns changes, the row's vectors are outdated. */
   readonly columns: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export const corpora: readonly Corpus[] = [
   { name: 'kb', owners: 'kb_passages', isLive: () => 'TRUE', columns: ['title', 'headings', 'body'] },
 ];
 
-/** A model without a name is being dropped. */
+/** Embedding models. A model without a name is being dropped. */
 const modelTable: Table = {
   name: 'vector_models',
   columns: {
@@ -33,7 +33,10 @@ const modelTable: Table = {
   indexes: { vector_models_name: { columns: 'corpus, name', isUnique: true } },
 };
 
-/** Vectors, the texts that need theirs, and a list of removals for in-memory indexes. */
+/**
+ * Returns the tables of a corpus: texts that still need vectors, the vectors, and the removals that in-memory indexes must
+ * apply.
+ */
 function vectorTables({ name, owners }: Corpus): Table[] {
   return [
     {
@@ -67,10 +70,10 @@ function vectorTables({ name, owners }: Corpus): Table[] {
   ];
 }
 
-/** The word indexes and the tables they belong to. */
+/** The word indexes, and the table whose texts each of them covers. */
 export const wordOwners = { note: 'notes', context_entry: 'context_entries', kb_passage: 'kb_passages' } as const;
 
-/** The analysed terms of each text, in order. */
+/** Returns the table with the analysed terms of each text, in their order in the text. */
 function termTable([name, owner]: readonly [string, string]): Table {
   return {
     name: `${name}_terms`,
@@ -90,14 +93,14 @@ function termTable([name, owner]: readonly [string, string]): Table {
   };
 }
 
-/** Every word that was ever in a text of an index, for correcting misspelt ones. */
+/** Every word that ever occurred in an index. Used to correct misspelt words of a query. */
 const vocabularyTable: Table = {
   name: 'word_vocabulary',
   columns: { place: t.key, word_index: t.name, term: t.text },
   indexes: { word_vocabulary_term: { columns: 'term', method: 'hash' } },
 };
 
-/** Vectors and words. */
+/** The tables for vectors and words. */
 export const indexTables: Table[] = [
   modelTable,
   ...corpora.flatMap(vectorTables),

@@ -3,8 +3,9 @@ import { createTable } from './table.ts';
 import { firstSettings, tables } from './tables.ts';
 
 /**
- * Processes on one database share no disk, so it also holds the bytes of documents, in parts. A row of `shared_parts` with a
- * negative number is still being written; times are milliseconds of the server's clock.
+ * Tables that only PostgreSQL has. Processes that use one database may run on different machines, so the database also stores
+ * the bytes of documents, in parts. A row of `shared_parts` with a negative `part` is still being written. `expires_at` is in
+ * milliseconds of the server's clock.
  */
 const ownTables = `
   CREATE TABLE carrel.kb_originals (
@@ -32,8 +33,8 @@ const ownTables = `
   CREATE INDEX shared_parts_expiry ON carrel.shared_parts (expires_at);`;
 
 /**
- * Each vector has a copy of its passage's labels, so that a filter is tested on the row from the index. Both triggers read
- * passages that their transaction has locked, so the copy can't be outdated.
+ * Each vector has a copy of its passage's labels, so that a filter needs no row of the passage. Both triggers run in
+ * transactions that have locked the passage, so the copy is never outdated.
  */
 const vectorLabels = `
   ALTER TABLE carrel.kb_vectors ADD COLUMN labels text[] COLLATE "C" NOT NULL DEFAULT '{}';
@@ -50,7 +51,10 @@ const vectorLabels = `
 
 const lengths = ['title_length', 'heading_length', 'body_length'];
 
-/** Sums over the terms of an index, in several rows: transactions that update the same row wait for one another. */
+/**
+ * Number of documents and total lengths per index. They are spread over several rows, because transactions that update the same
+ * row wait for one another.
+ */
 const wordStatistics = `
   CREATE TABLE carrel.word_statistics (
     word_index text COLLATE "C" NOT NULL,
@@ -76,7 +80,7 @@ function trigger(name: string, event: string, steps: readonly string[]): string 
   CREATE TRIGGER ${name} ${event} EXECUTE FUNCTION carrel.${name}();`;
 }
 
-/** Lists texts that need vectors, and removed ones. The write itself lists new passages. */
+/** Returns the triggers that list texts without vectors, and removed vectors. New passages are listed by the write itself. */
 function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   const enlist = `INSERT INTO carrel.${name}_unembedded (model, owner)
     SELECT m.key, f.key FROM fresh f CROSS JOIN carrel.vector_models m
@@ -113,7 +117,10 @@ function vectorTriggers({ name, owners, isLive, columns }: Corpus): string {
   ].join('\n');
 }
 
-/** Each text's distinct terms and labels as a tsvector, with its index. Triggers maintain the statistics. */
+/**
+ * Creates a table with each text's distinct terms and labels as a tsvector, its GIN index, and triggers that maintain the
+ * statistics.
+ */
 function wordIndex([name, owner]: readonly [string, string]): string {
   const sum = (event: 'INSERT' | 'DELETE', sign: '+' | '-', rows: 'NEW' | 'OLD') =>
     trigger(

@@ -6,19 +6,19 @@ const firstSchema = 9;
 /** The same for both databases: the steps of each lead to it. */
 export const newestSchema = 9;
 
-/** The schema version after a list of steps; the first creates `firstSchema`. */
+/** Returns the schema version after these migration steps. The first step creates `firstSchema`. */
 export function schemaAfter(steps: readonly string[]): number {
   return firstSchema + steps.length - 1;
 }
 
-/** The next step, and its schema version. */
+/** Returns the next migration step and the schema version that it leads to. Undefined if all steps are done. */
 export function nextStep(steps: readonly string[], version: number): { step: string; schema: number } | undefined {
   const done = Math.max(version, firstSchema - 1);
   const step = steps[done - firstSchema + 1];
   return step === undefined ? undefined : { step, schema: done + 1 };
 }
 
-/** Rejects a schema version that we can't migrate; otherwise returns it. */
+/** Returns the schema version, or throws if this program cannot use or migrate it. */
 export function checkSchema(version: number, newest: number): number {
   if (version > newest) {
     throw new CarrelError(

@@ -2,16 +2,20 @@ import { type Corpus, corpora, type wordOwners } from './index-tables.ts';
 import { createTable, type Table, t } from './table.ts';
 import { firstSettings, tables } from './tables.ts';
 
-/** The columns of an FTS5 index. FTS5 encodes the first most compactly, and nearly all terms are in the body. */
+/**
+ * The columns of an FTS5 index. The body is first: it contains nearly all terms, and FTS5 encodes the first column most
+ * compactly.
+ */
 export const indexedColumns = 'body, body_extra, title, title_extra, heading, heading_extra, labels';
 
 /**
- * Segments of one level are merged when there are this many, in small parts with each write; a write waits for a whole merge
- * only at three times as many. More segments suit bulk writes, but a search opens all of them.
+ * FTS5 starts to merge the segments of one level when there are this many. It merges a small part with each write; a write
+ * waits for a whole merge only at three times this number. More segments make bulk writes faster and searches slower, because a
+ * search opens all of them.
  */
 const segments: Readonly<Record<keyof typeof wordOwners, number>> = { note: 8, context_entry: 8, kb_passage: 16 };
 
-/** Sums over the terms of each index. */
+/** Number of documents and total lengths per index. */
 const statistics: Table = {
   name: 'word_statistics',
   columns: {
@@ -29,12 +33,13 @@ export const sqliteSchema: string = [
 ].join('\n');
 
 /**
- * An FTS5 index over terms and labels, and sums over the terms. A trigger updates both when terms are removed. Adding writes to
- * all tables explicitly: a statement with a trigger begins with a savepoint, and at each savepoint FTS5 flushes its pending
- * terms (up to `hashsize` bytes) as one segment per text.
+ * Creates an FTS5 index over terms and labels, with its statistics. A trigger updates both when terms are removed. There is no
+ * trigger for added terms: the program writes to all tables itself. A statement with a trigger begins with a savepoint, at
+ * which FTS5 flushes its pending terms. Each text would become a segment of its own, instead of one segment per `hashsize`
+ * bytes.
  *
- * The tokenizer splits the analysed terms at spaces; `tokenchars` lists the three signs that occur inside terms. Labels are
- * tokens too: `#`, which no term begins with, and the label's bytes in hex.
+ * The tokenizer splits the analysed terms at spaces; `tokenchars` are the three punctuation marks that terms can contain. A
+ * label is also a token: `#`, which no term begins with, followed by the label's bytes in hex.
  */
 function wordIndex([name, merged]: readonly [string, number]): string {
   const old = indexedColumns.replaceAll(/\b(?=\w)/g, 'old.');
@@ -57,11 +62,11 @@ function wordIndex([name, merged]: readonly [string, number]): string {
 }
 
 /**
- * Triggers list texts that need vectors, and removed ones. New passages come in thousands and are listed by the write itself,
- * all at once.
+ * Creates triggers that list texts without vectors, and removed vectors. New passages are added by the thousand, so the write
+ * itself lists them, all at once.
  *
- * An in-memory index is loaded from blocks of vectors as bytes. Removing a vector drops its block: the block's other vectors
- * are read one by one until they are packed again.
+ * Also creates a table of blocks: many vectors as bytes, from which an in-memory index loads quickly. Removing a vector drops
+ * its block. The block's other vectors are then read one by one until they are packed again.
  */
 function vectorParts({ name, owners, isLive, columns }: Corpus): string {
   const enlist = `INSERT INTO ${name}_unembedded (model, owner)

@@ -1,4 +1,4 @@
-/** How a value is stored: SQLite has lists as JSON and vectors as bytes, PostgreSQL has arrays of both. */
+/** How a value is stored. SQLite stores lists as JSON and vectors as bytes; PostgreSQL stores both as arrays. */
 export type ColumnKind = 'text' | 'number' | 'list' | 'bytes' | 'vector';
 
 export type Backend = 'sqlite' | 'postgres';
@@ -12,9 +12,9 @@ export interface Column {
   readonly isOptional?: boolean;
   /** Computed by the database; never written. */
   readonly isGenerated?: boolean;
-  /** Numbers new rows, and never reuses a number. */
+  /** The database numbers new rows in this column, and never reuses a number. */
   readonly isIdentity?: boolean;
-  /** What follows the type, with `?` for the column's name. */
+  /** Constraints that follow the type. `?` stands for the column's name. */
   readonly rules?: readonly Sql[];
 }
 
@@ -22,7 +22,7 @@ export interface Index {
   readonly columns: string;
   readonly where?: string;
   readonly isUnique?: boolean;
-  /** On PostgreSQL: another index type than a B-tree. */
+  /** PostgreSQL's index type, if it is not a B-tree. */
   readonly method?: 'hash';
 }
 
@@ -32,7 +32,7 @@ export interface Table {
   /** The primary key, if it is not a column `t.key`. */
   readonly primaryKey?: readonly string[];
   readonly check?: string;
-  /** By name. */
+  /** Indexes by name. */
   readonly indexes?: Readonly<Record<string, Index>>;
 }
 
@@ -50,7 +50,7 @@ export const t = {
     isIdentity: true,
   },
   text,
-  /** Compared byte by byte, as SQLite compares all texts. */
+  /** A text that both databases compare byte by byte. */
   name,
   /** ISO 8601 with milliseconds, UTC. */
   time: check(name, 'length(?) = 24'),
@@ -70,7 +70,7 @@ export const t = {
     if (max === undefined) return array;
     return check(array, { sqlite: `json_array_length(?) <= ${max}`, postgres: `cardinality(?) <= ${max}` });
   },
-  /** Deleted with the row that it refers to. */
+  /** A foreign key. Deleting the referenced row deletes this row too. */
   reference: (table: string): Column => {
     const rule = (schema: string) => `REFERENCES ${schema}${table} (key) ON DELETE CASCADE`;
     return withRule(number, { sqlite: rule(''), postgres: rule('carrel.') });
@@ -86,13 +86,13 @@ export function unique(column: Column): Column {
   return withRule(column, 'UNIQUE');
 }
 
-/** The condition has `?` for the column. */
+/** Adds a CHECK constraint. `?` stands for the column's name. */
 export function check(column: Column, condition: Sql): Column {
   const rule = (sql: string) => (sql === '' ? '' : `CHECK (${sql})`);
   return withRule(column, { sqlite: rule(sqlFor('sqlite', condition)), postgres: rule(sqlFor('postgres', condition)) });
 }
 
-/** The statements that create a table and its indexes. */
+/** Returns the statements that create a table and its indexes. */
 export function createTable(backend: Backend, table: Table): string {
   const lines = Object.entries(table.columns).map(([column, facts]) => columnLine(backend, column, facts));
   if (table.primaryKey !== undefined) lines.push(`PRIMARY KEY (${table.primaryKey.join(', ')})`);
@@ -103,7 +103,7 @@ export function createTable(backend: Backend, table: Table): string {
   return [`CREATE TABLE ${on} (\n  ${lines.join(',\n  ')}\n)${options};`, ...indexes].join('\n');
 }
 
-/** The written columns, in the order of a row's values. */
+/** Returns the columns that are not generated, in the order of a row's values. */
 export function writtenColumns({ columns }: Table): { readonly name: string; readonly kind: ColumnKind }[] {
   return Object.entries(columns)
     .filter(([, column]) => column.isGenerated !== true)
@@ -114,7 +114,7 @@ export function columnNames(table: Table): string[] {
   return writtenColumns(table).map(({ name: column }) => column);
 }
 
-/** The column that numbers new rows, if any. */
+/** Returns the column in which the database numbers new rows, if any. */
 export function identityOf({ columns }: Table): string | undefined {
   return Object.keys(columns).find((column) => columns[column]?.isIdentity === true);
 }
@@ -134,7 +134,9 @@ function columnLine(backend: Backend, column: string, { type, isOptional, isGene
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** Rows without a number are stored in key order, unless they are large. */
+/**
+ * Returns the table options for SQLite. WITHOUT ROWID stores rows in key order; it does not suit integer keys and large rows.
+ */
 function sqliteOptions({ columns, primaryKey: [first = '', ...others] = [] }: Table): string {
   const hasNumber = first === '' || (others.length === 0 && columns[first]?.kind === 'number');
   const isLarge = Object.values(columns).some(({ kind }) => kind === 'bytes');

@@ -3,7 +3,7 @@ import { entryTables, noteTables } from './entry-tables.ts';
 import { indexTables } from './index-tables.ts';
 import { optional, type Table, t, unique } from './table.ts';
 
-/** Keys are never reused: the user of a revoked token is not mistaken for the holder of a new one. */
+/** Keys are never reused, so that a new token is not mistaken for a revoked one. */
 const tokenTables: Table[] = [
   {
     name: 'access_tokens',
@@ -24,7 +24,7 @@ const tokenTables: Table[] = [
 /** See settings.ts. */
 const settingsTable: Table = { name: 'settings', columns: { name: t.name, value: t.text }, primaryKey: ['name'] };
 
-/** The tables of both databases, each after those it refers to. A backup contains them; everything else is derived from them. */
+/** The tables that both databases have, each after the tables it refers to. A backup contains their rows. */
 export const tables: readonly Table[] = [
   ...noteTables,
   ...entryTables,

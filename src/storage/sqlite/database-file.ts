@@ -19,18 +19,18 @@ import { databaseFiles, realDatabase, sqliteSuffixes } from './database-files.ts
 import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isForbidden, notOurs, storageError } from './storage-error.ts';
 
-/** Device and inode: detects a replaced file. */
+/** Device and inode of a file. They reveal that a file was replaced. */
 export type FileIdentity = string;
 
 export interface DatabaseLocation {
   readonly path: string;
-  /** The folder of documents' bytes. */
+  /** The folder that contains the bytes of documents. */
   readonly documentsDir?: string | undefined;
 }
 
 /**
- * Creates the database file if there was none, and returns its identity. Only a complete database ever gets the name, so an
- * empty file has lost its content.
+ * Creates the database file if it is missing, and returns its identity. A new database gets its name only when it is complete.
+ * An empty file therefore means that its content was lost.
  */
 export function ensureDatabaseFile(place: DatabaseLocation): FileIdentity {
   checkNotLost(place);
@@ -53,7 +53,7 @@ function unusable(cause: unknown): CarrelError {
   return new CarrelError('invalid_config', message, { cause });
 }
 
-/** Rejects a path whose database is gone, before an empty one hides it. */
+/** Throws if the path's database is missing or empty but once existed. Creating a new one would hide that. */
 export function checkNotLost({ path, documentsDir }: DatabaseLocation): void {
   const real = realDatabase(path);
   const found = lookAt(real);
@@ -88,7 +88,7 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-/** A link into a missing folder usually means an unmounted disk. */
+/** Throws if the path is a link into a missing folder, which usually means an unmounted disk. */
 function checkLink(path: string, real: string): void {
   if (real === path) return;
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
@@ -97,7 +97,7 @@ function checkLink(path: string, real: string): void {
   throw new CarrelError('invalid_config', `This is a link to ${real}, whose folder does not exist. ${choices}`);
 }
 
-/** The first leftover that only a database creates. */
+/** Returns the first file or folder that a missing database has left behind. */
 function leftBehind({ path, documentsDir }: DatabaseLocation, real: string): string | undefined {
   const beside = ['-wal', '-shm', '-reserve'].find((suffix) => identityOf(real + suffix) !== undefined);
   if (beside !== undefined) return basename(real) + beside;
@@ -106,7 +106,7 @@ function leftBehind({ path, documentsDir }: DatabaseLocation, real: string): str
   return namesIn(documentsDir).some(isOriginal) ? `the folder ${basename(documentsDir)}` : undefined;
 }
 
-/** A folder named after the database belongs to it. Any other may belong to another database. */
+/** Returns true if the documents may belong to another database. A folder named after this database belongs to it. */
 function mayBeOfAnother(path: string, documentsDir: string): boolean {
   if (documentsDir.startsWith(path)) return false;
   const folder = dirname(path);
@@ -114,7 +114,10 @@ function mayBeOfAnother(path: string, documentsDir: string): boolean {
   return namesIn(folder).some((name) => name !== basename(path) && extname(name) === extname(path));
 }
 
-/** Creates it under a temporary name first: one of several concurrent starts wins, and a kill leaves no partial file. */
+/**
+ * Creates the database under a temporary name first: of several concurrent starts one wins, and a killed process leaves no
+ * partial file.
+ */
 function makeDatabase(path: string): void {
   removeLeftovers(path);
   const fresh = `${temporaryPath(path)}.db`;
@@ -138,21 +141,23 @@ function giveName(fresh: string, path: string): void {
     linkSync(fresh, path);
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return;
-    // No hard links on this disk (exFAT, some network shares).
+    // This disk does not support hard links (exFAT, some network shares).
     if (identityOf(path) === undefined) renameSync(fresh, path);
   }
 }
 
 export interface FileWatch {
-  /** Throws if the files are no longer under their names, before a write or after its commit. */
+  /**
+   * Throws if a file was moved, deleted or replaced. `moment` says whether the check runs before a write or after its commit.
+   */
   check(moment: 'before' | 'after'): void;
-  /** True if only the log was deleted. Its content can still be moved into the database. */
+  /** True if only the log was deleted. Its content can then still be written to the database. */
   logIsGone(): boolean;
 }
 
 /**
- * Checks that a connection's files are still under their names. SQLite keeps writing to moved or deleted files without an
- * error. Only we remove the log of an open database, so its identity is fixed too.
+ * Checks that a connection's files were not moved, deleted or replaced: SQLite would keep writing to them without an error.
+ * While the database is open, only Carrel removes its log, so the log's identity must not change either.
  */
 export function watchFile(path: string, expected: FileIdentity | undefined): FileWatch {
   // SQLite puts its log next to the target of a symbolic link.
@@ -163,12 +168,12 @@ export function watchFile(path: string, expected: FileIdentity | undefined): Fil
     check(moment) {
       for (const each of files) {
         const now = identityOf(each.file);
-        // A database that was just switched to WAL gets its log with the first transaction.
+        // After the switch to WAL, the log is created with the first transaction.
         each.identity ??= now;
         if (now === undefined || now !== each.identity) lost(moment);
       }
     },
-    // If there is a new log, another process uses the database, and the old log would overwrite its work.
+    // A new log means that another process uses the database. The old log would overwrite that process's work.
     logIsGone: () => identityOf(path) === files[0]?.identity && identityOf(`${real}-wal`) === undefined,
   };
 }
@@ -190,8 +195,8 @@ function lost(moment: 'before' | 'after' = 'before'): never {
 }
 
 /**
- * Makes the files private, because notes and memories are. Call it only for a file known to be ours: a path may name another
- * file by mistake. SQLite gives the log and its index the mode of the database file.
+ * Makes the files readable for this user only, because notes and memories are private. Call it only for files known to be
+ * Carrel's: a path may name another file by mistake. SQLite gives the log and its index the mode of the database file.
  */
 export function closeToOthers(path: string): void {
   for (const file of databaseFiles(path)) {
@@ -199,7 +204,7 @@ export function closeToOthers(path: string): void {
       const { mode } = statSync(file);
       if ((mode & 0o077) !== 0) chmodSync(file, 0o600);
     } catch {
-      // No such file, another user's, or a read-only disk: opening it will report that.
+      // The file is missing, belongs to another user or is on a read-only disk. Opening it reports that.
     }
   }
 }

@@ -3,15 +3,17 @@ import { rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { CarrelError, systemCode } from '../../base/errors.ts';
 
-/** SQLite's file suffixes: the database itself, its logs and their index. */
+/** Suffixes of SQLite's files: the database itself, its logs, and the index of the write-ahead log. */
 export const sqliteSuffixes = ['', '-wal', '-shm', '-journal'] as const;
 
-/** Every file of a database, including ours and a link to it. */
+/** Returns every file of a database, including Carrel's disk reserve and, if the path is a link, the link. */
 export function databaseFiles(path: string): string[] {
   return [path, ...[...sqliteSuffixes, '-reserve'].map((suffix) => realDatabase(path) + suffix)];
 }
 
-/** The database that the path may link to: SQLite's files are next to it, and a new one is created there. */
+/**
+ * Returns the path with all links resolved. SQLite's other files are next to this one, and a missing database is created there.
+ */
 export function realDatabase(path: string): string {
   try {
     return realpathSync(path);
@@ -22,7 +24,7 @@ export function realDatabase(path: string): string {
   }
 }
 
-/** The target may not exist yet, after any number of links. */
+/** Follows links one by one, because the last target may not exist yet. */
 function linkedTo(path: string): string {
   let target = path;
   try {
@@ -35,7 +37,7 @@ function linkedTo(path: string): string {
   return realDatabase(target);
 }
 
-/** For a database that was never served, so none of our files are next to it. */
+/** Removes a database that was never served, so it has no disk reserve. */
 export async function removeDatabase(path: string): Promise<void> {
   for (const suffix of sqliteSuffixes) await rm(`${path}${suffix}`, { force: true });
 }

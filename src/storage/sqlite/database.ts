@@ -7,12 +7,12 @@ import { applicationId, loadSqlite } from './sqlite-module.ts';
 import { isBusy, openFailure } from './storage-error.ts';
 
 export interface DatabaseConfig {
-  /** Language of all words. A writer without it keeps the database's; a reader needs it. */
+  /** Language of all words. A writer without it keeps the database's language; a reader needs it. */
   readonly language?: Language | undefined;
   readonly path: string;
-  /** Identity of the expected file. A writer without it creates the database if there is none. */
+  /** Identity of the expected file. A writer without it creates the database if it is missing. */
   readonly identity?: FileIdentity;
-  /** The folder of documents' bytes, for a thread that needs them. */
+  /** The folder that contains the bytes of documents, for a thread that needs them. */
   readonly documentsDir?: string;
   readonly role: 'writer' | 'reader';
   /** How long SQLite waits for another connection's lock. */
@@ -21,30 +21,33 @@ export interface DatabaseConfig {
 
 export type Row = Record<string, SQLOutputValue>;
 
-/** One connection of one thread. */
+/** One connection, used by one thread. */
 export interface Database {
   all(sql: string, ...values: SQLInputValue[]): Row[];
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
-  /** Rowid of the last inserted row. */
+  /** Runs a statement and returns the rowid of the last inserted row. */
   run(sql: string, ...values: SQLInputValue[]): number;
-  /** Several statements without parameters: schemas and pragmas. */
+  /** Runs several statements without parameters, for schemas and pragmas. */
   exec(sql: string): void;
   /**
-   * Atomic. Takes the write lock at the start, so that it cannot fail half-way for lack of it. The caller must ensure that
-   * nothing else runs meanwhile.
+   * Runs `work` in a transaction. Gets the write lock at the start, so that the transaction cannot fail half-way for lack of
+   * it. The caller must not run anything else on the connection meanwhile.
    */
   transaction<T>(work: () => Promise<T>): Promise<T>;
-  /** All statements see the same state. */
+  /** Runs `work` on one snapshot: all statements see the same state. */
   readOnce<T>(work: () => Promise<T>): Promise<T>;
   close(): void;
 }
 
-/** Attempts to get the write lock, each waiting `busyTimeoutMs`. */
+/** Max attempts to get the write lock. Each waits for `busyTimeoutMs`. */
 const lockAttemptsMax = 3;
 
 const statementsMax = 1000;
 
-/** Page cache of a connection; a writer's also holds its changes. Everything else is in the system's cache. */
+/**
+ * Size of a connection's page cache. A writer's cache also holds its uncommitted changes. Other pages are cached by the
+ * operating system.
+ */
 const cacheKilobytes = { reader: 8_192, writer: 16_384 } as const;
 
 export function openDatabase(config: DatabaseConfig): Database {
@@ -59,7 +62,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     if (role === 'writer') watch = watchFile(path, identity);
     else checkIdentity(path, identity);
   } catch (error) {
-    // Called before `close`, which frees file descriptors.
+    // Must run before `close`, which frees file descriptors and so could hide the cause.
     const explained = openFailure(path, error);
     connection.close();
     throw explained;
@@ -69,7 +72,7 @@ export function openDatabase(config: DatabaseConfig): Database {
     const known = statements.get(sql);
     if (known !== undefined) return known;
     const statement = connection.prepare(sql);
-    // Filters create many texts; those that recur are prepared again.
+    // Filters produce many different statements. After clearing, the frequent ones are prepared again.
     if (statements.size >= statementsMax) statements.clear();
     statements.set(sql, statement);
     return statement;
@@ -101,19 +104,19 @@ function connect(path: string, role: DatabaseConfig['role']): DatabaseSync {
 }
 
 function configure(connection: DatabaseSync, config: DatabaseConfig): void {
-  // First, because switching to WAL needs a lock too.
+  // Must come first, because switching to WAL needs a lock too.
   connection.exec(`PRAGMA busy_timeout = ${config.busyTimeoutMs}`);
   // An untrusted file must not run code through its schema.
   connection.exec('PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA foreign_keys = ON');
   connection.exec(`PRAGMA cache_size = -${cacheKilobytes[config.role]}; PRAGMA temp_store = MEMORY`);
-  // Node 22 lacks this; there, trusted_schema protects.
+  // Node 22 does not have this method; `trusted_schema` protects there.
   if (typeof connection.enableDefensive === 'function') connection.enableDefensive(true);
   if (config.role === 'reader') return;
-  // First: another program's file must stay unchanged.
+  // Must precede the changes below: another program's file must stay as it is.
   checkOwner({ get: (sql) => connection.prepare(sql).get() });
   connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   connection.exec('PRAGMA journal_size_limit = 67108864');
-  // Pages that many transactions change, such as the word index's, are checkpointed once for all of them.
+  // Many transactions change the same pages, such as those of the word index. Rare checkpoints write such a page only once.
   connection.exec('PRAGMA wal_autocheckpoint = 4000');
 }
 
@@ -130,19 +133,22 @@ async function transaction<T>(
     watch?.check('after');
     return result;
   } catch (error) {
-    // After some errors (a full disk) SQLite has already rolled back.
+    // After some errors, such as a full disk, SQLite has already rolled back.
     if (connection.isTransaction) connection.exec('ROLLBACK');
     if (isCarrelError(error) && error.code === 'storage_lost' && watch?.logIsGone()) rescue(connection);
     throw error;
   }
 }
 
-/** Saves the deleted log's content: earlier, acknowledged transactions. Ours is the last handle to it. */
+/**
+ * Writes the transactions in the deleted log, which were committed earlier, to the database. Only this connection still has the
+ * log open.
+ */
 function rescue(connection: DatabaseSync): void {
   try {
     connection.exec('PRAGMA wal_checkpoint(FULL)');
   } catch {
-    // The caller reports the failure and what to do.
+    // The caller already reports the loss and what to do.
   }
 }
 
@@ -157,7 +163,7 @@ function begin(connection: DatabaseSync): void {
   }
 }
 
-/** Rejects another program's database: never add to its tables. */
+/** Throws if the database belongs to another program, so that Carrel never changes it. */
 export function checkOwner(database: Pick<Database, 'get'>): void {
   const row = database.get('PRAGMA application_id');
   const id = row === undefined ? 0 : numberOf(row, 'application_id');
@@ -173,7 +179,7 @@ export function checkOwner(database: Pick<Database, 'get'>): void {
   throw new CarrelError('storage_foreign', `The database file belongs to ${whose}. ${choices}`);
 }
 
-/** True for a database of mcp-context-server, whose tools the context store implements. */
+/** Returns true for a database of mcp-context-server, whose tools Carrel's context store implements. */
 function isOriginal(database: Pick<Database, 'get'>): boolean {
   const found = database.get(
     "SELECT count(*) AS count FROM sqlite_schema WHERE type = 'table' AND name IN ('context_entries', 'image_attachments')",

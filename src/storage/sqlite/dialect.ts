@@ -6,13 +6,13 @@ import { checkContent, describe } from './upkeep.ts';
 import { vectorTable } from './vector-table.ts';
 import { createWordTable } from './word-table.ts';
 
-/** For one connection, on its thread. The bytes of documents are in `documentsDir`. */
+/** Creates the dialect for one connection, on its thread. The bytes of documents are in `documentsDir`. */
 export function createSqliteDialect(database: Database, { documentsDir }: { readonly documentsDir: string }): Dialect {
   return {
     schema: '',
     integers: 'SELECT value FROM json_each(?)',
     fewIntegers: 'SELECT value FROM json_each(?)',
-    // A double over 2^53 is printed with fewer digits than its integer value, and would be read as another integer.
+    // In JSON, a double over 2^53 can have fewer digits than its exact value, and SQLite would read it as a different integer.
     numbers: 'SELECT CAST(value AS REAL) FROM json_each(?)',
     texts: 'SELECT value FROM json_each(?)',
     textList: (select) => `(SELECT json_group_array(value) FROM (${select}))`,
@@ -22,13 +22,13 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
     greatest: (first, second) => `max(${first}, ${second})`,
     forUpdate: '',
     forShare: '',
-    // The write lock is taken when a transaction begins.
+    // Not needed: a transaction gets the write lock of the whole database when it begins.
     lock: undefined,
     fence: '',
     explain: (sql) => `EXPLAIN QUERY PLAN ${sql}`,
     planLine: (row) => `id:${row['id']} parent:${row['parent']} notused:${row['notused']} detail:${row['detail']}`,
     nowMs: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-    // There is one writer at a time.
+    // Not needed: there is one writer at a time.
     skipLocked: '',
     rowsAtOnce: 16,
     rows: (types, rows) => {
@@ -41,7 +41,7 @@ export function createSqliteDialect(database: Database, { documentsDir }: { read
         return row === undefined ? 0 : numberOf(row, 'seq');
       },
       given: '',
-      // The sequence is already the highest key.
+      // Not needed: SQLite itself sets the sequence to the highest key.
       advance: async () => {},
     },
     words: createWordTable(database),

@@ -12,26 +12,29 @@ import type { Database } from './database.ts';
 import { realDatabase } from './database-files.ts';
 
 /**
- * Disk space reserved as a file next to the database. Deleting writes to the log first, so without it nothing could be deleted
- * on a full disk.
+ * Disk space that is reserved by a file next to the database. A deletion writes to the log first, so on a full disk nothing
+ * could be deleted without the reserve.
  */
 export interface DiskReserve {
-  /** Reserves the space if the disk has plenty. */
+  /** Reserves the space if the disk has enough left. */
   hold(): void;
-  /** Releases the space to the database and shortens the log. False: nothing was reserved. */
+  /** Frees the reserved space for the database and shortens the log. Returns false if nothing was reserved. */
   release(database?: Database): boolean;
-  /** Reserves free space again before other writes use it: only deletions may continue. */
+  /** Reserves the space again before other writes use it up. On a full disk, only deletions may use it. */
   regain(database: Database | undefined): void;
 }
 
-/** Space to write back a log of the usual length (`wal_autocheckpoint`), and as much again for the deletion itself. */
+/**
+ * Size of the reserve: room for a checkpoint of a log of the usual length (`wal_autocheckpoint`), and as much again for the
+ * deletion.
+ */
 const reserveBytes = 32 * 1024 * 1024;
 
-/** Min free space, in multiples of the reserve. */
+/** Free space needed before reserving, in multiples of the reserve. */
 const plenty = 6;
 
 export function createDiskReserve(given: string): DiskReserve {
-  // A link may point to another disk.
+  // The database itself may be on another disk than a link to it.
   const path = realDatabase(given);
   const file = `${path}-reserve`;
   const size = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -42,7 +45,7 @@ export function createDiskReserve(given: string): DiskReserve {
         const { bavail, bsize } = statfsSync(path);
         if (bavail * bsize >= reserveBytes * plenty) fill(file);
       } catch {
-        // The reserve is optional.
+        // Ignored: the database works without a reserve, too.
       }
     },
     release(database) {
@@ -58,7 +61,7 @@ export function createDiskReserve(given: string): DiskReserve {
   };
 }
 
-/** Operations that free space in the end, although they write first. */
+/** Operations that free space in the end, although they have to write first. */
 const removals = new Set<unknown>([
   ...[removeEntries, removeDocument, changeDocuments, releaseOriginals],
   ...[cancelJob, forgetJobs, forgetModel, dropVectors],
@@ -68,7 +71,7 @@ export function makesRoom(operation: Operation<never, unknown>): boolean {
   return removals.has(operation);
 }
 
-/** Checkpoints the log if the file has room for it; half a checkpoint would only use up space. */
+/** Checkpoints the log, unless the disk lacks space for the whole checkpoint: half of one would only use up space. */
 function shortenLog(database: Database, path: string): void {
   try {
     const pages = numberOf(database.get('PRAGMA page_count') ?? {}, 'page_count');
@@ -76,11 +79,14 @@ function shortenLog(database: Database, path: string): void {
     const { bavail, bsize } = statfsSync(path);
     if (pages * pageBytes - statSync(path).size < bavail * bsize) database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   } catch {
-    // A reader blocks it, or the space is gone: the log keeps its length.
+    // A reader blocks the checkpoint, or there is no space. The log then keeps its length.
   }
 }
 
-/** Fills the file as far as there is space. Not with zeros: some file systems allocate no space for them. */
+/**
+ * Fills the file until it is complete or the disk is full. Uses random bytes, because some file systems allocate no space for
+ * zeros.
+ */
 function fill(file: string): void {
   const block = randomFillSync(Buffer.alloc(256 * 1024));
   try {
@@ -91,6 +97,6 @@ function fill(file: string): void {
       closeSync(descriptor);
     }
   } catch {
-    // The disk is full: the file keeps what was written.
+    // The disk is full. The file keeps the bytes written so far.
   }
 }

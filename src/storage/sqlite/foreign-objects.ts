@@ -4,11 +4,11 @@ import { loadSqlite } from './sqlite-module.ts';
 
 interface SchemaObject {
   readonly name: string;
-  /** Type, name and definition: one of our objects with another definition is foreign too. */
+  /** Type, name and definition. One of Carrel's objects whose definition was changed counts as foreign too. */
   readonly identity: string;
 }
 
-/** Triggers, views, tables and indexes that are not in Carrel's schema, such as `trigger on_note`. */
+/** Returns triggers, views, tables and indexes that are not in Carrel's schema, such as `trigger on_note`. */
 export function foreignObjects(database: Pick<Database, 'all'>): string[] {
   const own = ownObjects();
   return objectsIn(database)
@@ -27,7 +27,7 @@ function ownObjects(): Set<string> {
   }
 }
 
-/** Without SQLite's own objects, such as `sqlite_sequence`. */
+/** Lists the objects of a database, without SQLite's own tables and indexes such as `sqlite_sequence`. */
 function objectsIn({ all }: Pick<Database, 'all'>): SchemaObject[] {
   return all('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')
     .filter(({ type, name }) => type === 'trigger' || type === 'view' || !String(name).startsWith('sqlite_'))

@@ -6,8 +6,8 @@ import { checkOwner, type Database } from './database.ts';
 import { applicationId } from './sqlite-module.ts';
 
 /**
- * One step per schema version; the first creates the schema. PostgreSQL has the same number of steps. Released steps never
- * change. A change of the analysis (src/words) needs no step; see words/word-analysis.ts.
+ * One migration step per schema version. The first creates the schema. PostgreSQL must have the same number of steps. Released
+ * steps never change. A change of the text analysis (src/words) needs no step; see words/word-analysis.ts.
  */
 const migrations: readonly string[] = [sqliteSchema];
 
@@ -15,8 +15,8 @@ const migrations: readonly string[] = [sqliteSchema];
 export const currentSchema: string = migrations.join('\n');
 
 /**
- * Migrates the database to the newest schema, one transaction per step: a killed process leaves complete steps, and the next
- * one continues. Among concurrent starts, one performs a step and the others find it done.
+ * Migrates the database to the newest schema, with one transaction per step. If the process is killed, the next start continues
+ * after the last complete step. Of several concurrent starts, one performs a step, and the others find it done.
  */
 export async function migrate(database: Database, steps: readonly string[] = migrations): Promise<void> {
   checkEngine(database);
@@ -24,7 +24,7 @@ export async function migrate(database: Database, steps: readonly string[] = mig
   const newest = schemaAfter(steps);
   while (checkSchema(schemaVersion(database), newest) < newest) {
     await database.transaction(async () => {
-      // Read again under the lock, because another process may have been first.
+      // Read again under the lock, because another process may have performed this step meanwhile.
       const next = nextStep(steps, checkSchema(schemaVersion(database), newest));
       if (next === undefined) return;
       database.exec(`PRAGMA application_id = ${applicationId}`);
@@ -39,7 +39,7 @@ export function schemaVersion(database: Database): number {
   return row === undefined ? 0 : numberOf(row, 'user_version');
 }
 
-/** Node before 22.16 was built without FTS5. */
+/** Throws if SQLite has no FTS5, as in Node before 22.16. */
 function checkEngine(database: Database): void {
   const row = database.get("SELECT sqlite_compileoption_used('ENABLE_FTS5') AS used");
   if (row !== undefined && numberOf(row, 'used') === 1) return;

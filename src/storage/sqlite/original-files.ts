@@ -12,9 +12,9 @@ const incoming = 'incoming';
 const stagedMaxMs = 24 * 60 * 60_000;
 
 /**
- * Originals as files `<folder>/<hash>`, next to the database. Bytes are first written and synced to a file in
- * `<folder>/incoming`; the transaction that accepts them renames the file. Only a transaction removes a file under its hash, so
- * nothing that refers to it can lose it.
+ * Stores originals as files `<folder>/<hash>`, next to the database. Bytes are first written and synced to a file in
+ * `<folder>/incoming`; the transaction that accepts them renames the file. Only transactions remove files of accepted
+ * originals, so a document cannot lose its bytes.
  */
 export function createOriginals(folder: string, transactions: Transactions): OriginalStore {
   return {
@@ -41,7 +41,7 @@ export function createOriginals(folder: string, transactions: Transactions): Ori
   };
 }
 
-/** The hashes of all files; removes staged files untouched for a day. */
+/** Returns the hashes of all originals. Also removes staged files that are more than a day old. */
 function listFiles(folder: string): string[] {
   for (const name of namesIn(join(folder, incoming))) {
     const path = stagedPath(folder, name);
@@ -51,7 +51,10 @@ function listFiles(folder: string): string[] {
   return namesIn(folder).filter((name) => /^[0-9a-f]{64}$/.test(name));
 }
 
-/** On the writer's thread, within its transaction: the name is on disk before the row that refers to it. */
+/**
+ * Runs on the writer's thread, within its transaction: the file has its final name before the row that refers to it is
+ * committed.
+ */
 export function adoptFile(folder: string, { id, hash }: StagedOriginal): void {
   moveFileSync(stagedPath(folder, id), join(folder, hash));
 }
@@ -60,7 +63,7 @@ export function removeFile(folder: string, hash: string): void {
   rmSync(join(folder, hash), { force: true });
 }
 
-/** A new folder is durable once its parent is synced. */
+/** Creates the folders and makes them durable, which requires syncing their parents. */
 function makeFolders(folder: string): void {
   const path = join(folder, incoming);
   if (existsSync(path)) return;

@@ -8,14 +8,15 @@ import { closeToOthers } from './database-file.ts';
 import { schemaVersion } from './migrate.ts';
 
 /**
- * The language of the words, if the database can be used as it is: ours, of the newest schema, tokenised as wanted. Otherwise
- * undefined, and the writer's thread creates, migrates or rejects it. Read on the calling thread: that takes a millisecond or
- * two, and starting a thread more than thirty.
+ * Returns the language of the words if the database can be used as it is: it is Carrel's, has the newest schema, and was
+ * tokenised by the current analysis in the wanted language. Otherwise returns undefined, and the writer's thread creates,
+ * migrates or rejects the database. Runs on the calling thread, because it takes only 1 to 2 ms. Starting a thread takes more
+ * than 30 ms.
  */
 export function readyLanguage(path: string, wanted: Language | undefined): Language | undefined {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-    // Does not wait for a lock: a thread can wait without blocking others.
+    // A timeout of 0, because waiting for a lock would block this thread. The writer's thread waits instead.
     const database = openDatabase({ path, role: 'reader', busyTimeoutMs: 0 });
     try {
       checkOwner(database);

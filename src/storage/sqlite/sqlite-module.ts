@@ -1,8 +1,8 @@
 import type * as sqlite from 'node:sqlite';
 
 /**
- * Node 22 announces on stderr that its SQLite is experimental, once per thread. Users can't act on that, so this one warning is
- * suppressed while the module loads.
+ * Loads Node's SQLite. Node 22 warns on stderr, once per thread, that it is experimental. Users can't act on that, so this one
+ * warning is suppressed while the module loads.
  */
 export function loadSqlite(): typeof sqlite {
   const emitWarning = process.emitWarning;
@@ -17,5 +17,5 @@ export function loadSqlite(): typeof sqlite {
   }
 }
 
-/** "Carr", as in the file header. */
+/** The letters "Carr", which identify Carrel's databases in the file header. */
 export const applicationId = 0x43617272;

@@ -21,12 +21,12 @@ import { createSqliteThread, type OperationCall, type SqliteThread } from './thr
 export interface SqliteStorageConfig {
   /** Path of the database file. It and its folder are created if missing. */
   readonly path: string;
-  /** The folder of documents' bytes; default: `documents` next to the database. */
+  /** The folder that contains the bytes of documents. Default: `documents` next to the database. */
   readonly documentsDir?: string;
   readonly busyTimeoutMs?: number;
   readonly queryTimeoutMs?: number;
   readonly readersMax?: number;
-  /** Language of the words. Default: the database's. All texts are tokenised again if it changes. */
+  /** Language of the words. Default: the database's language. If it differs from that, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
 
@@ -46,7 +46,8 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   const ready = readyLanguage(config.path, config.language);
   let language = ready ?? config.language;
   let writer: SqliteThread | undefined;
-  // The thread gets two writes at a time, so that it can start one while the answer of another is on its way. Others wait here.
+  // The thread gets at most two writes at a time, so that it can start one while the other's answer is being delivered. All
+  // others wait here.
   const writes = createSlots({ runningMax: 2, waitingMax: Number.POSITIVE_INFINITY });
   let closed = false;
   let [opened, broken] = [0, 0];
@@ -70,15 +71,15 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
     { threadsMax: config.readersMax ?? 2, timeoutMs: config.queryTimeoutMs ?? 5000 },
     () => thread('reader'),
   );
-  /** A thread takes 15 MB and returns half of that when it ends, so background reads use the writer's. */
+  /** Uses the writer's thread for background reads. A reader thread takes 15 MB, of which only half is freed when it ends. */
   const read: ReaderPool['call'] = (call, options) => {
     const isUnhurried = options?.signal === undefined && unhurried.has(call.operation);
     return isUnhurried && writer?.alive ? write(call) : readers.call(call, options);
   };
   const transactions = createSqliteTransactions({ write, read }, now);
-  // The writer's thread starts with the first write, unless the database must be created or changed first.
+  // The writer's thread starts with the first write, or here if the database must first be created or changed.
   language = ready ?? (await transactions.alone(storedLanguage, undefined));
-  // Queries are parsed on this thread.
+  // Needed here because queries are parsed on this thread.
   await useLanguage(language);
   return createStorage({
     backend: 'sqlite',
@@ -94,7 +95,7 @@ export async function createSqliteStorage(config: SqliteStorageConfig, deps: Sto
   });
 }
 
-/** Quick background reads. Without a signal they use the writer's thread, because they may wait for a write. */
+/** Quick background reads, which may wait for a write. Without a signal they run on the writer's thread. */
 const unhurried: ReadonlySet<string> = new Set([
   nameOf(listModels),
   nameOf(claimableTexts),
@@ -102,7 +103,7 @@ const unhurried: ReadonlySet<string> = new Set([
   nameOf(vectorState),
 ]);
 
-/** Performs operations on the threads with connections, by name, because functions cannot be sent. */
+/** Runs operations on the database threads. Calls name the operation, because functions cannot be sent to a thread. */
 function createSqliteTransactions(
   on: {
     write(call: OperationCall): Promise<unknown>;
@@ -116,7 +117,7 @@ function createSqliteTransactions(
     request: Request,
   ): OperationCall => ({ kind, operation: nameOf(operation), request, now: now().toISOString() });
   return {
-    // The named operation answers; a message cannot prove its type.
+    // The casts are needed because answers arrive as messages, which have no types.
     write: async (operation, request) => (await on.write(callOf('write', operation, request))) as never,
     read: async (operation, request, options) => (await on.read(callOf('read', operation, request), options)) as never,
     alone: async (operation, request) => (await on.write(callOf('alone', operation, request))) as never,

@@ -3,22 +3,25 @@ import { diskError } from '../../base/durable-files.ts';
 import { CarrelError, type ErrorCode, systemCode } from '../../base/errors.ts';
 import { databaseFiles, sqliteSuffixes } from './database-files.ts';
 
-/** Turns SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do; the original stays in `cause`. */
+/**
+ * Translates SQLite's errors (https://sqlite.org/rescode.html) into messages that say what to do. The original error is the
+ * `cause`.
+ */
 export function storageError(error: unknown): unknown {
   const result = resultCode(error);
-  // Originals are files next to the database, moved within its transactions.
+  // Not from SQLite: perhaps from the files of originals, which are moved within transactions.
   if (result === undefined) return diskError(error);
   const found = translations[result] ?? translations[result & 0xff];
   return found === undefined ? error : new CarrelError(found.code, found.message, { cause: error, ...found.options });
 }
 
-/** Another connection holds a lock of any kind. */
+/** Returns true if another connection holds a lock. */
 export function isBusy(error: unknown): boolean {
   const result = resultCode(error);
   return result !== undefined && ((result & 0xff) === 5 || (result & 0xff) === 6);
 }
 
-/** The disk is full. */
+/** Returns true if the disk is full. */
 export function isFull(error: unknown): boolean {
   const result = resultCode(error);
   return result !== undefined && (result === diskShort || (result & 0xff) === 13);
@@ -81,8 +84,8 @@ const translations: Readonly<Record<number, Translation>> = {
 };
 
 /**
- * SQLite does not say why it cannot open its files, so ask the system. The files are not opened for that: closing one would
- * release all locks of the process on it.
+ * Finds out why SQLite could not open its files, which its error does not say. Does not open the files themselves, because
+ * closing one would release all of the process's locks on it.
  */
 export function openFailure(path: string, error: unknown): unknown {
   const isUnopened = ((resultCode(error) ?? 0) & 0xff) === 14;
@@ -101,7 +104,7 @@ export function isForbidden(error: unknown): boolean {
   return ['EACCES', 'EPERM'].includes(systemCode(error) ?? '');
 }
 
-/** Opens as many files as SQLite does for a database. */
+/** Opens as many files as SQLite does for a database. Throws if the process has reached its limit. */
 function openAsMany(): void {
   const opened: number[] = [];
   try {
@@ -111,7 +114,10 @@ function openAsMany(): void {
   }
 }
 
-/** From the system, or from Node when it cannot start a thread. */
+/**
+ * Returns true if the process has too many open files. The error comes from the system, or from Node if it cannot start a
+ * thread.
+ */
 export function isOutOfFiles(error: unknown): boolean {
   return error instanceof Error && /\bE[MN]FILE\b/.test(error.message);
 }

@@ -3,22 +3,22 @@ import { bytesOf, numberOf, type Row } from '../rows.ts';
 import { singleVectors } from '../vectors/read-vectors.ts';
 import { blockOf } from '../vectors/vector.ts';
 
-/** Vectors per block. */
+/** Number of vectors per block. */
 const blockVectors = 1_000;
 
 /**
- * Vectors as bytes. An in-memory index, loaded from blocks, finds the nearest: scanning shared memory is faster than anything
- * SQLite could do (docs/decisions/0012-meaning.md).
+ * Stores vectors as bytes. An in-memory index, which is loaded from blocks, finds the nearest ones: scanning shared memory is
+ * faster than any search in SQLite (docs/decisions/0012-meaning.md).
  */
 export const vectorTable: VectorTable = {
   column: 'vector',
   encode: (vector) => new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
   decode: (row) => new Float32Array(ownBuffer(row, 'vector')),
   keepModel: '',
-  // There is one writer at a time.
+  // Neither needs a lock: there is one writer at a time.
   beforeModel: async () => {},
   beforeVectors: async () => {},
-  /** The next block, or the single vectors before it. An index that has part of the block gets all of it. */
+  /** Returns the next block, or the single vectors before it. If `after` is inside a block, returns the whole block. */
   async after(on, corpus, model, { after, limit }) {
     const [block] = await on.query(
       `SELECT * FROM ${corpus}_vector_blocks WHERE model = ? AND last_key > ? ORDER BY last_key LIMIT 1`,
@@ -47,7 +47,8 @@ export const vectorTable: VectorTable = {
     for (const block of [...blocks, undefined]) {
       const end = block === undefined ? Number.MAX_SAFE_INTEGER : numberOf(block, 'first_key');
       const rows = await singleVectors(on, corpus, model, { after: start, end, limit: blockVectors });
-      // The newest vectors wait until they fill a block. A gap between two blocks is packed as it is.
+      // The newest vectors are packed only once they fill a block. Vectors between two blocks are packed even if they are
+      // fewer.
       if (rows.length === blockVectors || (rows.length > 0 && block !== undefined)) {
         const { keys, owners, scales, codes } = blockOf(rows);
         const [first, last] = [keys[0] ?? 0, keys.at(-1) ?? 0];
@@ -68,7 +69,7 @@ export const vectorTable: VectorTable = {
   indexState: async () => 'memory',
 };
 
-/** Typed arrays need aligned buffers. */
+/** Returns the bytes in a buffer of their own, because typed arrays need aligned buffers. */
 function ownBuffer(row: Row, column: string): ArrayBuffer {
   const bytes = bytesOf(row, column);
   const isAlone = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;

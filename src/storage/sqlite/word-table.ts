@@ -11,7 +11,7 @@ import { storable } from '../storable.ts';
 import { createVocabularyCache } from '../words/count-words.ts';
 import type { Database } from './database.ts';
 
-/** Words in FTS5. */
+/** Creates the full-text search that uses FTS5. */
 export function createWordTable(database: Database): WordTable {
   return {
     key: 'w.rowid',
@@ -24,7 +24,10 @@ export function createWordTable(database: Database): WordTable {
         writeTerms(database, index, keys, texts);
         for (const { sql, values } of also) await on.query(sql, values);
       },
-    /** FTS5 lists matches in key order, so large counts are estimated from the key that the first `countedMax` reach. */
+    /**
+     * Counts up to `countedMax` matches exactly. FTS5 lists matches in key order, so a larger count is estimated from the last
+     * key reached.
+     */
     async count(_, { name, owner }, leaves) {
       const counted = `SELECT count(*) AS total, max(key) AS last, (SELECT max(key) FROM ${owner}) AS newest FROM (
         SELECT rowid AS key FROM ${name}_words WHERE ${name}_words MATCH ? LIMIT ${countedMax})`;
@@ -74,7 +77,7 @@ function writeTerms(
   keys: readonly number[],
   texts: readonly IndexedTexts[],
 ): void {
-  // Built once: a newly concatenated string is hashed again for each document.
+  // Built once: SQLite statements are cached by their SQL, and a new string would be hashed again for each document.
   const insertTerms = `INSERT INTO ${name}_terms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
   const insertWords = `INSERT INTO ${name}_words (rowid, title, title_extra, heading, heading_extra, body, body_extra, labels)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
@@ -105,7 +108,10 @@ function writeTerms(
   );
 }
 
-/** Candidates must have an essential word; FTS5 also considers the next rarest ones for its rough order. */
+/**
+ * Returns the FTS5 query for candidates. They must contain an essential word; the next rarest words only affect the rough
+ * order.
+ */
 function planned(query: WordQuery, plan: CandidatePlan): string {
   const match = render(query);
   if (plan.optional.length === 0) return match;
@@ -115,22 +121,22 @@ function planned(query: WordQuery, plan: CandidatePlan): string {
   return rough.length === 0 ? must : `(${must}) OR ((${must}) AND (${render(anyOf(rough))}))`;
 }
 
-/** A filter as a condition on the rows `w` of a word index. */
+/** Returns a filter as a condition on the rows `w` of a word index. */
 function narrow(name: string, { labels, isWide, onKeys, sql, values }: KeyFilter): Condition {
-  // FTS5 joins both conditions into one query.
+  // FTS5 combines the two MATCH conditions into one query.
   if (labels !== undefined) return { sql: `AND ${name}_words MATCH ?`, values: [matchLabels(labels)] };
-  // Without reading the documents' rows, which would take longer than all the rest.
+  // Tests only the keys: reading the documents' rows would take longer than everything else.
   if (isWide && onKeys) {
     return { sql: `AND EXISTS (SELECT 1 FROM (SELECT w.rowid AS key) o WHERE ${onKeys.sql})`, values: onKeys.values };
   }
   if (isWide) return { sql: `AND EXISTS (SELECT 1 FROM (${sql}) f WHERE f.key = w.rowid)`, values };
-  // The plus keeps SQLite from running FTS5 once per key.
+  // The plus sign keeps SQLite from running FTS5 once per key.
   return { sql: `AND +w.rowid IN (${sql})`, values };
 }
 
 /**
- * A query in FTS5's language. Every term is quoted, and terms contain only letters, digits and three signs, so no caller's text
- * is read as an operator.
+ * Returns a query in FTS5's language. Every term is quoted and contains only letters, digits and three punctuation marks, so a
+ * caller's text is never read as an operator.
  */
 function render(query: WordQuery): string {
   switch (query.kind) {
@@ -143,7 +149,7 @@ function render(query: WordQuery): string {
     case 'near':
       return query.terms.map(({ term }) => quoted(term)).join(' OR ');
     case 'phrase':
-      // Adjacent in the text, not in the extra forms.
+      // Phrases must be adjacent in the main terms; the extra terms have no meaningful order.
       return `{title heading body} : ${quoted(query.terms.join(' '))}${query.open ? ' *' : ''}`;
     case 'except':
       return `(${render(query.keep)}) NOT (${render(query.drop)})`;
@@ -156,13 +162,13 @@ function quoted(terms: string): string {
   return `"${terms.replaceAll('"', '""')}"`;
 }
 
-/** At least one label of each group, in FTS5's query language. */
+/** Returns an FTS5 query for documents with at least one label of each group. */
 function matchLabels(groups: readonly (readonly string[])[]): string {
-  // A sign alone is not a token, so an empty group matches nothing.
+  // `#` alone is not a token, so an empty group matches nothing.
   return groups.map((group) => `labels : (${labelTokens(group).map(quoted).join(' OR ') || '"#"'})`).join(' AND ');
 }
 
-/** See sqlite-schema.ts. */
+/** Encodes labels as tokens; see sqlite-schema.ts. */
 function labelTokens(labels: readonly string[]): string[] {
   return labels.map((label) => `#${Buffer.from(storable(label)).toString('hex').toUpperCase()}`);
 }

@@ -6,7 +6,7 @@ import { optionalTextOf, type Row } from '../rows.ts';
 import { storable } from '../storable.ts';
 import { reads, type StoreOf, writes } from '../store-operations.ts';
 
-/** Tokens given to callers, by name. Only their hashes are stored. */
+/** Access tokens, which are handed out by name. Only their hashes are stored. */
 export type TokenStore = StoreOf<typeof tokenOperations>;
 
 const givenFields = {
@@ -35,7 +35,7 @@ export const tokenOperations = {
   ...writes({ add: addToken, revoke: revokeToken, forgetAll: forgetTokens, touch: touchToken }),
 };
 
-/** False if a token of this name is in use. */
+/** Adds a token. Returns false if a token of this name is in use. */
 export async function addToken(on: Statements, { name, hash, rights, expiresAt }: NewToken): Promise<boolean> {
   const table = `${on.dialect.schema}access_tokens`;
   await lock(on, `token ${name}`);
@@ -51,7 +51,7 @@ export async function addToken(on: Statements, { name, hash, rights, expiresAt }
   return true;
 }
 
-/** Tokens that were not revoked, by name, including expired ones. */
+/** Lists the tokens that are not revoked, by name. Includes expired ones. */
 export async function listTokens(on: Statements): Promise<StoredToken[]> {
   const rows = await on.query(
     `SELECT * FROM ${on.dialect.schema}access_tokens WHERE revoked_at IS NULL ORDER BY name, key`,
@@ -68,7 +68,7 @@ export async function findToken(on: Statements, { hash }: { hash: string }): Pro
   return row === undefined ? undefined : tokenOf(row);
 }
 
-/** False if no token of this name is in use. */
+/** Revokes a token. Returns false if no token of this name is in use. */
 export async function revokeToken(on: Statements, { name }: { name: string }): Promise<boolean> {
   const rows = await on.query(
     `UPDATE ${on.dialect.schema}access_tokens SET revoked_at = ? WHERE name = ? AND revoked_at IS NULL RETURNING key`,
@@ -77,19 +77,19 @@ export async function revokeToken(on: Statements, { name }: { name: string }): P
   return rows.length > 0;
 }
 
-/** Revokes all tokens and forgets that there were any. Returns how many were in use. */
+/** Deletes all tokens, even the revoked ones. Returns how many were in use. */
 export async function forgetTokens(on: Statements): Promise<number> {
   const rows = await on.query(`DELETE FROM ${on.dialect.schema}access_tokens RETURNING revoked_at`);
   return rows.filter((row) => optionalTextOf(row, 'revoked_at') === undefined).length;
 }
 
-/** True if there has been a token, revoked or not, since the last `forgetAll`. */
+/** Returns true if a token, revoked or not, was added since the last `forgetAll`. */
 export async function anyToken(on: Statements): Promise<boolean> {
   const rows = await on.query(`SELECT key FROM ${on.dialect.schema}access_tokens LIMIT 1`);
   return rows.length > 0;
 }
 
-/** Records the use of a token. */
+/** Records when a token was last used. */
 export async function touchToken(on: Statements, { id, time }: { id: number; time: string }): Promise<void> {
   await on.query(
     `UPDATE ${on.dialect.schema}access_tokens SET last_used_at = ?

@@ -2,9 +2,9 @@ import type { Statements } from '../dialect.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
 import { droppedAtOnce, type ModelState, type VectorCorpus } from './vector.ts';
 
-/** Table of the embedded texts, per corpus. */
+/** The table of the embedded texts, by corpus. */
 export const ownersOf = { context: 'context_entries', kb: 'kb_passages' } as const;
-/** Condition for searchable rows of that table, aliased as `o`. */
+/** SQL condition for the searchable rows of that table, whose alias is `o`. */
 export const isLive = { context: 'o.deleted_at IS NULL', kb: 'TRUE' } as const;
 
 export interface ModelRequest {
@@ -12,7 +12,7 @@ export interface ModelRequest {
   readonly model: string;
 }
 
-/** Makes this the newest model. Every text will get vectors of it. */
+/** Makes this the current model. Every text is then listed for embedding with it. */
 export async function chooseModel(on: Statements, { corpus, model }: ModelRequest): Promise<void> {
   if ((await findModel(on, { corpus, model })) === undefined) await addModel(on, { corpus, model });
   const models = `${on.dialect.schema}vector_models`;
@@ -22,7 +22,7 @@ export async function chooseModel(on: Statements, { corpus, model }: ModelReques
   );
 }
 
-/** The models in use, newest last. Counts their vectors, which is too slow to do for every search. */
+/** Lists the models in use, the current one last. Counts their vectors, which is too slow to do for every search. */
 export async function listModels(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<ModelState[]> {
   const { schema, vectors } = on.dialect;
   const rows = await on.query(
@@ -44,7 +44,7 @@ export async function listModels(on: Statements, { corpus }: { readonly corpus: 
   return models;
 }
 
-/** Removes a model's name, so that the name can be used again at once, and its index. */
+/** Removes a model's index and its name, so that the name can be reused at once. The vectors are left to `dropVectors`. */
 export async function forgetModel(
   on: Statements,
   { corpus, model }: { corpus: VectorCorpus; model: string | undefined },
@@ -61,7 +61,9 @@ export async function forgetModel(
   for (const row of rows) await vectors.dropIndex(on, corpus, numberOf(row, 'key'));
 }
 
-/** Deletes part of the vectors of forgotten models, and finally the models. Returns whether more is left. */
+/**
+ * Deletes a batch of vectors of forgotten models, or, if none is left, the models themselves. Returns true if more may be left.
+ */
 export async function dropVectors(on: Statements, { corpus }: { readonly corpus: VectorCorpus }): Promise<boolean> {
   const [models, vectors] = [`${on.dialect.schema}vector_models`, `${on.dialect.schema}${corpus}_vectors`];
   const deleted = await on.query(
@@ -69,7 +71,7 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
        WHERE m.name IS NULL LIMIT ${droppedAtOnce}) RETURNING key`,
   );
   if (deleted.length > 0) return true;
-  // Another process may still be deleting the vectors of a model that it has just forgotten.
+  // Keeps models that still have vectors: another process may have just forgotten one and be deleting its vectors.
   await on.query(
     `DELETE FROM ${models} WHERE corpus = ? AND name IS NULL
        AND NOT EXISTS (SELECT 1 FROM ${vectors} v WHERE v.model = ${models}.key)`,
@@ -78,7 +80,9 @@ export async function dropVectors(on: Statements, { corpus }: { readonly corpus:
   return false;
 }
 
-/** Undefined for an unknown or dropped model. `keep`: locks it against dropping until the transaction ends. */
+/**
+ * Returns undefined if the model was never chosen or was dropped. With `keep`, it can't be dropped until the transaction ends.
+ */
 export async function findModel(on: Statements, { corpus, model }: ModelRequest, keep = false) {
   const { schema, vectors } = on.dialect;
   const [row] = await on.query(

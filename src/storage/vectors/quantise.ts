@@ -5,12 +5,12 @@ export interface QuantisedVector {
 }
 
 /**
- * Each vector has its own scale, because some models put half of a vector's length into one component: with a common scale the
- * other components would share a few codes.
+ * Quantises a vector with its own scale. In some models, one component makes up half of a vector's length; with a common scale,
+ * the other components would be left with only a few different codes.
  */
 export function quantise(vector: Float32Array): QuantisedVector {
   let largest = 0;
-  // Not finite if any component is not.
+  // NaN or infinite if any component is.
   let sum = 0;
   for (let index = 0; index < vector.length; index++) {
     const size = Math.abs(vector[index] ?? 0);
@@ -20,7 +20,8 @@ export function quantise(vector: Float32Array): QuantisedVector {
   const codes = new Int8Array(vector.length);
   if (largest === 0 || !Number.isFinite(sum)) return { codes, scale: 0 };
   const factor = 127 / largest;
-  // Truncation rounds down only above 0, so 128 is added temporarily; this takes a third of the time of Math.round.
+  // Rounds to the nearest integer. `| 0` truncates towards 0, so the value is made positive first by adding 128. This takes a
+  // third of the time of Math.round.
   for (let index = 0; index < vector.length; index++)
     codes[index] = (((vector[index] ?? 0) * factor + 128.5) | 0) - 128;
   return { codes, scale: largest / 127 };

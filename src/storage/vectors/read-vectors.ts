@@ -27,7 +27,7 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
   const own = await findModel(on, request);
   const key = own?.key ?? 0;
   const removals = `${schema}${corpus}_vector_removals`;
-  // Each subquery is one index lookup, except the one on the short list of waiting texts.
+  // Each subquery is one index lookup, except the count of waiting texts, whose list is usually short.
   const [row = {}] = await on.query(
     `SELECT (SELECT coalesce(max(key), 0) FROM ${schema}${corpus}_vectors WHERE model = ?) AS last_key,
        (SELECT coalesce(min(number), 1) FROM ${removals}) AS first_removal,
@@ -44,7 +44,7 @@ export async function vectorState(on: Statements, request: ModelRequest): Promis
   };
 }
 
-/** Stored vectors after a key, ascending, for an index that has all earlier ones. */
+/** Returns stored vectors after a key, in ascending order, for an index that already has all earlier ones. */
 export async function vectorsAfter(
   on: Statements,
   { corpus, model, ...range }: VectorsAfter & ModelRequest,
@@ -53,7 +53,7 @@ export async function vectorsAfter(
   return own === undefined ? blockOf([]) : on.dialect.vectors.after(on, corpus, own.key, range);
 }
 
-/** Packs one block. Returns where to continue; undefined when all is packed. */
+/** Packs one block. Returns the key after which to continue; undefined when everything is packed. */
 export async function packVectors(
   on: Statements,
   { corpus, model, after }: ModelRequest & { readonly after: number },
@@ -62,7 +62,9 @@ export async function packVectors(
   return own && on.dialect.vectors.pack(on, corpus, own.key, after);
 }
 
-/** Keys of removed vectors, after the number of a removal, in order. */
+/**
+ * Returns the keys of removed vectors, in order of removal. `after` is the number of the last removal that the caller knows.
+ */
 export async function removedVectors(
   on: Statements,
   { corpus, after, limit }: RemovedAfter & { readonly corpus: VectorCorpus },
@@ -74,7 +76,7 @@ export async function removedVectors(
   return rows.map((row) => ({ number: numberOf(row, 'number'), key: numberOf(row, 'vector') }));
 }
 
-/** The exact scores of vectors that an index found and that are still stored. Unordered. */
+/** Returns exact scores of the vectors that an index found, without those removed meanwhile. They are unordered. */
 export async function scoreVectors(
   on: Statements,
   { corpus, query, keys }: ScoreRequest & { readonly corpus: VectorCorpus },
@@ -95,7 +97,7 @@ export async function scoreVectors(
   );
 }
 
-/** Vectors of a model between two keys, both excluded, one by one. */
+/** Reads single vectors of a model between two keys, both excluded. */
 export async function singleVectors(
   on: Statements,
   corpus: VectorCorpus,
@@ -122,12 +124,12 @@ async function countOwners(on: Statements, corpus: VectorCorpus): Promise<number
   return numberOf(row, 'total');
 }
 
-/** The owners that pass the filter. */
+/** Returns the keys of the entries that pass the filter. */
 export async function entriesPassing(on: Statements, filter: EntryFilter): Promise<IdPages> {
   return createIdSet(await matchingEntries(on, filter)).pages;
 }
 
-/** The first read of a search by meaning. */
+/** Performs the first read of a search by meaning. */
 export async function lookAtEntryVectors(on: Statements, request: NearestRequest<EntryFilter>): Promise<VectorLook> {
   return look(on, 'context', request, on.dialect.vectors.nearest?.context, entriesPassing);
 }

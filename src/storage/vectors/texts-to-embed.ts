@@ -12,7 +12,10 @@ import type {
   WaitingRequest,
 } from './vector.ts';
 
-/** The newest texts without vectors of this model, in key order. None for a model that was not chosen, or was dropped. */
+/**
+ * Returns the newest texts without vectors of this model, in key order. There are none if the model was never chosen or was
+ * dropped.
+ */
 export async function waitingTexts(
   on: Statements,
   { corpus, model, limit, owners }: WaitingRequest & ModelRequest,
@@ -32,7 +35,7 @@ export async function waitingTexts(
   return rows.map(textFrom[corpus]);
 }
 
-/** The owners of all texts without vectors of this model, ascending. */
+/** Returns the owners of all texts without vectors of this model, in ascending order. */
 export async function unembeddedOwners(on: Statements, { corpus, model }: ModelRequest): Promise<number[]> {
   const { schema } = on.dialect;
   const rows = await on.query(
@@ -43,7 +46,7 @@ export async function unembeddedOwners(on: Statements, { corpus, model }: ModelR
   return rows.map((row) => numberOf(row, 'owner'));
 }
 
-/** Hashes of the current texts. Locks their rows in key order until the end of the transaction. */
+/** Returns hashes of the current texts, by owner. Locks their rows in key order until the transaction ends. */
 export async function currentHashes(
   on: Statements,
   corpus: VectorCorpus,
@@ -83,14 +86,14 @@ function passageText(row: Row): TextToEmbed {
   return { owner: numberOf(row, 'key'), text, textHash: passageHash(titlePath, text), titlePath };
 }
 
-/** Hash of a passage as embedded: changed titles or headings change its vectors too. */
+/** Hashes a passage as it is embedded: with title and headings, because they affect its vectors too. */
 function passageHash(titlePath: readonly string[], body: string): string {
   return createHash('sha256')
     .update(JSON.stringify([...titlePath, body]))
     .digest('hex');
 }
 
-/** Title and headings, outermost first; a title that is also the first heading appears once. */
+/** Returns title and headings, outermost first. A title that is also the first heading appears once. */
 function titlePathOf(title: string, headings: readonly string[]): string[] {
   const named = title === '' || headings[0] === title ? headings : [title, ...headings];
   return named.filter((part) => part !== '');
@@ -99,8 +102,8 @@ function titlePathOf(title: string, headings: readonly string[]): string[] {
 type ClaimRequest = ClaimTextsRequest & ModelRequest;
 
 /**
- * Claims are columns of the list of waiting texts, so a text that gets its vectors or changes loses its claim. Skips rows that
- * another transaction has locked: nobody waits.
+ * Leases texts to a claimant. Claims are columns of the list of waiting texts, so a text loses its claim when it gets its
+ * vectors or changes. Skips rows that another transaction has locked, instead of waiting.
  */
 export async function claimTexts(on: Statements, request: ClaimRequest): Promise<ClaimedTexts> {
   const { corpus, model, claimant, leaseMs, limit } = request;
@@ -123,7 +126,7 @@ export async function claimTexts(on: Statements, request: ClaimRequest): Promise
   return { texts, elsewhere: owners.length < limit ? await claimedElsewhere(on, known.key, request) : [] };
 }
 
-/** What `claimTexts` would find, as a read: usually there is nothing to write. */
+/** Returns what `claimTexts` would find, without writing: usually nothing is free to claim. */
 export async function claimableTexts(
   on: Statements,
   request: ClaimRequest,
@@ -171,7 +174,7 @@ function among(
   return { sql: `u.model = ? AND u.owner IN (${on.dialect.integers})`, values: [model, { list: owners }] };
 }
 
-/** Condition on a text: unclaimed, or its claim has expired or belongs to the same claimant. */
+/** Returns the SQL condition for texts that can be claimed: they have no claim, an expired one, or one of the same claimant. */
 function isFree(on: Statements): string {
   return `(u.claimed_until IS NULL OR u.claimed_until < ${on.dialect.nowMs} OR u.claimed_by = ?)`;
 }

@@ -21,7 +21,7 @@ import { claimableTexts, claimTexts, releaseClaims, unembeddedOwners, waitingTex
 import type { ClaimedTexts, ClaimTextsRequest, NearestRequest, VectorCorpus, VectorLook } from './vector.ts';
 import { putVectors } from './write-vectors.ts';
 
-/** Operations of one transaction each. */
+/** Operations that take one transaction each. */
 export const vectorOperations = {
   ...reads(
     {
@@ -37,7 +37,7 @@ export const vectorOperations = {
   ...writes({ choose: chooseModel, release: releaseClaims, put: putVectors }),
 };
 
-/** The steps of operations that take several transactions. */
+/** Steps of operations that take several transactions. */
 export const vectorSteps = {
   ...reads({ lookAtEntryVectors, lookAtPassageVectors, entriesPassing }, { replica: true }),
   ...reads({ claimableTexts }),
@@ -45,30 +45,30 @@ export const vectorSteps = {
 };
 
 /**
- * The vectors of one corpus, and the list of texts that need theirs. The database maintains that list per chosen model: the
- * transaction that writes a new or changed text puts it there and deletes its old vectors. Vectors of several models coexist
- * and are never compared.
+ * The vectors of one corpus, and the list of texts that still need vectors. The database maintains this list for each chosen
+ * model: a transaction that writes a new or changed text also lists it and deletes its old vectors. Vectors of different models
+ * coexist and are never compared.
  */
 export interface VectorStore<Filter> extends StoreOf<typeof vectorOperations, { corpus: VectorCorpus }> {
   /**
-   * Leases the newest free texts, so that normally no other process embeds them too. The lease ends with its time, or when the
-   * text gets its vectors or changes. Writes nothing if no text is free.
+   * Leases the newest free texts, so that other processes normally don't embed them too. A lease ends when it expires, or when
+   * the text gets its vectors or changes. Writes nothing if no text is free.
    */
   claim(request: ClaimTextsRequest): Promise<ClaimedTexts>;
   /**
-   * Also stores vectors in blocks, which load many times faster. Does nothing if the database has a vector index. An abort ends it
-   * after the current block, which stays.
+   * Also stores vectors in blocks, which load many times faster. Does nothing if the database has a vector index. An abort
+   * takes effect after the current block, which stays stored.
    */
   pack(model: string, options?: ReadOptions): Promise<void>;
-  /** The database finds the nearest vectors itself. Otherwise the search keeps a copy of them in memory. */
+  /** True if the database itself finds the nearest vectors. Otherwise the search has a copy of them in memory. */
   readonly isIndexed: boolean;
-  /** The first read of a search by meaning. */
+  /** Performs the first read of a search by meaning. */
   look(request: NearestRequest<Filter>, options?: ReadOptions): Promise<VectorLook>;
-  /** The owners that pass the filter. */
+  /** Returns the owners that pass the filter. */
   matching(filter: Filter, options?: ReadOptions): Promise<IdPages>;
   /**
-   * Forgets a model, then its vectors, in several steps. Resolves when all are gone. Without a name it only finishes what a
-   * stopped process began.
+   * Removes a model and then its vectors, in several steps. Resolves when all are deleted. Without a name, it only finishes a
+   * removal that a stopped process has left incomplete.
    */
   drop(model?: string): Promise<void>;
 }

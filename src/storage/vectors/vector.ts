@@ -2,14 +2,16 @@ import { CarrelError } from '../../base/errors.ts';
 import type { IdPages } from '../id-set.ts';
 import { dotProduct, quantise } from './quantise.ts';
 
-/** The texts that are searched by meaning. The owner of a vector is an entry in `context`, and a passage key in `kb`. */
+/**
+ * The collections of texts that are searched by meaning. The owner of a vector is an entry in `context`, and a passage in `kb`.
+ */
 export const vectorCorpora = ['context', 'kb'] as const;
 export type VectorCorpus = (typeof vectorCorpora)[number];
 
 export interface WaitingRequest {
   readonly model: string;
   readonly limit: number;
-  /** Only the texts of these. */
+  /** If set, only texts of these owners. */
   readonly owners?: readonly number[] | undefined;
 }
 
@@ -18,14 +20,14 @@ export interface ClaimTextsRequest {
   readonly claimant: string;
   readonly leaseMs: number;
   readonly limit: number;
-  /** Only the texts of these. */
+  /** If set, only texts of these owners. */
   readonly owners?: readonly number[] | undefined;
 }
 
 export interface ClaimedTexts {
   /** In key order. */
   readonly texts: TextToEmbed[];
-  /** Owners of the newest texts claimed by others; only if fewer than the limit were free. */
+  /** Owners of the newest texts that others have claimed. Listed only if fewer texts than the limit were free. */
   readonly elsewhere: number[];
 }
 
@@ -37,15 +39,15 @@ export interface ReleaseClaimsRequest {
 export interface TextToEmbed {
   readonly owner: number;
   readonly text: string;
-  /** Hash of the text and its headings. */
+  /** Hash of the text with its title and headings, if any. */
   readonly textHash: string;
-  /** The previous text in its thread. */
+  /** The text of the previous entry in the same thread. */
   readonly before?: string;
   /** Title and headings above a passage, outermost first. */
   readonly titlePath?: readonly string[];
 }
 
-/** The vector of one part of a text; offsets in UTF-16 units of the text. */
+/** The vector of one part of a text. `start` and `end` are offsets in UTF-16 code units. */
 export interface WindowVector {
   readonly start: number;
   readonly end: number;
@@ -62,14 +64,14 @@ export interface PutVectors {
 }
 
 export interface VectorState {
-  /** False for a model that was not chosen, or was dropped. */
+  /** False if the model was never chosen or was dropped. */
   readonly chosen: boolean;
-  /** The highest key; 0 if there is none. */
+  /** The highest key of the model's vectors; 0 if it has none. */
   readonly lastKey: number;
-  /** Range of removals still recorded; an index that lags behind `firstRemoval` must start over. */
+  /** Number of the oldest removal still recorded. An index that has missed earlier removals must be reloaded. */
   readonly firstRemoval: number;
   readonly lastRemoval: number;
-  /** Texts that need vectors of this model. */
+  /** Number of texts that still need vectors of this model. */
   readonly pending: number;
 }
 
@@ -79,15 +81,15 @@ export interface VectorsAfter {
   readonly limit: number;
 }
 
-/** Many vectors at once, in as few objects as possible: an index is loaded from such blocks. */
+/** Many vectors in a few typed arrays. In-memory indexes are loaded from such blocks. */
 export interface VectorBlock {
   readonly keys: Float64Array;
   readonly owners: Float64Array;
   readonly dimensions: number;
-  /** The vectors as concatenated bytes, and each vector's scale (quantise.ts). */
+  /** The quantised vectors, concatenated (see quantise.ts). `scales` has the scale of each vector. */
   readonly codes: Int8Array;
   readonly scales: Float32Array;
-  /** Stored as a block; otherwise assembled from single vectors. */
+  /** True if it was stored as a block; false if it was assembled from single vectors. */
   readonly packed: boolean;
 }
 
@@ -113,7 +115,7 @@ export interface ScoreRequest {
 }
 
 export interface ScoredVector extends Omit<StoredVector, 'vector'> {
-  /** The dot product with the query: the cosine, if both have unit length. */
+  /** The dot product with the query. It is the cosine if both have unit length. */
   readonly score: number;
 }
 
@@ -122,39 +124,41 @@ export interface NearestRequest<Filter> {
   readonly query: Float32Array;
   readonly limit: number;
   readonly filter?: Filter | undefined;
-  /** Permitted owners; all, if undefined. */
+  /** Owners to consider; all if undefined. */
   readonly allowed?: ArrayLike<number> | undefined;
 }
 
-/** Read from one state of the data. */
+/** The result of the first read of a search by meaning. All of it is from one snapshot. */
 export interface VectorLook {
   readonly state: VectorState;
   /**
-   * The nearest vectors of the model, with exact scores, best first: of at least `limit` owners, if there are that many.
-   * Undefined if the database has no index.
+   * The nearest vectors of the model, with exact scores, best first. They belong to at least `limit` owners, if there are that
+   * many. Undefined if the database has no vector index.
    */
   readonly nearest: ScoredVector[] | undefined;
-  /** The owners that pass the filter, if the search scans an in-memory index. Undefined without a filter. */
+  /** The owners that pass the filter, for scanning an in-memory index. Undefined without a filter. */
   readonly passing: IdPages | undefined;
 }
 
 export interface ModelState {
   readonly model: string;
-  /** Undefined until the first vector. */
+  /** Undefined until the first vector is stored. */
   readonly dimensions: number | undefined;
   readonly vectors: number;
   readonly pending: number;
-  /** What finds the nearest: an in-memory index, or the database's own, which may not be built yet. */
+  /**
+   * The index that finds the nearest vectors: `memory` is in this process, `ready` is the database's, `none` is not built yet.
+   */
   readonly index: 'memory' | 'none' | 'ready';
 }
 
-/** Max removals recorded. An index that missed more is reloaded, which is as fast by then. */
+/** Max number of recorded removals. An index that has missed more is reloaded, which is then just as fast. */
 export const removalsKept = 100_000;
 
-/** Vectors deleted per step of `drop`, so that other writes need not wait for all of them. */
+/** Number of vectors deleted per step of `drop`, so that other writes need not wait for all of them. */
 export const droppedAtOnce = 2_000;
 
-/** A server that changes its model under the same name must not corrupt stored vectors. */
+/** Creates the error for vectors of another length than the stored ones: a server may change its model but keep the name. */
 export function dimensionsError(model: string, stored: number, given: number): CarrelError {
   const message =
     `The embedding model ${model} returns vectors of ${given} dimensions, but the stored ones have ${stored}. ` +
@@ -162,12 +166,12 @@ export function dimensionsError(model: string, stored: number, given: number): C
   return new CarrelError('unavailable', message, { data: { stored, given } });
 }
 
-/** A stored vector with its score for the query. */
+/** Replaces a stored vector by its score for the query. */
 export function scored(query: Float32Array, { vector, ...stored }: StoredVector): ScoredVector {
   return { ...stored, score: dotProduct(query, vector) };
 }
 
-/** Packs vectors into a block to store or send. All vectors have the same length. */
+/** Packs vectors into a block, to store or to send. All must have the same length. */
 export function blockOf(rows: readonly { key: number; owner: number; vector: Float32Array }[]): VectorBlock {
   const dimensions = rows[0]?.vector.length ?? 0;
   const codes = new Int8Array(rows.length * dimensions);

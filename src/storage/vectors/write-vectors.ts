@@ -5,8 +5,8 @@ import { currentHashes } from './texts-to-embed.ts';
 import { dimensionsError, type PutVectors, removalsKept } from './vector.ts';
 
 /**
- * Stores the vectors of texts and removes the texts from the waiting list. Skips texts that have changed or gone. Returns the
- * number of stored texts.
+ * Stores the vectors of texts and removes the texts from the waiting list. Skips texts that were changed or deleted meanwhile.
+ * Returns the number of texts stored.
  */
 export async function putVectors(on: Statements, { corpus, model, texts }: PutVectors & ModelRequest): Promise<number> {
   const { schema, integers, vectors, rowsAtOnce } = on.dialect;
@@ -37,11 +37,11 @@ export async function putVectors(on: Statements, { corpus, model, texts }: PutVe
   }
   const removals = `${schema}${corpus}_vector_removals`;
   await on.query(`DELETE FROM ${removals} WHERE number <= (SELECT max(number) FROM ${removals}) - ?`, [removalsKept]);
-  // While a model has few vectors, building its index is instant.
+  // Start early: while a model has few vectors, building its index takes no time.
   vectors.ensureIndex(corpus, { key: known.key, dimensions });
   return taken.length;
 
-  /** Among processes that write a model's first vectors, one decides. */
+  /** Sets the model's dimensions. If several processes write its first vectors, the first of them decides. */
   async function firstDimensions(): Promise<number | undefined> {
     const [first] = windows;
     if (first === undefined) return undefined;

@@ -3,13 +3,16 @@ import { numberOf, optionalTextOf } from '../rows.ts';
 import { storable } from '../storable.ts';
 
 export interface TakenHost {
-  /** Its robots.txt, unless outdated. */
+  /** The host's robots.txt. Undefined if it is outdated or was never stored. */
   readonly robots: string | undefined;
-  /** Time until the next request may be sent. */
+  /** Time until the next request may be sent to the host. */
   readonly waitMs: number;
 }
 
-/** Leases a host. `heldBy`: another process holds it. `gone`: a holder known to have died. */
+/**
+ * Leases a host, or returns the process that holds its lease (`heldBy`). `gone` names a process known to have died, whose lease
+ * is ignored.
+ */
 export async function takeHost(
   on: Statements,
   { host, owner, leaseMs, gone }: { host: string; owner: string; leaseMs: number; gone?: string | undefined },
@@ -34,14 +37,14 @@ export async function takeHost(
   return { robots: isFresh ? optionalTextOf(row, 'robots') : undefined, waitMs: Math.max(0, numberOf(row, 'wait')) };
 }
 
-/** Renews the lease and stores what was learnt about the host. False: another process holds it. */
+/** Renews the lease and stores new facts about the host. Returns false if another process holds the lease. */
 export async function keepHost(
   on: Statements,
   request: {
     host: string;
     owner: string;
     leaseMs: number;
-    /** Time until the next request may be sent. */
+    /** Time until the next request may be sent to the host. */
     waitMs?: number | undefined;
     robots?: { text: string; lastsMs: number } | undefined;
   },

@@ -5,7 +5,7 @@ import { batchesOf, numberOf, type Row, type SqlValue, textOf, valuesOf } from '
 import { storableOrNull } from '../storable.ts';
 import { keepProgress, type RunProgress } from './runs.ts';
 
-/** `new`: not visited yet. `alias`: redirects to another page, or names it as canonical. */
+/** `new`: not visited yet. `alias`: redirects to another page or names it as canonical. */
 export type PageState = 'new' | 'stored' | 'duplicate' | 'alias' | 'skipped' | 'failed';
 
 const pageFields = {
@@ -15,7 +15,7 @@ const pageFields = {
   document: field.optionalNumber('document'),
   etag: field.optionalText('etag'),
   lastModified: field.optionalText('last_modified'),
-  /** From the sitemap. */
+  /** Time of the last change according to the sitemap. */
   listedAt: field.optionalText('listed_at'),
   /** SHA-256 of the extracted text. */
   textHash: field.optionalText('text_hash'),
@@ -34,16 +34,16 @@ export type PageFacts = Partial<PageRecord> & Pick<PageRecord, 'url' | 'depth' |
 const storedFields = {
   key: field.number('key'),
   ...pageFields,
-  /** The run that last changed it. */
+  /** Id of the run that last changed this record. */
   run: field.number('run'),
-  /** When that run retries it, by the database's clock. */
+  /** When that run retries the page, in ms of the database's clock. */
   retryAt: field.optionalNumber('retry_at'),
 };
 
 export type StoredPage = RecordOf<typeof storedFields>;
 
 export interface PageChange extends PageFacts {
-  /** The run retries it after this time. */
+  /** The run retries the page after this time. */
   readonly retryMs?: number | undefined;
 }
 
@@ -58,14 +58,16 @@ export interface SavedPages extends OwnJob {
 export interface NewLinks {
   readonly urls: readonly string[];
   readonly depth: number;
-  /** Max addresses of the source. */
+  /** Max pages of the source. */
   readonly pagesMax: number;
 }
 
-/** `dropped`: links over `pagesMax`. Undefined: the run belongs to another process, and nothing was saved. */
+/**
+ * `dropped` is the number of links beyond `pagesMax`. Undefined if the run belongs to another process; then nothing was saved.
+ */
 export type SaveOutcome = { readonly added: number; readonly dropped: number } | undefined;
 
-/** Pages after a key, in discovery order. */
+/** Returns the pages after a key, in the order of their discovery. */
 export async function nextPages(
   on: Statements,
   { source, after, limit }: { source: number; after: number; limit: number },
@@ -88,7 +90,7 @@ export async function pagesByUrl(
   return rows.map(pageOf);
 }
 
-/** Pages that this run will retry, earliest first, and how long each still waits. */
+/** Returns the pages that this run will retry, earliest first, with the remaining time until each retry. */
 export async function retriedPages(
   on: Statements,
   { source, run }: { source: number; run: number },
@@ -102,7 +104,7 @@ export async function retriedPages(
   return rows.map((row) => ({ page: pageOf(row), waitMs: Math.max(0, numberOf(row, 'wait')) }));
 }
 
-/** All addresses of a source, and the texts of stored pages, for comparison. */
+/** Returns all addresses of a source, with hash and sketch of each stored text, for finding duplicates. */
 export async function sourcePages(
   on: Statements,
   { source }: { source: number },
@@ -158,7 +160,7 @@ async function savePage(on: Statements, source: number, run: number, { retryMs, 
   );
 }
 
-/** Schedules a visit to pages whose text was attributed to a page that is gone, to store their own text. */
+/** Schedules visits to aliases and duplicates of a page whose text is no longer stored, so that their own text is stored. */
 async function retryFollowers(on: Statements, source: number, run: number, target: string): Promise<void> {
   const { schema, nowMs } = on.dialect;
   await on.query(

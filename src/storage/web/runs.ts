@@ -8,18 +8,18 @@ export interface ClaimedRun {
   /** Id of the job. */
   readonly id: number;
   readonly source: StoredSource;
-  /** The state that an earlier process saved. */
+  /** The state that the previous process saved. */
   readonly state: Readonly<Record<string, unknown>>;
 }
 
-/** Progress of a run: `state` continues it in another process, the counts are for people. */
+/** Progress of a run. `state` lets another process continue the run; the counts are shown to people. */
 export interface RunProgress {
   readonly state: Readonly<Record<string, unknown>>;
   readonly done: number;
   readonly total: number;
 }
 
-/** The longest waiting run, or one whose lease has expired. `ids`: only these. */
+/** Claims the oldest run that is queued or whose lease has expired. With `ids`, only one of these. */
 export async function claimRun(
   on: Statements,
   { owner, leaseMs, ids }: { owner: string; leaseMs: number; ids?: readonly number[] | undefined },
@@ -44,7 +44,7 @@ export async function claimRun(
   return { id, source: sourceOf(source), state };
 }
 
-/** False: the run belongs to another process, or was cancelled. */
+/** Renews the lease and saves the progress. Returns false if the run belongs to another process or was cancelled. */
 export async function renewRun(
   on: Statements,
   { leaseMs, ...run }: OwnJob & { leaseMs: number; progress: RunProgress },
@@ -53,7 +53,7 @@ export async function renewRun(
   return (await changeOwnJob(on, run, lease)) && keepProgress(on, run);
 }
 
-/** Saves the run's progress, if it still belongs to this owner. */
+/** Saves the run's progress. Returns false if the run no longer belongs to this owner. */
 export async function keepProgress(
   on: Statements,
   { progress: { state, done, total }, ...run }: OwnJob & { progress: RunProgress },
@@ -64,7 +64,7 @@ export async function keepProgress(
   });
 }
 
-/** Ends the run and stores its summary with the source. False: it belongs to another process, or was cancelled. */
+/** Ends the run and stores its summary in the source. Returns false if the run belongs to another process or was cancelled. */
 export async function endRun(
   on: Statements,
   {

@@ -10,20 +10,20 @@ export interface SourceSettings {
   /** True if links below the path are followed. */
   readonly follows: boolean;
   readonly listing?: 'sitemap' | 'feed' | undefined;
-  /** For a single page. */
+  /** Title of a single page. */
   readonly title?: string | undefined;
   readonly depth: number;
-  /** Max addresses of the source. */
+  /** Max pages of the source. */
   readonly pages: number;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-  /** Hours between two refreshes; null for never. */
+  /** Hours between two refreshes; null if the source is never refreshed. */
   readonly refreshHours: number | null;
 }
 
 export interface NewSource {
   readonly url: string;
-  /** The collection first. */
+  /** Tags of the documents. The first is their collection. */
   readonly tags: readonly string[];
   readonly settings: SourceSettings;
 }
@@ -33,7 +33,7 @@ const sourceFields = {
   url: field.text('url'),
   tags: field.json<readonly string[]>('tags'),
   settings: field.json<SourceSettings>('settings'),
-  /** The latest run. */
+  /** Id of the latest run. */
   job: field.optionalNumber('job'),
   pausedAt: field.optionalText('paused_at'),
   createdAt: field.text('created_at'),
@@ -41,7 +41,7 @@ const sourceFields = {
 
 export interface StoredSource extends RecordOf<typeof sourceFields> {
   readonly lastRun: Readonly<Record<string, unknown>> | undefined;
-  /** ISO 8601, UTC. Undefined: none is planned. */
+  /** ISO 8601, UTC. Undefined if no refresh is planned. */
   readonly nextRefresh: string | undefined;
 }
 
@@ -52,16 +52,19 @@ export interface ListedSource extends StoredSource {
   readonly isActive: boolean;
 }
 
-/** Share of its period by which a refresh is early or late, so that sources added together spread out. */
+/** Random shift of a refresh, so that sources added together are not all refreshed at the same time. */
 interface Jitter {
-  /** -1 to 1. */
+  /** From -1 (earliest) to 1 (latest). The limits shift a refresh by `jitterShare` of its period. */
   readonly jitter: number;
 }
 
 const jitterShare = 0.1;
 const hourMs = 3_600_000;
 
-/** Adds a source and starts its first run. An existing one of the same address and collection gets the new settings instead. */
+/**
+ * Adds a source and starts its first run. If the address is already a source of this collection, only updates its settings and
+ * starts a run.
+ */
 export async function addSource(
   on: Statements,
   { url, tags, settings, jitter }: NewSource & Jitter,
@@ -89,7 +92,7 @@ export async function addSource(
   return { source: { ...source, job }, job, isNew: known === undefined };
 }
 
-/** Sources with at least one of the tags, or all sources without `anyTags`. Ordered by id. */
+/** Lists sources with at least one of the tags, by id. Without `anyTags`, lists all. */
 export async function listSources(
   on: Statements,
   { anyTags, ids }: { anyTags?: readonly string[] | undefined; ids?: readonly number[] | undefined },
@@ -112,13 +115,13 @@ export async function listSources(
     .filter(({ tags }) => anyTags === undefined || tags.some((tag) => anyTags.includes(tag)));
 }
 
-/** The queued or running run, or a new one. Undefined if the source does not exist. */
+/** Returns the run that is queued or running, or starts one. Undefined if the source does not exist. */
 export async function startSource(on: Statements, { id }: { id: number }): Promise<number | undefined> {
   const source = await lockedSource(on, id);
   return source && startRun(on, source);
 }
 
-/** Starts due refreshes. Skips sources that another process is starting. */
+/** Starts the refreshes that are due. Skips sources that another process is starting. */
 export async function startDue(on: Statements, { jitter }: Jitter): Promise<number> {
   const { schema, nowMs, skipLocked } = on.dialect;
   const rows = await on.query(
@@ -135,7 +138,9 @@ export async function startDue(on: Statements, { jitter }: Jitter): Promise<numb
   return rows.length;
 }
 
-/** Pausing also stops the run. A resumed source is refreshed at once, if it has refreshes. */
+/**
+ * Pauses or resumes a source. Pausing also stops its run. A resumed source is refreshed at once, unless it is never refreshed.
+ */
 export async function pauseSource(on: Statements, { id, paused }: { id: number; paused: boolean }): Promise<boolean> {
   const { schema, nowMs } = on.dialect;
   const source = await lockedSource(on, id);
@@ -149,7 +154,7 @@ export async function pauseSource(on: Statements, { id, paused }: { id: number; 
   return true;
 }
 
-/** Cancels its run. The documents of its pages stay; returns their ids. */
+/** Removes a source and cancels its run. The documents of its pages stay; returns their ids. */
 export async function removeSource(
   on: Statements,
   { id }: { id: number },
@@ -177,7 +182,7 @@ export function sourceOf(row: Row): StoredSource {
 
 const runFields = { lastRun: field.optionalText('last_run'), nextAt: field.optionalNumber('next_at') };
 
-/** Milliseconds from now to the next refresh; null if none follows. */
+/** Returns the milliseconds until the next refresh; null if the source is never refreshed. */
 function nextAt({ refreshHours }: SourceSettings, jitter: number): [number | null] {
   return [refreshHours === null ? null : Math.round(refreshHours * hourMs * (1 + jitterShare * jitter))];
 }
@@ -188,7 +193,7 @@ async function lockedSource(on: Statements, id: number): Promise<StoredSource | 
   return row && sourceOf(row);
 }
 
-/** At most one run of a source is queued or running. The caller has locked the source. */
+/** Starts a run unless one is already queued or running. The caller must have locked the source. */
 async function startRun(on: Statements, { id, url, tags, job }: StoredSource): Promise<number> {
   const { schema } = on.dialect;
   const [active] = await on.query(

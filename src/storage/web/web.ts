@@ -5,8 +5,8 @@ import { claimRun, endRun, renewRun } from './runs.ts';
 import { addSource, listSources, pauseSource, removeSource, startDue, startSource } from './sources.ts';
 
 /**
- * Web sources, their pages and hosts. A run is a job of the kind `crawl`; it belongs to the process that holds its lease, and
- * writes by others are rejected.
+ * Web sources, their pages and hosts. A run is a job of the kind `crawl`. It belongs to the process that holds its lease, and
+ * only that process can save its results.
  */
 export type WebStore = StoreOf<typeof webOperations>;
 

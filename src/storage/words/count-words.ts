@@ -6,7 +6,7 @@ import { leafKey, leavesOf, type NearTerm, type WordLeaf, type WordQuery, withLe
 import type { Statements, VocabularyCache, WordIndex } from '../dialect.ts';
 import { numberOf, optionalTextOf } from '../rows.ts';
 
-/** The number of documents with each word, by `leafKey`. */
+/** The number of documents that contain each word, by `leafKey`. */
 export interface KnownWords {
   readonly statistics: IndexStatistics;
   readonly counts: ReadonlyMap<string, number>;
@@ -14,7 +14,7 @@ export interface KnownWords {
 
 export type CountLeaves = (leaves: readonly WordLeaf[]) => Promise<KnownWords>;
 
-/** Counts the words of one search, each once. Counts are cached until the index changes. */
+/** Returns a function that counts the documents with each word of a search. Counts are cached until the index changes. */
 export async function createLeafCounts(on: Statements, index: WordIndex): Promise<CountLeaves> {
   const { words } = on.dialect;
   const statistics = await readStatistics(on, index);
@@ -42,12 +42,12 @@ async function readStatistics(on: Statements, index: WordIndex): Promise<IndexSt
   return { documents, averageLengths: { title: mean('title'), heading: mean('heading'), body: mean('body') } };
 }
 
-/** Max misspelt words per query. */
+/** Max number of words corrected per query. */
 const correctedMax = 6;
-/** Max replacements for a misspelt word: those in most documents. */
+/** Max number of replacements for a misspelt word: the likeliest ones. */
 const termsMax = 6;
 
-/** Replaces misspelt words that no document has by the nearest ones that some have. A word without near ones stays. */
+/** Replaces words that no document contains by similar words that some documents contain. Words without a similar one stay. */
 export async function correctQuery(
   on: Statements,
   index: WordIndex,
@@ -57,7 +57,7 @@ export async function correctQuery(
   const leaves = leavesOf(query);
   const words = leaves.filter((leaf) => leaf.kind === 'term' && leaf.correctable);
   if (words.length === 0) return query;
-  // The search needs all counts, so they are read together.
+  // Reads all counts together, because the search needs them anyway.
   const { counts, statistics } = await countLeaves(leaves);
   const absent = words.filter((leaf) => counts.get(leafKey(leaf)) === 0).slice(0, correctedMax);
   if (absent.length === 0 || statistics.documents === 0) return query;
@@ -73,7 +73,10 @@ export async function correctQuery(
   return corrected.size === 0 ? query : withLeaves(query, (leaf) => corrected.get(leafKey(leaf)) ?? leaf);
 }
 
-/** The more documents have a word, the likelier it was meant. Words that only deleted documents had are omitted. */
+/**
+ * Returns the likeliest of the similar words: the more documents contain a word, the likelier it was meant. Omits words that
+ * only deleted documents contained.
+ */
 async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): Promise<NearTerm[]> {
   if (words.length === 0) return [];
   const leaves = words.map((term) => ({ kind: 'term' as const, term }));
@@ -86,16 +89,16 @@ async function likeliestOf(words: readonly string[], countLeaves: CountLeaves): 
     .map((written) => ({ term: stemOf(written), written, share: likely(written) / likeliest }));
 }
 
-/** Positions to read again: a transaction may commit after another one that got later positions. */
+/** Number of positions to read again. A transaction may commit later than another one that got higher positions. */
 const placesReadAgain = 1000;
 
-/** Reads all words when a misspelt one is first looked up, and new ones after a change. */
+/** Creates a cache of words. It reads all words of an index when one is first corrected, and only new words after a change. */
 export function createVocabularyCache(): VocabularyCache {
   const kept = new Map<string, { vocabulary: Vocabulary; last: number; counts: object | undefined }>();
   return async (on, { name }, counts) => {
     const known = kept.get(name) ?? { vocabulary: createVocabulary(), last: 0, counts: undefined };
     if (known.counts === counts) return known.vocabulary;
-    // As one text: a list or rows would take several times as long.
+    // Read as one text, because a list or rows would take several times as long.
     const [row = {}] = await on.query(
       `SELECT string_agg(term, ' ') AS terms, max(place) AS last FROM ${on.dialect.schema}word_vocabulary
        WHERE word_index = ? AND place > ?`,

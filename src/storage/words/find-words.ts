@@ -25,10 +25,10 @@ import type { KeyFilter, Statements, WordIndex } from '../dialect.ts';
 import { numberOf, type Row, textOf } from '../rows.ts';
 import { correctQuery, createLeafCounts, type KnownWords } from './count-words.ts';
 
-/** Max candidates scored exactly. The other matches follow them, newest first. */
+/** Max number of candidates that are scored exactly. Other matches follow them, newest first. */
 const poolMax = 200;
 
-/** A search of one index for a query, corrected if it was misspelt. */
+/** The search of one index, with misspelt words of the query already corrected. */
 interface Search {
   readonly on: Statements;
   readonly index: WordIndex;
@@ -37,7 +37,7 @@ interface Search {
   readonly known: KnownWords;
 }
 
-/** The database finds candidates in a rough order. Our own BM25 decides. */
+/** Finds documents by words. The database finds candidates in a rough order; Carrel's own BM25 ranks them. */
 export async function findWords(
   on: Statements,
   index: WordIndex,
@@ -83,13 +83,16 @@ export async function scoreWords(
 
 interface Pool {
   readonly pool: readonly Ranked[];
-  /** All matches, up to `totalMax`. Undefined if unknown. */
+  /** Number of all matches, up to `totalMax`. Undefined if unknown. */
   readonly total: number | undefined;
   readonly scoreMax: number;
   readonly corrected: readonly CorrectedWord[];
 }
 
-/** Starts with the documents of the rarest words, and takes more words until no other document can be among the best. */
+/**
+ * Finds the best documents. Starts with those that contain the rarest words, and adds more common words until no other document
+ * can be among the best.
+ */
 async function findPool({ on, index, query, filter, known: { statistics, counts } }: Search): Promise<Pool> {
   const leaves = leavesOf(query);
   const weightOf = (leaf: WordLeaf) => leafWeight(leaf, counts, statistics.documents);
@@ -103,7 +106,7 @@ async function findPool({ on, index, query, filter, known: { statistics, counts 
       limit: poolMax,
     });
     const near = leaves.filter((leaf) => leaf.kind === 'near').map((leaf) => ({ leaf, terms: new Set<string>() }));
-    /** The best document with the most misspelt words shows which words were meant. */
+    /** The document with the most corrected words, or the best of several. Its words are probably those that were meant. */
     let best: { readonly has: string[][]; readonly count: number; readonly score: number } | undefined;
     const scored: Candidate[] = [];
     for await (const rows of termRows(on, index, keys, statistics)) {
@@ -125,7 +128,7 @@ async function findPool({ on, index, query, filter, known: { statistics, counts 
     found = {
       ...{ pool, scoreMax },
       total: isComplete && all !== undefined ? Math.min(all, index.totalMax) : undefined,
-      // Only words of documents that pass the filter: the caller may not see others.
+      // Lists only words of documents that pass the filter, because the caller may not see other documents.
       corrected: near
         .map(({ leaf, terms }, at) => ({
           word: leaf.written,
@@ -139,7 +142,7 @@ async function findPool({ on, index, query, filter, known: { statistics, counts 
   return found;
 }
 
-/** Counts matches up to `totalMax`. One common word may reach that alone, in a fraction of the time. */
+/** Counts matches up to `totalMax`. If one common word alone reaches that number, counting that word is much faster. */
 async function countMatches(search: Search): Promise<number> {
   const { index, query, known } = search;
   const isCommon = (leaf: WordLeaf) => leaf.kind === 'term' && documentsOf(leaf, known.counts) >= index.totalMax;
@@ -172,7 +175,7 @@ async function findAfterPool(
   return rows.map((row) => ({ key: numberOf(row, 'key'), score: 0 }));
 }
 
-/** Max terms read at a time: a few megabytes. Short documents are one batch. */
+/** Max number of terms read at a time: a few megabytes. Short documents fit into one batch. */
 const batchTerms = 500_000;
 const batchMin = 4;
 

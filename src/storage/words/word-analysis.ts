@@ -8,30 +8,30 @@ import { wordIndexes } from './word-indexes.ts';
 import { removeWords, writeWords } from './write-words.ts';
 
 /**
- * Version of the analysis that made the stored terms. Increment it whenever src/words tokenises or stems differently: a
- * database of another version is tokenised again when opened, because queries would not find its terms.
+ * Version of the analysis that made the stored terms. Increment it when src/words tokenises or stems differently. A database of
+ * another version is tokenised again when it is opened, because queries would not match its terms.
  */
 const analysisVersion = 3;
 
 export interface WordAnalysis {
   readonly language: Language;
-  /** The stored form. */
+  /** Version and language, as stored in the database. */
   readonly stamp: string;
 }
 
-/** The analysis to use: in the requested language, or in the database's. */
+/** Returns the analysis to use: in the requested language or, by default, in the database's. */
 export function analysisFor(stored: string | undefined, wanted: Language | undefined): WordAnalysis {
   const known = languages.find((language) => language === stored?.split(' ')[1]);
   const language = wanted ?? known ?? 'english';
   return { language, stamp: `${analysisVersion} ${language}` };
 }
 
-/** Documents tokenised again per batch. */
+/** Number of documents tokenised again per batch. */
 const rewrittenAtOnce = 500;
 
 /**
- * Sets this thread's language. Tokenises all texts again if they have another analysis or language. In one transaction:
- * a killed process leaves the old terms, and the next one starts over.
+ * Sets this thread's language. Tokenises all texts again if they have another analysis or language. This is one transaction: if
+ * the process is killed, the old terms stay, and the next start tries again.
  */
 export async function applyAnalysis(
   { read, write }: Pick<Transactions, 'read' | 'write'>,
@@ -43,7 +43,7 @@ export async function applyAnalysis(
   if (stored !== stamp) await write(rewriteWords, stamp);
 }
 
-/** The language of all stored terms. */
+/** Returns the language of all stored terms. */
 export async function storedLanguage(on: Statements): Promise<Language> {
   return analysisFor(await storedAnalysis(on), undefined).language;
 }
@@ -54,7 +54,7 @@ async function storedAnalysis(on: Statements): Promise<string | undefined> {
 
 async function rewriteWords(on: Statements, stamp: string): Promise<void> {
   await lock(on, 'word analysis');
-  // Read again under the lock, because another process may have been first.
+  // Read again under the lock, because another process may have tokenised the texts meanwhile.
   if ((await storedAnalysis(on)) === stamp) return;
   for (const index of wordIndexes) await rewriteIndex(on, index);
   await writeSetting(on, 'word_analysis', stamp);

@@ -17,7 +17,7 @@ export const noteWords: WordIndex = {
   }),
 };
 
-/** The tags of a note. */
+/** Returns the text that is indexed as a note's heading: its tags. */
 export function headingOf(tags: readonly string[]): string {
   return [...new Set(tags)].join('\n');
 }

@@ -2,7 +2,10 @@ import type { IndexedDocument } from '../../words/ranking/word-index.ts';
 import type { Statements, WordIndex } from '../dialect.ts';
 import type { Condition } from '../rows.ts';
 
-/** Indexes documents that are not indexed yet, in key order. Many at once cost less than one by one. `also`: see WriteWords. */
+/**
+ * Indexes documents that are not indexed yet and are in key order. One call for many documents is faster than one for each. For
+ * `also`, see WriteWords.
+ */
 export async function writeWords(
   on: Statements,
   index: WordIndex,

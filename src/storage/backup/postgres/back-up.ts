@@ -18,7 +18,7 @@ import type { StoredRow } from '../rows.ts';
 import type { BackupSource } from '../sides.ts';
 import { copyRows } from './copy-text.ts';
 
-/** Holds one state of the database. */
+/** Opens a snapshot of the database for a backup. */
 export async function openPostgresSource(config: PostgresConfig): Promise<BackupSource> {
   const { client, statements } = await connectAlone(config).catch((error) => Promise.reject(storageError(error)));
   try {
@@ -39,7 +39,7 @@ export async function openPostgresSource(config: PostgresConfig): Promise<Backup
   }
 }
 
-/** The columns of a table for COPY. */
+/** Returns the table and its columns for COPY. */
 export function copied(table: Table): string {
   return `carrel.${table.name} (${columnNames(table).join(', ')})`;
 }
@@ -65,7 +65,10 @@ export async function readFacts(statements: Connection): Promise<TableFacts[]> {
   return facts;
 }
 
-/** Not read within the snapshot, so it is at or past the snapshot's largest number; 0 before the first. */
+/**
+ * Returns the last generated number; 0 if there is none. Sequences are not part of the snapshot, so this may be higher than any
+ * number in it.
+ */
 async function lastNumber(statements: Connection, table: string, column: string): Promise<number> {
   const [row = {}] = await statements.query(
     `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM carrel.${table}_${column}_seq`,
@@ -73,7 +76,7 @@ async function lastNumber(statements: Connection, table: string, column: string)
   return numberOf(row, 'last');
 }
 
-/** Without a hash, a file was never accepted. */
+/** SQL for originals that were accepted. Staged ones have no hash yet. */
 const accepted = 'FROM carrel.kb_originals WHERE hash IS NOT NULL';
 
 async function* originals(statements: Connection): AsyncGenerator<ArchiveMember> {

@@ -2,7 +2,7 @@ import type { ColumnKind } from '../../schema/table.ts';
 import { damaged } from '../archive.ts';
 import { asBuffer, linesIn, type StoredRow, type StoredValue } from '../rows.ts';
 
-/** Rows as lines in COPY's text format. */
+/** Formats a row as a line in COPY's text format. */
 export function copyLine(row: StoredRow, kinds: readonly ColumnKind[]): string {
   return `${row.map((value, index) => copyField(value, kinds[index])).join('\t')}\n`;
 }
@@ -28,7 +28,7 @@ function escaped(text: string): string {
   return text.replace(/[\\\n\r\t]/g, (sign) => escapes[sign] ?? sign);
 }
 
-/** The rows of a table from its lines, in chunks of any size. */
+/** Parses the rows of a table from COPY's lines. Chunks may have any size. */
 export async function* copyRows(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   kinds: readonly ColumnKind[],
@@ -56,7 +56,7 @@ function bytesOf(numbers: readonly string[]): Uint8Array {
 
 const signs: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f', v: '\v' };
 
-/** Array members are quoted if necessary. */
+/** Splits an array literal into its members. PostgreSQL quotes only members that need it. */
 function membersOf(text: string): string[] {
   const members: string[] = [];
   const member = /"((?:[^"\\]|\\.)*)"|([^,"]+)/gs;

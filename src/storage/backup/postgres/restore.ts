@@ -25,10 +25,10 @@ import type { BackupOptions, Fill, RestoreTarget } from '../sides.ts';
 import { copied, readFacts, rowsOf } from './back-up.ts';
 import { copyLine } from './copy-text.ts';
 
-/** Lines are sent in batches of this size. */
+/** Lines are sent in batches of about this many characters. */
 const sentAtOnce = 256 * 1024;
 
-/** Restores in one transaction: others see the old content until its end, then the new. */
+/** Restores in one transaction: others see the old content until it ends, and the new content afterwards. */
 export async function restorePostgres<T>(
   config: PostgresConfig,
   { force, onProgress }: BackupOptions,
@@ -42,7 +42,7 @@ export async function restorePostgres<T>(
     onProgress('checking', 0, 0);
     if ((await checkContent(statements)).length > 0) throw damaged();
     await statements.query('COMMIT');
-    // The planner has no statistics of the new rows yet. If we may not run ANALYZE, autovacuum does it later.
+    // The planner has no statistics about the new rows yet. If the user may not run ANALYZE, autovacuum does it later.
     await statements.query('ANALYZE').catch(() => {});
     return filled;
   });
@@ -57,7 +57,7 @@ async function makeRoom(statements: Connection, force: boolean): Promise<void> {
 }
 
 /**
- * Fills tables without their indexes, except those of constraints, and builds them afterwards: that takes a fraction of the
+ * Drops indexes, except those of constraints, fills the tables, and creates the indexes again. This takes a fraction of the
  * time.
  */
 async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>): Promise<T> {
@@ -68,13 +68,13 @@ async function withoutIndexes<T>(statements: Connection, fill: () => Promise<T>)
   );
   for (const index of indexes) await statements.query(`DROP INDEX ${textOf(index, 'name')}`);
   const filled = await fill();
-  // The server's default is meant for small machines.
+  // The server's default is meant for small machines, and would be slow here.
   await statements.query("SET LOCAL maintenance_work_mem = '256MB'");
   for (const index of indexes) await statements.query(textOf(index, 'definition'));
   return filled;
 }
 
-/** Triggers maintain sums and the labels of vectors while rows are written. */
+/** Creates the target of a restore. Triggers maintain the word statistics and the labels of vectors while rows are written. */
 function targetIn(client: Client, statements: Connection): RestoreTarget {
   return {
     rows: (table) => rowsOf(client, table),
@@ -99,7 +99,7 @@ async function* linesOf(table: Table, rows: AsyncIterable<StoredRow>): AsyncGene
   if (gathered !== '') yield Buffer.from(gathered);
 }
 
-/** Numbers are never reused, not even those of removed rows. */
+/** Continues the numbering after the last number in the backup, so that no number is reused, even of a removed row. */
 async function keepNumbers(statements: Connection, table: Table, facts: readonly TableFacts[]): Promise<void> {
   const column = identityOf(table);
   const last = facts.find(({ name }) => name === table.name)?.last ?? 0;
@@ -110,7 +110,10 @@ async function keepNumbers(statements: Connection, table: Table, facts: readonly
   );
 }
 
-/** Labels and distinct terms. The database builds most of them; those of very long texts are truncated to fit. */
+/**
+ * Creates the tsvectors of an index, with distinct terms and labels. The database builds most of them. Those of very long texts
+ * are built here, truncated to fit.
+ */
 async function makeVectors(statements: Connection, { name, owner, labels: column }: WordIndex): Promise<void> {
   const terms = "concat_ws(' ', title, title_extra, heading, heading_extra, body, body_extra)";
   const fits = `octet_length(${terms}) <= ${vectorBytesMax}`;

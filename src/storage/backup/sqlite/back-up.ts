@@ -14,7 +14,7 @@ import type { BackupSource, ProgressReport } from '../sides.ts';
 
 const busyTimeoutMs = 5000;
 
-/** Holds and checks one state of a database that others may be writing to. */
+/** Opens and checks a snapshot of a database, to which others may be writing. */
 export async function openSqliteSource(
   place: { readonly path: string; readonly originals: string },
   onProgress: ProgressReport,
@@ -31,7 +31,7 @@ export async function openSqliteSource(
   };
   try {
     database = openRows(path);
-    // In WAL mode a reader blocks no writer, and sees one state to the end.
+    // In WAL mode, a reader blocks no writer and sees the same snapshot until its transaction ends.
     database.exec('BEGIN');
     onProgress('checking', 0, 0);
     checkState(database);
@@ -103,13 +103,15 @@ function checkState(database: DatabaseSync): void {
   );
 }
 
-/** Reading a view in place of a table might never end. */
+/** Returns true if the name is a table. A view might have replaced it, and reading a view might never end. */
 function isTable(database: DatabaseSync, name: string): boolean {
   const row = database.prepare("SELECT 1 FROM pragma_table_list(?) WHERE schema = 'main' AND type = 'table'").get(name);
   return row !== undefined;
 }
 
-/** The originals that documents and waiting jobs refer to. Notes are in the database. */
+/**
+ * Returns the hashes of the originals that documents and waiting jobs refer to. Notes have none: their text is in the database.
+ */
 function neededOriginals(database: DatabaseSync): string[] {
   const rows = database
     .prepare(

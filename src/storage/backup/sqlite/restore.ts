@@ -23,10 +23,10 @@ import type { StoredRow, StoredValue } from '../rows.ts';
 import type { BackupOptions, Fill, RestoreTarget } from '../sides.ts';
 import { readFacts, rowsOf } from './back-up.ts';
 
-/** A server holds its database open while it runs, so waiting longer would not help. */
+/** How long to wait for a lock. A running server holds its database open, so waiting longer would not help. */
 const busyTimeoutMs = 1000;
 
-/** Fills a new database and its folder of originals, and replaces the old one. */
+/** Fills a new database and the folder of originals, then replaces the old database. */
 export async function restoreSqlite<T>(
   place: { readonly path: string; readonly originals: string },
   options: BackupOptions,
@@ -45,7 +45,7 @@ export async function restoreSqlite<T>(
   });
 }
 
-/** Leaves one complete file, without a log. */
+/** Opens a database and calls `work`. Leaves a single complete file, without a log. */
 async function withDatabase(path: string, work: (database: Database) => Promise<void>): Promise<void> {
   const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
   try {
@@ -59,7 +59,7 @@ async function withDatabase(path: string, work: (database: Database) => Promise<
 async function fillFile<T>(path: string, originals: string, fill: Fill<T>): Promise<T> {
   const database = new (loadSqlite().DatabaseSync)(path);
   try {
-    // Nobody uses the file yet: on failure it is discarded.
+    // No journal on disk is needed: nobody uses the file yet, and after a failure it is discarded.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA foreign_keys = ON; BEGIN');
     database.exec('DELETE FROM settings');
     const filled = await fill(targetIn(database, originals));
@@ -90,7 +90,7 @@ async function writeRows(database: DatabaseSync, table: Table, rows: AsyncIterab
     try {
       insert.run(...row.map(sqliteValue));
     } catch (error) {
-      // A full disk is not the backup's fault.
+      // Other errors, such as a full disk, do not mean that the backup is damaged.
       throw /constraint|datatype/i.test(String(error)) ? damaged(error) : error;
     }
   }
@@ -101,7 +101,7 @@ function sqliteValue(value: StoredValue): SQLInputValue {
   return value instanceof Uint8Array ? value : JSON.stringify(value);
 }
 
-/** Rebuilds the indexes. The next server packs the blocks of vectors. */
+/** Rebuilds the word indexes. Blocks of vectors are packed by the next server that runs. */
 function makeIndexes(database: DatabaseSync): void {
   for (const { name, owner, labels } of wordIndexes) {
     if (labels !== undefined) {
@@ -117,7 +117,7 @@ function makeIndexes(database: DatabaseSync): void {
   }
 }
 
-/** Numbers are never reused, not even those of removed rows. */
+/** Continues the numbering after the last number in the backup, so that no number is reused, even of a removed row. */
 function keepNumbers(database: DatabaseSync, table: Table, facts: readonly TableFacts[]): void {
   const { name } = table;
   const column = identityOf(table);
@@ -129,7 +129,7 @@ function keepNumbers(database: DatabaseSync, table: Table, facts: readonly Table
     .run(name, last);
 }
 
-/** `make` creates the new database next to the old one, and one rename replaces it. */
+/** Replaces a database. `make` creates the new one next to the old one, and a single rename replaces it. */
 async function replaceFile<T>(
   given: string,
   { force }: BackupOptions,
@@ -138,7 +138,7 @@ async function replaceFile<T>(
   const path = realDatabase(given);
   makeFolder(dirname(path));
   removeLeftovers(path);
-  // Checked now, and again under the lock, because copying takes a while.
+  // Checked now to fail early, and again under the lock, because filling the new file takes a while.
   replaceOrReject(path, force);
   const fresh = temporaryPath(path);
   try {
@@ -154,10 +154,10 @@ async function replaceFile<T>(
   }
 }
 
-/** Renames the new file to the path, or throws if somebody else has the database open. Without a new file, only checks. */
+/** Renames the new file to the path. Throws if another process has the database open. Without `fresh`, only checks. */
 function replaceOrReject(path: string, force: boolean, fresh?: string): void {
   try {
-    // An empty file is a lost database, and needs no --force.
+    // An empty file is a lost database, so replacing it needs no --force.
     if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0) replaceDatabase(path, force, fresh);
     else if (fresh !== undefined) replaceUnreadable(path, fresh);
   } catch (thrown) {
@@ -174,8 +174,8 @@ function replaceOrReject(path: string, force: boolean, fresh?: string): void {
 function replaceDatabase(path: string, force: boolean, fresh: string | undefined): void {
   const database = openDatabase({ path, role: 'writer', busyTimeoutMs });
   try {
-    // Leaving WAL mode needs exclusive access and checkpoints the log: no log remains that could be mistaken for the new
-    // file's.
+    // Leaving WAL mode needs exclusive access and checkpoints the log. No log then remains that SQLite could apply to the new
+    // file.
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
     checkOwner(database);
     checkSchema(schemaVersion(database), newestSchema);
@@ -187,8 +187,8 @@ function replaceDatabase(path: string, force: boolean, fresh: string | undefined
 }
 
 /**
- * Moves the old file aside with its log: its data may be recoverable. A log without its database is moved too: SQLite would use
- * it for the new file.
+ * Moves the old file and its log aside, because data may be recoverable. A log without a database is moved too: SQLite would
+ * apply it to the new file.
  */
 function replaceUnreadable(path: string, fresh: string): void {
   for (const suffix of ['-wal', '-shm', '']) {

@@ -18,35 +18,35 @@ import {
 } from './transaction.ts';
 
 export interface PostgresConfig {
-  /** postgres://user:password@host:port/database, or with several hosts, as libpq takes them. */
+  /** postgres://user:password@host:port/database. Several hosts are separated by commas, as in libpq. */
   readonly url: string;
-  /** Address of a read replica, for searches. */
+  /** Address of a read replica, which answers searches. */
   readonly readUrl?: string | undefined;
   readonly connectionsMax?: number;
   readonly connectTimeoutMs?: number;
-  /** Statement timeout of reads, enforced by the server. */
+  /** Statement timeout of reads. The server enforces it. */
   readonly queryTimeoutMs?: number;
-  /** Grace period after the statement timeout; then the connection counts as lost. */
+  /** Grace period after the statement timeout. After that, the connection counts as lost. */
   readonly silenceMs?: number;
-  /** How long a write waits for a lock; the same as on SQLite. */
+  /** How long a write waits for a lock. The default is the same as on SQLite. */
   readonly lockTimeoutMs?: number;
-  /** Language of the words. Default: the database's. All texts are tokenised again if it changes. */
+  /** Language of the words. Default: the database's language. If it differs from that, all texts are tokenised again. */
   readonly language?: Language | undefined;
 }
 
 type Work<T> = (statements: Connection) => Promise<T>;
 
 export interface Connections {
-  /** All statements see the same snapshot. */
+  /** Runs a read whose statements all see the same snapshot. */
   read<T>(work: Work<T>, options?: ReadOptions): Promise<T>;
   /**
-   * All or nothing. Retried after a conflict, or when the connection was lost before COMMIT, so it must have no other side
-   * effects. `isLong`: no statement timeout.
+   * Runs a write: all of it or nothing. It is retried after a conflict, or if the connection was lost before COMMIT, so `work`
+   * must have no side effects outside the database. `isLong` removes the statement timeout.
    */
   write<T>(work: Work<T>, options?: { readonly isLong?: boolean }): Promise<T>;
   /**
-   * Statements outside a transaction and without a timeout, such as CREATE INDEX CONCURRENTLY. Cancelled when the connections are
-   * closed.
+   * Runs statements outside a transaction and without a timeout, such as CREATE INDEX CONCURRENTLY. They are cancelled when the
+   * connections are closed.
    */
   alone<T>(work: Work<T>): Promise<T>;
   count(): { readonly open: number; readonly idle: number; readonly max: number };
@@ -59,16 +59,16 @@ const conflictsMax = 6;
 const lossesMax = 3;
 const idleTimeoutMs = 60_000;
 
-/** Max timer delay: 24 days. */
+/** The longest delay of a timer: 24 days. Used where no timeout is wanted. */
 const endlessMs = 2 ** 31 - 1;
 
-/** Commits that have waited too long for a standby. */
+/** Finds a commit that has been waiting for a standby for more than a second. */
 const heldQuery = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND usename = current_user
   AND state_change < clock_timestamp() - interval '1 second' LIMIT 1`;
 
-/** Max share of the connections that one caller may use, so that others find one free. */
+/** Max share of the connections that one caller may use, so that some are left for others. */
 const callerShare = 0.7;
-/** Max transactions that wait for a connection; more are refused. */
+/** Max transactions that wait for a connection. Any more are rejected. */
 const waitingMax = 10_000;
 
 const crowdedError = () =>
@@ -77,7 +77,7 @@ const crowdedError = () =>
 export interface ConnectionDeps {
   readonly servers?: Servers;
   readonly afterCommit?: AfterCommit | undefined;
-  /** False if the caller tries another server instead. */
+  /** False if failed calls are not retried, because the caller tries another server instead. */
   readonly isRetrying?: boolean;
 }
 
@@ -87,7 +87,7 @@ export function createConnections(
 ): Connections {
   const lockTimeoutMs = config.lockTimeoutMs ?? 15_000;
   const readMs = readTimeoutMs(config);
-  // A statement may wait for a lock and still take its usual time.
+  // A statement may wait for a lock and then take as long as a read.
   const writeMs = lockTimeoutMs + readMs;
   const silenceMs = config.silenceMs ?? 10_000;
   const connectMs = config.connectTimeoutMs ?? 5_000;
@@ -100,13 +100,13 @@ export function createConnections(
     connectionTimeoutMillis: connectMs,
     query_timeout: writeMs + silenceMs,
     allowExitOnIdle: true,
-    // Missing in the types.
+    // This option is missing in the driver's types.
     ...{ pipeline: true },
   });
   const names = createStatementNames();
-  // A broken idle connection is replaced when the next call needs one.
+  // Ignored, because a broken idle connection is replaced when the next call needs one.
   pool.on('error', () => {});
-  /** Connections of earlier generations are closed instead of used. */
+  /** Incremented when all existing connections are outdated. They are then closed instead of used again. */
   let generation = 0;
   const generations = new WeakMap<object, number>();
   pool.on('connect', (client) => generations.set(client, generation));
@@ -142,7 +142,7 @@ export function createConnections(
     return retried((attempt) => inTransaction(parts, attempt, options));
   }
 
-  /** While commits wait for a standby, each further one would occupy a connection that searches need. */
+  /** Throws if commits are waiting for a standby. Each further commit would occupy a connection that searches need. */
   async function checkHeld(): Promise<void> {
     const waiting = await read((statements) => statements.query(heldQuery));
     if (waiting.length > 0) {
@@ -164,7 +164,7 @@ export function createConnections(
         return await attemptOnce(attempt);
       } catch (error) {
         if (!isWorthRetrying(error, attempt, number, deadline)) throw storageError(error);
-        // With jitter, so that the same two don't collide again.
+        // The delay is random, so that the same two transactions don't collide again.
         await delay(Math.random() * 10 * 2 ** Math.min(number, conflictsMax));
       }
     }
@@ -173,19 +173,19 @@ export function createConnections(
   function isWorthRetrying(error: unknown, attempt: Attempt, number: number, deadline: number): boolean {
     const isBlamed = names.isBlamed(error);
     if (!isRetrying) return false;
-    // Other calls will return their connections.
+    // Connections become free when other calls end.
     if (isCrowded(error)) return performance.now() < deadline;
     if (isRetryable(error) || isBlamed) return number < conflictsMax;
     if (number >= lossesMax) return false;
-    // Probably an old connection that died unnoticed; others in the pool may be dead too.
+    // Probably an idle connection died unnoticed. Others in the pool may be dead too, so a retry may fail as well.
     if (isLost(error)) return !attempt.isCommitted;
     if (!isReadOnly(error)) return false;
-    // The address may resolve to another server by now, or the server may have been promoted.
+    // The address may resolve to another server by now, or this server may have been promoted meanwhile.
     generation += 1;
     return true;
   }
 
-  /** Waits for the current caller's turn, then returns a connection. */
+  /** Waits until the current caller may use another connection, then returns one. */
   async function connect(signal?: AbortSignal): Promise<{ client: PoolClient; release(broken?: Error): void }> {
     const leave = await slots.acquire(signal);
     try {
@@ -271,8 +271,9 @@ export function readTimeoutMs({ queryTimeoutMs = 5_000 }: PostgresConfig): numbe
 }
 
 /**
- * Set per transaction: behind a pooler (PgBouncer in transaction mode) the next one may use another connection, and settings at
- * connection start are rejected. 0: no timeout.
+ * Returns the SQL that sets the timeouts of one transaction; 0 means no statement timeout. They are set per transaction because
+ * of poolers such as PgBouncer in transaction mode: the next transaction may use another connection, and settings at the start
+ * of a connection are rejected.
  */
 export function timeouts(statementMs: number): string {
   const idle = `SET LOCAL idle_in_transaction_session_timeout = ${idleTimeoutMs}`;

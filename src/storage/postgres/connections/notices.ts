@@ -11,14 +11,14 @@ export interface Notices {
 }
 
 const channel = 'carrel';
-/** Equal notices without an id within this time are sent once. */
+/** Equal notices without an id are sent only once within this time. */
 const quietMs = 200;
 const retryMinMs = 1_000;
 const retryMaxMs = 5_000;
 
 /**
- * NOTIFY and LISTEN between the processes on a database. The listening connection is opened with the first listener. Notices are
- * lost behind PgBouncer in transaction mode and while the server is down, so listeners also poll.
+ * Sends notices between the processes that use a database, with NOTIFY and LISTEN. The listening connection is opened for the
+ * first listener. Notices are lost behind PgBouncer in transaction mode and while the server is down, so listeners also poll.
  */
 export function createNotices(
   config: PostgresConfig,
@@ -38,7 +38,7 @@ export function createNotices(
     const payload = JSON.stringify({ ...notice, from: self });
     connections
       .write((statements) => statements.query('SELECT pg_notify($1, $2)', [channel, payload]))
-      // Listeners poll as well.
+      // Ignored, because listeners also poll.
       .catch(() => {});
   };
 

@@ -7,29 +7,32 @@ import { createServers } from './servers.ts';
 import { isAway } from './storage-error.ts';
 import type { AfterCommit, Connection } from './transaction.ts';
 
-/** A standby that answers searches in the primary's place. */
+/** A standby server that answers searches instead of the primary. */
 export interface Replica extends ReplicaWatch {
   /**
-   * Sees every write that was acknowledged by any process before the call. `onPrimary` answers when the replica lags, fails or
-   * is down; the replica gets a second chance if the primary is down.
+   * Runs a read that sees every write acknowledged before the call, by any process. If the replica lags, fails or is down,
+   * `onPrimary` answers. If the primary is down, the replica is tried once more.
    */
   read<T>(work: (statements: Connection) => Promise<T>, onPrimary: () => Promise<T>, options?: ReadOptions): Promise<T>;
-  /** Records the positions of this process's writes. */
+  /** Records the log positions of this process's writes. */
   readonly afterCommit: AfterCommit;
   close(): Promise<void>;
 }
 
-/** Position in the write-ahead log, up to which everything is on a primary's disk or visible on a replica. */
+/** A position in the write-ahead log. Everything up to it is on the primary's disk, or visible on the replica. */
 interface WalPosition {
-  /** In bytes from the beginning. */
+  /** Number of bytes from the beginning of the log. */
   readonly at: bigint;
-  /** Incremented by each promotion. A replica on an earlier timeline has diverged. */
+  /** Incremented by each promotion. A replica on an earlier timeline has diverged from the primary. */
   readonly timeline: number;
   /** The same on a primary and all its replicas. */
   readonly cluster: string;
 }
 
-/** A commit is acknowledged once flushed, or, with synchronous_commit off, once inserted. */
+/**
+ * Selects a position that includes all acknowledged commits. A commit is acknowledged when it is flushed or, with
+ * synchronous_commit off, when it is inserted.
+ */
 const primaryPosition = `
   SELECT CASE WHEN current_setting('synchronous_commit') = 'off' THEN pg_current_wal_insert_lsn()
       ELSE pg_current_wal_flush_lsn() END - '0/0'::pg_lsn AS at,
@@ -41,17 +44,20 @@ const replicaPosition = `
     (SELECT greatest(c.timeline_id, r.min_recovery_end_timeline) FROM pg_control_checkpoint() c, pg_control_recovery() r) AS timeline,
     (SELECT system_identifier FROM pg_control_system()) AS cluster`;
 
-/** Pauses between checks of a replica that lags a little. */
+/** Pauses between checks of a replica that lags a little, in ms. */
 const waitsMs = [1, 2, 4, 8, 16];
 
-/** Pauses while the primary is down: the replica only has to replay what it has received. */
+/**
+ * Pauses between checks while the primary is down, in ms. Waiting longer is worthwhile, because the replica only has to replay
+ * what it has already received.
+ */
 const waitsWithoutPrimaryMs = [...waitsMs, 32, 64, 128, 256, 512, 1_024];
 
-/** Back-off for a replica that lags more or fails. */
+/** How long a replica that lags too much or fails is not used. Doubles with each failure, up to the maximum. */
 const restMinMs = 250;
 const restMaxMs = 10_000;
 
-/** Pause before a primary that is down is tried again. */
+/** How long a primary that is down is not tried again. */
 const awayMs = 1_000;
 
 export function createReplica(url: string, config: PostgresConfig, readPrimary: Connections['read']): Replica {
@@ -63,7 +69,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
   let restMs = 0;
   let restUntil = Number.NEGATIVE_INFINITY;
   let last: WalPosition | undefined;
-  /** Own writes whose position was not returned, and how many of them `last` is known to include. */
+  /** Number of own writes whose position is unknown, and how many of these `last` is known to include. */
   let unknownWrites = 0;
   let includedWrites = 0;
   let awayUntil = Number.NEGATIVE_INFINITY;
@@ -94,7 +100,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
     close: () => connections.close(),
   };
 
-  /** Undefined if the replica can't answer. */
+  /** Reads from the replica. Returns undefined if the replica can't answer. */
   async function tryRead<T>(
     pausesMs: readonly number[],
     work: (statements: Connection) => Promise<T>,
@@ -113,7 +119,7 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
     } catch (error) {
       if (options?.signal?.aborted) throw error;
     }
-    // Concurrent calls count as one.
+    // Concurrent failures count as one.
     if (performance.now() >= restUntil) {
       restMs = Math.min(restMaxMs, Math.max(restMinMs, 2 * restMs));
       restUntil = performance.now() + restMs;
@@ -122,8 +128,8 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
   }
 
   /**
-   * At or after every write acknowledged by any process before the call. While the primary is down: after this process's own
-   * writes. Undefined if unknown.
+   * Returns a position that includes every write acknowledged before the call, by any process. While the primary is down, it
+   * includes only this process's own writes. Returns undefined if the position is unknown.
    */
   async function acknowledged(): Promise<WalPosition | undefined> {
     const ownWrites = () => (unknownWrites === includedWrites ? last : undefined);
@@ -136,14 +142,14 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       includedWrites = before;
       return found;
     } catch (error) {
-      // A primary that is up but doesn't answer may have accepted more writes.
+      // A primary that is up but doesn't answer may have accepted more writes than we know of.
       if (!isAway(error instanceof Error && error.cause ? error.cause : error)) return undefined;
       awayUntil = performance.now() + awayMs;
       return ownWrites();
     }
   }
 
-  /** Undefined if the replica lags. */
+  /** Reads from the replica if it has reached the position. Returns undefined if it lags. */
   function readAt<T>(
     wanted: WalPosition,
     work: (statements: Connection) => Promise<T>,
@@ -154,8 +160,8 @@ export function createReplica(url: string, config: PostgresConfig, readPrimary: 
       const { behindBytes, trouble } = stateOf(row, wanted);
       if (trouble !== undefined) throw new Error(trouble);
       if (behindBytes !== 0) return undefined;
-      // A new snapshot, on the same server even behind a pooler: a statement's own snapshot is older than the position that it
-      // returns.
+      // Starts a new snapshot: that of the query above is older than the position it returned. CHAIN stays on the same server,
+      // even behind a pooler.
       await statements.query(`COMMIT AND CHAIN; ${timeouts(readTimeoutMs(config))}`);
       return { answer: await work(statements) };
     }, options);
@@ -187,7 +193,8 @@ function stateOf(row: Row, wanted: WalPosition): ReplicaState {
   if (row['at'] === null) return { trouble: 'The server does not report its position.' };
   const { at, timeline, cluster } = positionOf(row);
   if (cluster !== wanted.cluster) return { trouble: 'The server follows another database.' };
-  // Known only some time after a promotion. Until then it might follow the abandoned timeline.
+  // After a promotion, it takes some time until the timeline is known. Until then, the replica might follow the abandoned
+  // timeline.
   if (timeline !== wanted.timeline) return { trouble: 'The replica is not known to follow the promoted primary yet.' };
   return { behindBytes: at >= wanted.at ? 0 : Number(wanted.at - at) };
 }

@@ -5,27 +5,30 @@ import type { Row } from '../../rows.ts';
 import { storageError } from './storage-error.ts';
 import type { Connection } from './transaction.ts';
 
-/** The servers of one address, one of which is in use. */
+/** The servers that one address names. One of them is in use. */
 export interface Servers {
-  /** Connects to the first available server; throws the last one's error if none is. */
+  /** Connects to the first server that is available. Throws the last server's error if none is. */
   connect<Connected>(connect: () => Promise<Connected>): Promise<Connected>;
-  /** A client, not connected yet. With several servers, connecting fails if the server is of the other kind. */
+  /**
+   * Creates a client that is not connected yet. With several servers, connecting fails if the server is not of the wanted kind.
+   */
   client(options: ClientConfig): Client;
-  /** Client class for a pool. */
+  /** Client class for a connection pool. */
   readonly Client: typeof Client;
-  /** The client's server is no longer of the wanted kind: the next connection goes to another. */
+  /** Makes the next connection go to another server. Call it if the client's server is no longer of the wanted kind. */
   leave(client: ClientBase): void;
 }
 
 export type WantedServer = 'primary' | 'standby';
 
 /**
- * Addresses may name several servers, as libpq's do: `postgres://user:password@one:5432,two:5432/database`. They are tried in
- * turn. The first of the wanted kind is used until it changes to the other kind or is down.
+ * Creates the servers of an address, which may name several, as in libpq:
+ * `postgres://user:password@one:5432,two:5432/database`. They are tried in turn. The first one of the wanted kind is used until
+ * it is down or changes to the other kind.
  */
 export function createServers(address: string, wanted: WantedServer = 'primary'): Servers {
   const urls = serverUrls(address, wanted);
-  // Spreads processes over the replicas.
+  // Starts with a random replica, so that processes spread over all of them.
   let current = wanted === 'primary' ? 0 : Math.floor(Math.random() * urls.length);
   let moves = 0;
   const leaveUrl = (url: string): void => {
@@ -41,7 +44,7 @@ export function createServers(address: string, wanted: WantedServer = 'primary')
       const usual = { application_name: 'carrel', keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
       super({ ...usual, ...options, connectionString: url });
       this.#url = url;
-      // Its next statement fails anyway; without a listener the process would exit.
+      // Without a listener, the process would exit. The error can be ignored, because the client's next statement fails anyway.
       this.on('error', () => {});
     }
     override connect(): Promise<void>;
@@ -49,7 +52,7 @@ export function createServers(address: string, wanted: WantedServer = 'primary')
     override connect(callback?: (error: Error) => void): Promise<void> | undefined {
       const connected = this.#connect();
       if (callback === undefined) return connected;
-      // Outside the promise chain: an exception of the callback is not a failure to connect.
+      // Called outside the promise chain, so that an exception in the callback does not count as a failure to connect.
       connected.then(
         () => process.nextTick(callback, undefined),
         (error) => process.nextTick(callback, error),
@@ -96,7 +99,7 @@ export function createServers(address: string, wanted: WantedServer = 'primary')
   };
 }
 
-/** A connection outside the pool, without its timeouts, for backups and restores. */
+/** A connection outside the pool and without its timeouts, for backups, restores and inspections. */
 export interface SingleConnection {
   readonly client: Client;
   readonly statements: Connection;
@@ -119,7 +122,7 @@ export async function connectAlone({ url, connectTimeoutMs = 5_000 }: ConnectCon
   return { client, statements: { query } };
 }
 
-/** An open transaction ends with the connection. */
+/** Opens a connection for `work` and closes it afterwards. This also ends an open transaction. */
 export async function withConnection<T>(
   config: ConnectConfig,
   work: (connection: SingleConnection) => Promise<T>,
@@ -132,13 +135,13 @@ export async function withConnection<T>(
   }
 }
 
-/** The server is up but refuses us: no connection left, wrong password, no such database. */
+/** Returns true if the server is up but rejects us: no connection left, wrong password, or no such database. */
 function isRefusal(error: unknown): boolean {
   return /^(?:53|28|3D)...$/.test(String((error as { code?: unknown }).code));
 }
 
 function noneOf(wanted: WantedServer): Error {
-  // Never shown: the primary answers.
+  // Never shown to users, because the primary answers instead.
   if (wanted === 'standby') return new Error('not a replica');
   return new CarrelError(
     'unavailable',
@@ -152,10 +155,13 @@ const kindsOf: Readonly<Record<WantedServer, readonly string[]>> = {
   standby: ['any', 'read-only', 'standby', 'prefer-standby'],
 };
 
-/** File paths, made absolute now: they are read per connection, when the current folder may have changed. */
+/**
+ * Settings that are file paths. They are made absolute at once: the files are read for each connection, and the current folder
+ * may change.
+ */
 const files = ['sslcert', 'sslkey', 'sslrootcert'];
 
-/** One address per server. Never quote them in messages: they contain a password. */
+/** Returns one address per server. Never include them in messages: they contain a password. */
 export function serverUrls(address: string, wanted: WantedServer = 'primary'): string[] {
   const [, start = '', login = '', place = '', rest = ''] =
     /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/is.exec(address) ?? [];
@@ -179,7 +185,7 @@ export function serverUrls(address: string, wanted: WantedServer = 'primary'): s
   return places.map((each) => `${start}${login}${each}${path}${others}`);
 }
 
-/** The alternative form: `?host=one,two&port=5432,5433`, or one port for all. */
+/** Returns the hosts of the alternative form `?host=one,two&port=5432,5433`. A single port applies to all hosts. */
 function hostsIn(settings: URLSearchParams): string[] | undefined {
   const hosts = settings.get('host')?.split(',');
   if (hosts === undefined || hosts.length === 1) return undefined;

@@ -1,6 +1,6 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../../../base/errors.ts';
 
-/** Turns errors of PostgreSQL and its driver into ours; the original stays in `cause`. */
+/** Translates errors of PostgreSQL and its driver into CarrelErrors. The original error is the `cause`. */
 export function storageError(error: unknown): unknown {
   if (isCarrelError(error) || !(error instanceof Error)) return error;
   const code = errorCode(error);
@@ -10,43 +10,43 @@ export function storageError(error: unknown): unknown {
   return translate(code, error) ?? translate(code.slice(0, 2), error) ?? error;
 }
 
-/** Rewords a search timeout for writes. */
+/** Rewords a timeout error for writes, because its message is about searches. */
 export function errorOfWrite(error: unknown): unknown {
   if (!isCarrelError(error) || error.code !== 'query_timeout') return error;
   const message = 'The change took too long and was stopped; nothing was changed. Change less at a time.';
   return new CarrelError('query_timeout', message, { cause: error });
 }
 
-/** Serialization failure or deadlock: a retry succeeds. */
+/** Returns true for a serialization failure or a deadlock. A retry normally succeeds. */
 export function isRetryable(error: unknown): boolean {
   return hasCode(error, '40001', '40P01');
 }
 
-/** The connection was already lost, so the statement was not sent. */
+/** Returns true if the connection was already lost, so that the statement was not sent. */
 export function isUnsent(error: unknown): boolean {
   return error instanceof Error && /not queryable/i.test(error.message);
 }
 
-/** No answer in time; the connection was given up. */
+/** Returns true if the server did not answer in time. The connection was then abandoned. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && /query read timeout/i.test(error.message);
 }
 
-/** The connection broke while in use, and with it its transaction, unless that had ended. */
+/** Returns true if the connection broke while in use. Its transaction is lost too, unless it had already ended. */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (errorCode(error) === undefined) return isUnsent(error) || /connection (?:terminated|ended)/i.test(error.message);
   return hasCode(error, '57P01', '57P02', '57P05', '08003', '08006', 'ECONNRESET', 'EPIPE');
 }
 
-/** No server to connect to, or none of the right kind; not one that is merely slow. */
+/** Returns true if no server, or none of the right kind, can be reached. A slow server does not count. */
 export function isAway(error: unknown): boolean {
   if (isCarrelError(error)) return error.code === 'unavailable';
   if (!(error instanceof Error)) return false;
   return isLost(error) || hasCode(error, '57P03', ...socketErrors) || isConnectTimeout(error);
 }
 
-/** The server has no connection left. */
+/** Returns true if the server has no connection left. */
 export function isCrowded(error: unknown): boolean {
   return hasCode(error, '53300');
 }
@@ -82,7 +82,10 @@ const corrupt: Translation = {
   ...{ code: 'storage_corrupt', message: 'PostgreSQL reports damaged data. Restore a backup.' },
 };
 
-/** By SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the code of the socket. */
+/**
+ * Messages by SQLSTATE or its class (https://www.postgresql.org/docs/current/errcodes-appendix.html), or by the error code of a
+ * socket.
+ */
 const translations: Readonly<Record<string, Translation>> = {
   '08': away,
   '25006': { code: 'storage_read_only', message: 'The database is read-only. Connect to the primary server.' },
@@ -137,7 +140,7 @@ function errorCode(error: Error): string | undefined {
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The driver's own errors have no code. */
+/** Returns true if connecting timed out. Recognised by the message, because the driver's own errors have no code. */
 function isConnectTimeout(error: Error): boolean {
   return /connection timeout|timeout expired|timeout exceeded when trying to connect/i.test(error.message);
 }

@@ -5,29 +5,32 @@ import type { Row } from '../../rows.ts';
 import { cancelledRead } from '../../transactions.ts';
 import { isLost, isSilence, isUnsent } from './storage-error.ts';
 
-/** Statements of one transaction. Texts are constant; values are bound, never put into the text. */
+/** Runs the statements of one transaction. Values are bound, never inserted into the SQL. */
 export interface Connection {
   query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Queried right after every COMMIT; its row arrives before the write is acknowledged, undefined if the query failed. */
+/**
+ * A query that runs right after every COMMIT. `onRow` gets its row before the write is acknowledged; undefined if the query
+ * failed.
+ */
 export interface AfterCommit {
   readonly query: string;
   onRow(row: Row | undefined): void;
 }
 
-/** State of one attempt, for deciding whether to retry it. */
+/** State of one attempt, which decides whether it can be retried. */
 export interface Attempt {
-  /** COMMIT was sent, so the transaction may have been committed. */
+  /** True if COMMIT was sent, so that the transaction may have been committed. */
   isCommitted: boolean;
-  /** COMMIT got no answer: the server may still be waiting for a standby. */
+  /** True if COMMIT got no answer. The server may still be waiting for a standby. */
   isHeld: boolean;
 }
 
-/** Timeout for BEGIN: a pooler accepts clients and lets them wait while its server is busy or down. */
+/** Timeout of BEGIN. A pooler accepts clients even while its server is busy or down, and lets them wait. */
 const beginTimeoutMs = 10_000;
 
-/** `answerMs`: a statement without an answer for this long breaks the connection. */
+/** Creates the statements of a connection. One that gets no answer within `answerMs` breaks the connection. */
 export function statementsOf(client: PoolClient, names: StatementNames, answerMs: number): Connection {
   return {
     async query(text, values = []) {
@@ -39,34 +42,34 @@ export function statementsOf(client: PoolClient, names: StatementNames, answerMs
 }
 
 /**
- * Ends a long transaction when its client dies: otherwise the server notices only when it answers, and holds the locks until then. Not
- * all systems support it.
+ * Statement that makes the server end a long transaction when its client dies. Otherwise the server notices this only when it
+ * sends the answer, and holds the locks until then. Not all operating systems support it.
  */
 export const endedWithClient = `DO $$ BEGIN
   PERFORM set_config('client_connection_check_interval', '1s', true); EXCEPTION WHEN OTHERS THEN NULL; END $$`;
 
-/** Lifts all timeouts for one transaction, including those set on the server. */
+/** Statements that remove all timeouts of one transaction, including those configured on the server. */
 export const unbounded = `SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0; ${endedWithClient}`;
 
 export interface TransactionParts<T> {
   readonly begin: string;
-  /** Set for writes. */
+  /** Set only for writes. */
   readonly write?: { readonly afterCommit: AfterCommit | undefined };
   readonly statements: Connection;
   readonly work: (statements: Connection) => Promise<T>;
-  /** The connection must not be used again. */
+  /** Called if the connection must not be used again. */
   readonly onBroken: (error: Error) => void;
   readonly attempt: Attempt;
 }
 
 export async function transaction<T>(client: PoolClient, parts: TransactionParts<T>): Promise<T> {
   const { write, work, onBroken, attempt } = parts;
-  // Statements are pipelined after BEGIN without waiting for it.
+  // Statements are sent after BEGIN without waiting for its answer (pipelining).
   const begun = client.query({ text: parts.begin, ...{ query_timeout: beginTimeoutMs } });
   begun.catch(onBroken);
   let isOver = false;
   const query: Connection['query'] = (sql, values) => {
-    // A concurrent step may have failed and ended the transaction; the connection will soon serve another call.
+    // A concurrent step may have failed and ended the transaction. The connection may soon be used by another call.
     if (isOver) return Promise.reject(new Error('The transaction has ended.'));
     return parts.statements.query(sql, values);
   };
@@ -87,7 +90,7 @@ export async function transaction<T>(client: PoolClient, parts: TransactionParts
 async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, attempt: Attempt): Promise<void> {
   attempt.isCommitted = true;
   const committed = confirmed(client, attempt);
-  // Pipelined.
+  // Sent without waiting for the answer to COMMIT (pipelining).
   const row =
     afterCommit &&
     client.query<Row>(afterCommit.query).then(
@@ -99,8 +102,8 @@ async function commit(client: PoolClient, afterCommit: AfterCommit | undefined, 
 }
 
 /**
- * A server waiting for a synchronous standby stops waiting when its query is cancelled, and reports success with a warning.
- * That is not a success: if the standby takes over, the write is lost.
+ * Commits and throws unless the commit is confirmed. If a server waits for a synchronous standby and its query is cancelled, it
+ * stops waiting and reports success with a warning. That does not count: if the standby takes over, the write is lost.
  */
 async function confirmed(client: PoolClient, attempt: Attempt): Promise<void> {
   let isUnreplicated = false;
@@ -145,30 +148,31 @@ export async function abortable<T>(result: Promise<T>, signal: AbortSignal | und
 }
 
 /**
- * Names of prepared statements: repeated statements are parsed once per connection. A text has the same name in every process,
- * so behind a pooler that switches connections a name may be unknown or taken, but never means another statement.
+ * Names of prepared statements. With a name, a repeated statement is parsed only once per connection. The name is derived from
+ * the SQL, so it is the same in every process. Behind a pooler that switches connections, a name may be unknown or already in
+ * use, but never for other SQL.
  */
 export interface StatementNames {
-  /** Undefined for statements that are not worth preparing. */
+  /** Returns undefined for statements that are not worth preparing. */
   nameOf(text: string): string | undefined;
-  /** True if a prepared statement caused the error: retry with other names or none. */
+  /** Returns true if a prepared statement caused the error. A retry then uses other names or none. */
   isBlamed(error: unknown): boolean;
 }
 
-/** Max texts remembered; each connection keeps a plan of some ten kilobytes per prepared statement. */
+/** Max statements remembered. A connection needs some ten kilobytes for the plan of each prepared statement. */
 const namesMax = 500;
 
-/** Max characters: longer texts spell out lists of values and rarely repeat. */
+/** Max characters of a prepared statement. Longer ones contain lists of values and rarely repeat. */
 const textMax = 4_000;
 
 export function createStatementNames(): StatementNames {
-  /** Undefined after the first use: only repeated statements are prepared. */
+  /** Names by SQL. Undefined after the first use, because only repeated statements are prepared. */
   const names = new Map<string, string | undefined>();
   let generation = 0;
   let isOff = false;
   return {
     nameOf(text) {
-      // Single statements only, not SET and the like.
+      // Only these are prepared. Texts that begin otherwise, such as SET, may contain several statements.
       if (isOff || text.length > textMax || !/^\s*(?:SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text)) return undefined;
       const isRepeated = names.has(text);
       if (names.size >= namesMax && !isRepeated) names.clear();
@@ -179,9 +183,9 @@ export function createStatementNames(): StatementNames {
     },
     isBlamed(error) {
       const { code, message } = error as { code?: unknown; message?: unknown };
-      // Unknown or duplicate name: a pooler without support for prepared statements switches connections.
+      // The name is unknown or already in use: a pooler that does not support prepared statements has switched connections.
       if (code === '26000' || code === '42P05') isOff = true;
-      // Another process has changed a table.
+      // The plan is outdated, because another process has changed a table.
       else if (code === '0A000' && /cached plan/.test(String(message))) generation += 1;
       else return false;
       names.clear();

@@ -3,35 +3,37 @@ import { type Condition, numberOf, type Row } from '../../rows.ts';
 import { findModel } from '../../vectors/models.ts';
 import type { NearestRequest, ScoredVector, VectorCorpus } from '../../vectors/vector.ts';
 
-/** What passes a filter: a condition on the vectors `v`, or a list of owners. Undefined: everything. */
+/** What passes a filter: a condition on the vectors `v`, or a list of owners. Undefined if everything passes. */
 export type Matching = Condition | ArrayLike<number> | undefined;
 
-/** Vectors to find per wanted owner: a long text has several, and only the nearest counts. */
+/** Number of vectors to find per wanted owner. A long text has several vectors, of which only the nearest counts. */
 const vectorsPerOwner = 2;
 
-/** Min vectors that the index must find. They are scored exactly, so more of them raise the recall. */
+/** Min number of vectors that the index must find. They are scored exactly afterwards, so a higher number raises the recall. */
 const foundMin = 100;
 
 /**
- * A filter with at most this many matches per vector to find is compared in full. Through the index, reaching a vector costs
- * ten times as much as comparing one, and most do not pass.
+ * If a filter has at most this many matches per vector to find, all matches are compared without the index. Reaching a vector
+ * through the index costs ten times as much as comparing one, and most of those reached do not pass the filter.
  */
 const comparedPerFound = 120;
 
-/** `hnsw.ef_search` per vector to find, and pgvector's maximum. */
+/** Value of `hnsw.ef_search` per vector to find, and the maximum that pgvector allows. */
 const consideredPerFound = 2.5;
 const consideredMax = 1_000;
 
 /**
- * `force_custom_plan`, because a generic plan assumes that every label is rare. `relaxed_order`, because `strict_order` loses a
- * tenth of what passes a filter.
+ * Settings of a search. `force_custom_plan`: a generic plan would assume that every label is rare. `relaxed_order`: with
+ * `strict_order`, a tenth of the vectors that pass a filter would not be found.
  */
 const settings = [
   'SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0',
   'SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.scan_mem_multiplier = 4',
 ].join('; ');
 
-/** Finds the nearest vectors through pgvector's HNSW index, or by comparing all that pass a narrow filter. */
+/**
+ * Creates a search for the nearest vectors. It uses pgvector's HNSW index, or compares all vectors that pass a narrow filter.
+ */
 export function createVectorSearch<Filter>(
   corpus: VectorCorpus,
   extension: string,
@@ -52,15 +54,17 @@ export function createVectorSearch<Filter>(
       await on.query(`${settings}; SET LOCAL hnsw.ef_search = ${considered}`);
       const search = { model: own.key, matching, query, limit: wanted };
       const found = await (isNarrow ? compareAll(on, search) : scanIndex(on, search));
-      // Several vectors of the same long texts may have displaced others.
+      // Several vectors may belong to the same long text. If there are too few owners, search for more vectors.
       if (found.length < wanted || ownersIn(found) >= limit) return found;
     }
   };
 
-  /** pgvector ends a scan after 20,000 vectors. If that found too little, all that pass are compared. */
+  /**
+   * Searches the index. pgvector ends a scan after 20,000 vectors. If too few of them pass, all vectors that pass are compared.
+   */
   async function scanIndex(on: Statements, search: Search): Promise<ScoredVector[]> {
     const { model, matching, query, limit } = search;
-    // As a subselect: a long list in `ANY` may be searched linearly for each vector.
+    // A subselect, because a long list in `ANY` may be searched linearly for each vector.
     const passes = conditionOf(matching, '(v.owner IN (SELECT unnest(?::bigint[]))) IS TRUE');
     const type = `${extension}.halfvec(${query.length})`;
     const rows = await on.query(
@@ -84,13 +88,19 @@ export function createVectorSearch<Filter>(
     return rows.map(scoredVector);
   }
 
-  /** pgvector returns the negative product. The subselect converts the query once, not per vector. */
+  /**
+   * Returns SQL for the score. pgvector returns the negative product. The subselect converts the query once, not for each
+   * vector.
+   */
   function scoreOf(query: Float32Array): string {
     const type = `${extension}.vector(${query.length})`;
     return `-(v.vector::${type} ${product} (SELECT ?::real[]::${type}))`;
   }
 
-  /** The planner's estimate of a condition: counting takes as long as a search. */
+  /**
+   * Returns how many vectors pass. For a condition, this is the planner's estimate, because counting would take as long as a
+   * search.
+   */
   async function countOf(on: Statements, matching: NonNullable<Matching>): Promise<number> {
     if ('length' in matching) return matching.length;
     const sql = `EXPLAIN (FORMAT JSON) SELECT 1 FROM ${vectors} WHERE ${matching.sql}`;
@@ -101,11 +111,11 @@ export function createVectorSearch<Filter>(
 }
 
 interface Search {
-  /** The key of the model. */
+  /** Key of the model. */
   readonly model: number;
   readonly matching: Matching;
   readonly query: Float32Array;
-  /** Number of vectors. */
+  /** Max number of vectors. */
   readonly limit: number;
 }
 
@@ -128,7 +138,7 @@ function ownersIn(found: readonly ScoredVector[]): number {
   return new Set(found.map(({ owner }) => owner)).size;
 }
 
-/** Numbers as PostgreSQL writes an array. The driver's own way takes several times as long. */
+/** Formats numbers as a PostgreSQL array. The driver's own conversion takes several times as long. */
 export function arrayText(numbers: ArrayLike<number>): string {
   return `{${Array.prototype.join.call(numbers, ',')}}`;
 }

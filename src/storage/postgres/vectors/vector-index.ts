@@ -8,25 +8,28 @@ import type { Connections } from '../connections/connections.ts';
 import type { Connection } from '../connections/transaction.ts';
 
 export interface VectorIndexDeps {
-  /** The schema of pgvector. */
+  /** The PostgreSQL schema that contains pgvector. */
   readonly extension: string;
   readonly background: BackgroundWork;
   readonly shared: () => SharedStore | undefined;
 }
 
-/** Max dimensions that pgvector indexes as 16-bit numbers. */
+/** Max number of dimensions that pgvector can index as 16-bit numbers. */
 const dimensionsMax = 4000;
 
-/** Bytes of a vector's links in an index under construction. */
+/** Size of a vector's links while the index is built, in bytes. */
 const linkBytes = 1_000;
 
-/** Fewer vectors are compared as fast without an index. */
+/** Min number of vectors for an index. Fewer can be compared just as fast without one. */
 const vectorsMin = 2_000;
 
-/** Building an index at once is six times as fast as adding vectors one by one, so it waits until most vectors exist. */
+/**
+ * Max number of waiting texts, as a share of the stored vectors, for building an index. Building it for most vectors at once is
+ * six times as fast as adding them one by one later.
+ */
 const waitingShareMax = 0.5;
 
-/** Pause before the next check: a multiple of the last one's time, within these bounds. */
+/** Pause before the next check: `pausePerCheck` times as long as the last check took, within these bounds. */
 const pauseMinMs = 1_000;
 const pauseMaxMs = 60_000;
 const pausePerCheck = 20;
@@ -36,14 +39,14 @@ export function indexName(corpus: VectorCorpus, model: number): string {
 }
 
 /**
- * Builds the HNSW index over the vectors of one model in the background, if it is missing and worth it, while others read and
- * write. Until then a search compares every vector.
+ * Returns a function that builds the HNSW index of one model in the background, if it is missing and worthwhile. Others can
+ * read and write meanwhile. Without the index, a search compares every vector.
  */
 export function createEnsureIndex(
   connections: Connections,
   { extension, background, shared }: VectorIndexDeps,
 ): (corpus: VectorCorpus, model: StoredModel) => void {
-  /** Indexes whose check runs or has just run. True: another check was requested meanwhile, and follows. */
+  /** Indexes that are being checked or were just checked. True if another check was requested meanwhile; it then follows. */
   const checks = new Map<string, boolean>();
   return (corpus, { key, dimensions }) => {
     if (dimensions === undefined || dimensions > dimensionsMax) return;
@@ -67,9 +70,9 @@ export function createEnsureIndex(
     const store = shared();
     if (store === undefined || !isMissing(await readState(model))) return;
     if (!(await connections.alone((statements) => isWorthIt(statements, model)))) return;
-    // Two concurrent builds on one table wait for each other's snapshots, which PostgreSQL ends as a deadlock.
+    // Two concurrent builds on one table would wait for each other's snapshots, and PostgreSQL would report a deadlock.
     await withLease(store, { kind: 'lease', id: `carrel.${model.corpus}_vectors_nearest` }, async () => {
-      // Another process may have built it, or dropped the model, during the wait.
+      // While this process waited, another one may have built the index or dropped the model.
       const state = await readState(model);
       if (isMissing(state)) await connections.alone((statements) => build(statements, model, state));
     });
@@ -88,9 +91,9 @@ export function createEnsureIndex(
     } finally {
       await statements.query('RESET maintenance_work_mem; RESET max_parallel_maintenance_workers');
     }
-    // The model may have been dropped meanwhile.
+    // The model may have been dropped while the index was built.
     if ((await stateOf(statements, model)) === 'unwanted') await drop(statements, model);
-    // A search chooses between index and comparison by these statistics, which may be outdated.
+    // Updates the statistics by which a search chooses between using the index and comparing all matches.
     if (model.corpus === 'kb') await statements.query('ANALYZE carrel.kb_vectors (model, labels)');
   }
 
@@ -133,7 +136,7 @@ async function stateOf(statements: Connection, { corpus, key }: IndexedModel): P
   return model['valid'] === true ? 'ready' : 'invalid';
 }
 
-/** Call it without the read timeout, because counting may take long. */
+/** Returns true if an index is worthwhile. Call it without the read timeout, because counting may take long. */
 async function isWorthIt(statements: Connection, { corpus, key }: IndexedModel): Promise<boolean> {
   const [row = {}] = await statements.query(
     `SELECT (SELECT count(*) FROM carrel.${corpus}_vectors WHERE model = $1) AS vectors,
@@ -145,8 +148,8 @@ async function isWorthIt(statements: Connection, { corpus, key }: IndexedModel):
 }
 
 /**
- * An index that does not fit into `maintenance_work_mem` takes many times as long to build. It gets what it needs, up to a
- * quarter of `effective_cache_size`, or the configured value if that is more.
+ * Sets the memory for building an index. An index that does not fit into `maintenance_work_mem` takes many times as long to
+ * build. It therefore gets what it needs, up to a quarter of `effective_cache_size`, or the configured value if that is higher.
  */
 async function setMemory(statements: Connection, { corpus, key, dimensions }: IndexedModel): Promise<void> {
   await statements.query(

@@ -11,8 +11,8 @@ import { arrayText, createVectorSearch, type Matching } from './search-vectors.t
 import { createEnsureIndex, indexName, type VectorIndexDeps } from './vector-index.ts';
 
 /**
- * Vectors as arrays, which need no extension. Without pgvector there are no indexes, and each process searches an in-memory
- * copy.
+ * Stores vectors as arrays, which need no extension. Without pgvector there are no indexes, and each process searches a copy in
+ * memory.
  */
 export function createVectorTable(nearest: Nearest | undefined): VectorTable {
   return {
@@ -24,7 +24,7 @@ export function createVectorTable(nearest: Nearest | undefined): VectorTable {
     async beforeModel(on, corpus) {
       await on.query(`LOCK TABLE carrel.${ownersOf[corpus]} IN SHARE ROW EXCLUSIVE MODE`);
     },
-    /** Only in-memory copies follow the keys; an index needs no order. */
+    /** Locks only if pgvector is missing: in-memory copies read vectors in key order, but an index needs no order. */
     async beforeVectors(on, corpus) {
       await on.query(
         `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))
@@ -56,7 +56,10 @@ export interface Nearest extends NearestFinders {
   readonly ensureIndex: VectorTable['ensureIndex'];
 }
 
-/** Undefined without pgvector: each process then searches an in-memory copy of the vectors. */
+/**
+ * Creates the searches that use pgvector. Returns undefined without pgvector; each process then searches a copy of the vectors
+ * in memory.
+ */
 export async function createNearest(
   connections: Connections,
   deps: Omit<VectorIndexDeps, 'extension'>,
@@ -70,7 +73,7 @@ export async function createNearest(
   };
 }
 
-/** At least one label of each group. Labels are copied to the vectors. */
+/** Returns a condition for vectors with at least one label of each group. Each vector has a copy of its passage's labels. */
 async function matchingVectors(_: Statements, { labels = [] }: PassageFilter): Promise<Matching> {
   if (labels.length === 0) return undefined;
   return {
@@ -79,7 +82,7 @@ async function matchingVectors(_: Statements, { labels = [] }: PassageFilter): P
   };
 }
 
-/** The schema of pgvector. Undefined if it is not installed and this user may not install it. */
+/** Returns the schema that contains pgvector, and installs pgvector if necessary. Returns undefined if that is not possible. */
 async function findExtension(connections: Connections): Promise<string | undefined> {
   const find = () =>
     connections.read(async (statements) => {
@@ -93,7 +96,7 @@ async function findExtension(connections: Connections): Promise<string | undefin
   try {
     await connections.write((statements) => statements.query('CREATE EXTENSION IF NOT EXISTS vector'));
   } catch {
-    // It is missing on the server, or another process has just created it, which fails here too.
+    // pgvector is not available or may not be installed by this user, or another process has just installed it.
   }
   return find();
 }

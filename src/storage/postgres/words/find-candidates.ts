@@ -4,19 +4,19 @@ import type { CandidateRequest, Candidates, KeyFilter, Statements, WordIndex } f
 import { type Condition, numberOf, type Row } from '../../rows.ts';
 import { exactCondition, hasPhrase, joined, labelQuery, tsquery } from './tsquery.ts';
 
-/** `FROM … WHERE …`: the rows `w` of documents that match. */
+/** Returns `FROM … WHERE …` for the rows `w` of documents that match. */
 export function matching({ name }: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition {
   const exact = hasPhrase(query) ? exactCondition(query) : undefined;
   const tests = [exact, filter && passing('w.key', filter)].filter((test) => test !== undefined);
   return {
-    // A subselect hides the words from the planner, which would read the whole table for common ones.
+    // A subselect hides the words from the planner, which would read the whole table for common words.
     sql: `FROM carrel.${name}_words w ${exact ? `JOIN carrel.${name}_terms t ON t.key = w.key` : ''}
       WHERE w.words @@ (SELECT ?::tsquery)${tests.map(({ sql }) => ` AND ${sql}`).join('')}`,
     values: [labelled([tsquery(query)], filter), ...tests.flatMap(({ values }) => values)],
   };
 }
 
-/** The condition for a filter. Undefined for a filter of labels, which the word query already contains. */
+/** Returns the condition for a filter. Undefined for a filter of labels, because the word query already contains them. */
 function passing(key: string, { sql, values, isWide, onKeys, labels }: KeyFilter): Condition | undefined {
   if (labels !== undefined) return undefined;
   if (!isWide) return among(key, { sql, values });
@@ -25,19 +25,25 @@ function passing(key: string, { sql, values, isWide, onKeys, labels }: KeyFilter
     : { sql: `EXISTS (SELECT 1 FROM (SELECT ${key}) AS o (key) WHERE ${onKeys.sql} OFFSET 0)`, values: onKeys.values };
 }
 
-/** IS TRUE makes PostgreSQL hash the keys. It might otherwise plan a join that lists the documents of a word for each key. */
+/**
+ * Returns a condition that a key is in a list. IS TRUE makes PostgreSQL hash the keys. Otherwise it might plan a join that
+ * lists the documents of a word for each key.
+ */
 function among(key: string, { sql, values }: Condition): Condition {
   return { sql: `(${key} IN (${sql})) IS TRUE`, values };
 }
 
-/** The candidates with the highest sum of word weights. The index lists the documents of each word, so no tsvector is read. */
+/**
+ * Finds the candidates with the highest sum of word weights. The index lists the documents of each word, so no tsvector has to
+ * be read.
+ */
 export async function findCandidates(
   on: Statements,
   index: WordIndex,
   { query, filter, plan, weightOf, limit }: CandidateRequest,
 ): Promise<Candidates> {
   if (isConjunction(query)) {
-    // Every match has all words, and the same weight.
+    // Every match contains all words, so all matches have the same weight.
     const { sql, values } = matching(index, query, filter);
     const rows = await on.query(`SELECT w.key, count(*) OVER () AS total ${sql} ORDER BY w.key LIMIT ${limit}`, values);
     return candidatesOf(rows);
@@ -63,7 +69,7 @@ export async function findCandidates(
   return candidatesOf(rows);
 }
 
-/** The conditions that the index can't check. */
+/** Returns the conditions that the index can't check. */
 function testOf(index: WordIndex, query: WordQuery, filter: KeyFilter | undefined): Condition | undefined {
   if (!hasPhrase(query)) return filter && passing('m.key', filter);
   const { sql, values } = matching(index, query, filter);

@@ -3,15 +3,15 @@ import type { IndexedTexts } from '../../../words/ranking/word-index.ts';
 import { spellingsIn } from '../../../words/vocabulary.ts';
 import { labelMark, quoted } from './tsquery.ts';
 
-/** The words of several documents for one statement: lists with one member per document. */
+/** The words of several documents, as lists for one statement. Each list but `spellings` has one member per document. */
 export interface TermRows {
   /** The `main` and `extra` terms of title, heading and body: six lists, in this order. */
   readonly streams: readonly (readonly string[])[];
   /** Number of terms in title, heading and body. */
   readonly lengths: readonly (readonly number[])[];
-  /** Labels and distinct terms, as `tsvector` text. */
+  /** Labels and distinct terms of each document, as `tsvector` text. */
   readonly vectors: readonly string[];
-  /** Distinct words of all documents. */
+  /** Distinct words of all documents together. */
   readonly spellings: readonly string[];
 }
 
@@ -32,12 +32,12 @@ export function termRowsOf(texts: readonly IndexedTexts[]): TermRows {
   };
 }
 
-/** A tsvector holds 1,048,575 bytes of lexemes. */
+/** Max bytes of lexemes per tsvector. PostgreSQL's own limit is 1,048,575. */
 export const vectorBytesMax = 1_000_000;
 
 /**
- * Labels, then the distinct terms of all streams in order, as many as fit. Only texts of several megabytes exceed the limit;
- * they are found by their first words. Chunks are far shorter.
+ * Returns the text of a tsvector: the labels, then the distinct terms of all streams in their order, as many as fit. Only texts
+ * of several megabytes exceed the limit, and are found by their first words only. Chunks are far shorter.
  */
 export function vectorOf(streams: readonly string[], labels: readonly string[] = []): string {
   const lexemes = new Set(labels.map((label) => `${labelMark}${label}`));

@@ -3,7 +3,7 @@ import { useLanguage } from '../../../words/language.ts';
 import { termRowsOf } from './term-rows.ts';
 import type { TokenizeRequest } from './tokenizer.ts';
 
-/** The thread behind tokenizer.ts. */
+/** Entry point of the thread that tokenizer.ts starts. */
 answerCalls(() => ({
   async perform({ language, texts }: TokenizeRequest) {
     await useLanguage(language);

@@ -10,21 +10,24 @@ export interface TokenizeRequest {
   readonly texts: readonly IndexedTexts[];
 }
 
-/** Tokenises texts; long ones on a thread, because a million characters take a second. */
+/** Tokenises texts. Long texts are tokenised on another thread, because a million characters take a second. */
 export interface Tokenizer {
-  /** Starts at once, in groups of as many texts as one statement carries, in order. */
+  /** Starts tokenising at once. Returns the results in order, in groups of as many texts as one statement can contain. */
   tokenize(texts: readonly IndexedTexts[]): readonly Promise<TermRows>[];
   close(): Promise<void>;
 }
 
-/** Max texts per statement, and max total length unless one alone is longer. */
+/** Max texts per group, and their max total length in UTF-16 code units. A single text may be longer. */
 const groupTexts = 100;
 const groupUnits = 1 << 18;
 
-/** Texts of this total length take some milliseconds, or tens of them without spaces between the words. */
+/**
+ * Max total length of texts that are tokenised on this thread, in UTF-16 code units. This takes some milliseconds, or tens of
+ * milliseconds if there are no spaces between words.
+ */
 const shortUnits = 32_000;
 
-/** The thread ends after this long without work. */
+/** The thread ends after this time without work. */
 const idleMs = 10_000;
 
 export function createTokenizer(): Tokenizer {
@@ -36,7 +39,7 @@ export function createTokenizer(): Tokenizer {
     tokenize(texts) {
       const isShort = texts.reduce((sum, text) => sum + unitsOf(text), 0) <= shortUnits;
       const groups = groupsOf(texts).map(async (group) => (isShort ? termRowsOf(group) : ask(group)));
-      // A failed write doesn't wait for the rest.
+      // Prevents unhandled rejections: if a write fails, nobody awaits the remaining groups.
       for (const rows of groups) rows.catch(() => {});
       return groups;
     },

@@ -1,14 +1,14 @@
 import type { WordLeaf, WordQuery } from '../../../words/word-query.ts';
 import type { Condition } from '../../rows.ts';
 
-/** Marks a label as a lexeme. Terms have no space. */
+/** Prefix that marks a lexeme as a label. Terms contain no spaces. */
 export const labelMark = ' ';
 
 export function quoted(lexeme: string): string {
   return `'${lexeme.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
-/** A query in tsquery form. Matches at least what the query does: phrases only need all their words. */
+/** Returns a query in tsquery form. It may match more than the query: of a phrase, it only requires all words. */
 export function tsquery(query: WordQuery): string {
   switch (query.kind) {
     case 'nothing':
@@ -22,7 +22,7 @@ export function tsquery(query: WordQuery): string {
     case 'phrase':
       return phraseMembers(query).join(' & ');
     case 'except':
-      // A document may have all words of a phrase but not the phrase.
+      // Excludes nothing, because a document may contain all words of the phrase but not the phrase itself.
       return hasPhrase(query.drop)
         ? tsquery(query.keep)
         : joined('&', [tsquery(query.keep), `!(${tsquery(query.drop)})`]);
@@ -35,7 +35,7 @@ export function joined(operator: '&' | '|', parts: readonly string[]): string {
   return parts.map((part) => `(${part})`).join(` ${operator} `);
 }
 
-/** At least one label of each group, none of which is empty. */
+/** Returns a tsquery for documents with at least one label of each group. No group may be empty. */
 export function labelQuery(groups: readonly (readonly string[])[]): string {
   return joined(
     '&',
@@ -49,8 +49,8 @@ export function hasPhrase(query: WordQuery): boolean {
 }
 
 /**
- * The exact condition on words `w` and terms `t` of a document, for a query with phrases. Uses the terms, because a tsvector
- * has no positions past 16,383.
+ * Returns the exact condition on words `w` and terms `t` of a document, for a query with phrases. Searches the terms, because a
+ * tsvector has no positions beyond 16,383.
  */
 export function exactCondition(query: WordQuery): Condition {
   if (!hasPhrase(query)) return { sql: 'w.words @@ ?::tsquery', values: [tsquery(query)] };

@@ -10,7 +10,7 @@ import type { TermRows } from './term-rows.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { labelMark, labelQuery, tsquery } from './tsquery.ts';
 
-/** Words and labels in a tsvector per document, with a GIN index. */
+/** Creates the full-text search that uses a tsvector of words and labels per document, with a GIN index. */
 export function createWordTable(tokenizer: Tokenizer): WordTable {
   return {
     key: 'w.key',
@@ -51,7 +51,10 @@ export function createWordTable(tokenizer: Tokenizer): WordTable {
   };
 }
 
-/** The vocabulary has no unique index: transactions with the same word would wait for one another. Duplicates are harmless. */
+/**
+ * Returns the statements that insert the words of documents. The vocabulary has no unique index, because transactions with the
+ * same word would then wait for one another. Duplicates are harmless.
+ */
 function insertWords(
   { name }: WordIndex,
   keys: readonly number[],
@@ -78,26 +81,29 @@ function insertWords(
   ];
 }
 
-/** Writes to different tables as one statement: one round trip. */
+/** Runs writes to different tables as one statement, which takes only one round trip. */
 async function together(on: Statements, statements: readonly Condition[]): Promise<void> {
   const parts = statements.map(({ sql }, place) => `part_${place} AS (${sql})`);
   const values = statements.flatMap((statement) => statement.values);
   await on.query(`WITH ${parts.join(', ')} SELECT`, values);
 }
 
-/** In a smaller index every word is counted, so that both databases rank alike. */
+/** Below this number of documents, every word is counted, so that both databases rank alike. */
 const countedDocuments = 10_000;
 
-/** The statistics are read again after this long. */
+/** How long the statistics are used before they are read again. */
 const keptMs = 60_000;
 
-/** The share of documents with each of the commonest words, as ANALYZE found it. */
+/** The share of documents that contain each of the most common words, as ANALYZE found it. */
 interface CommonWords {
   readonly shares: ReadonlyMap<string, number>;
   readonly readAtMs: number;
 }
 
-/** Takes the counts of common words from the table's statistics and counts the others, up to a limit. */
+/**
+ * Returns a function that counts documents per word. It uses the table's statistics for common words, and counts others up to a
+ * limit.
+ */
 export function createCountWords(): WordTable['count'] {
   const kept = new Map<string, CommonWords>();
   return async (on, index, leaves, documents) => {
@@ -120,7 +126,7 @@ export function createCountWords(): WordTable['count'] {
   }
 }
 
-/** Empty until the table is first analysed. */
+/** Reads the share of documents for common words. Empty until the table is first analysed. */
 async function readShares(on: Statements, name: string): Promise<Map<string, number>> {
   const [row] = await on.query(
     `SELECT most_common_elems::text::text[] AS terms, most_common_elem_freqs::text[] AS shares FROM pg_stats

@@ -10,8 +10,8 @@ type Perform = <Request, Answer>(
 ) => Promise<Answer>;
 
 /**
- * Transactions on the connection's thread. The caller must await one before the next (answer-calls.ts): otherwise the next
- * would run inside an awaiting transaction.
+ * Transactions on the connection's own thread. The caller must await each call before the next, as answer-calls.ts does.
+ * Otherwise the second call would run inside the transaction of the first.
  */
 export interface LocalTransactions {
   readonly write: Perform;

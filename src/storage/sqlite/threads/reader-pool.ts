@@ -6,7 +6,7 @@ import type { OperationCall, SqliteThread } from './sqlite-thread.ts';
 
 export interface ReaderPoolConfig {
   readonly threadsMax: number;
-  /** Timeout of a read, from when a thread starts it. The thread of a slower read is abandoned. */
+  /** Timeout of a read, from its start on a thread. A thread whose read takes longer is abandoned. */
   readonly timeoutMs: number;
 }
 
@@ -17,19 +17,25 @@ export interface ReaderPool {
 
 const startTimeoutMs = 60_000;
 
-/** Max calls waiting for a thread. More would be answered too late to be useful. */
+/** Max calls that wait for a thread. Any more would be answered too late to be useful. */
 const waitingMax = 1000;
 
 /**
- * An abandoned thread continues until SQLite's current step ends, because nothing can interrupt that. With this many, reads are
- * refused until one has ended.
+ * Max abandoned threads that are still running; until one ends, further reads are refused. An abandoned thread runs until
+ * SQLite's current step ends, because that cannot be interrupted.
  */
 const lingeringMax = 8;
 
-/** Most programs never need a second thread, which takes about 100 ms of CPU time and 15 MB. */
+/**
+ * How long a call waits before a second thread is started. Most programs never need one, and it costs about 100 ms of CPU time
+ * and 15 MB.
+ */
 const patienceMs = 500;
 
-/** Reader threads, started on demand. Each runs one call at a time, so that abandoning one fails no other call. */
+/**
+ * Creates a pool of reader threads, which start on demand. Each runs one call at a time, so abandoning a thread fails only that
+ * call.
+ */
 export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, start: () => SqliteThread): ReaderPool {
   const pool = createPool(
     { workersMax: threadsMax, waitingMax, lingeringMax, patienceMs, refused: overloaded, closed: storageClosed },
@@ -43,7 +49,7 @@ export function createReaderPool({ threadsMax, timeoutMs }: ReaderPoolConfig, st
     call: (call, { signal } = {}) =>
       pool.use(async (thread) => {
         const bounds = { timeoutMs, signal, overdue, abandoned: cancelledRead };
-        // On a busy machine, starting a thread may take longer than a search may.
+        // On a busy machine, starting a thread may take longer than the timeout of a search.
         await withTimeout(thread, thread.ready(), { ...bounds, timeoutMs: startTimeoutMs });
         return withTimeout(thread, thread.call(call), bounds);
       }, signal),

@@ -7,7 +7,7 @@ import type { LocalTransactions } from './local-transactions.ts';
 
 export interface OperationCall {
   readonly kind: keyof LocalTransactions;
-  /** See operations.ts. */
+  /** Name of the operation; see operations.ts. */
   readonly operation: string;
   readonly request: unknown;
   /** ISO 8601, UTC. */
@@ -15,7 +15,7 @@ export interface OperationCall {
 }
 
 /**
- * A connection on its own thread, seen from the serving thread. Calls run one at a time, in order; they fail if the database
+ * A connection on its own thread, as the serving thread sees it. Calls run one at a time, in order. They fail if the database
  * cannot be opened or migrated.
  */
 export type SqliteThread = Calls<OperationCall, unknown>;

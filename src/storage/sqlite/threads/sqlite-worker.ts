@@ -14,8 +14,8 @@ import { createLocalTransactions } from './local-transactions.ts';
 import type { OperationCall } from './sqlite-thread.ts';
 
 /**
- * The thread of one connection. SQLite blocks its thread, and a search may take as long as its limit allows; here it blocks
- * nobody.
+ * Entry point of a thread with one connection. SQLite blocks the thread that it runs on, and searches can be slow. On a
+ * separate thread, they don't block other work.
  */
 const config: DatabaseConfig = workerData;
 
@@ -29,7 +29,10 @@ answerCalls(async () => {
   }
 });
 
-/** Even an empty log takes space: without this, nothing could be deleted after a start on a full disk. */
+/**
+ * Opens the database on a full disk, using the reserve. Without it the start would fail, because even an empty log takes space,
+ * and nothing could be deleted.
+ */
 async function openInReserve(reserve: DiskReserve): Promise<Handler> {
   let database: Database | undefined;
   try {
@@ -66,7 +69,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
     throw error;
   }
   const perform: Perform = ({ kind, operation, request, now }) =>
-    // The caller has named the operation of this request; a message cannot prove that.
+    // The cast is needed because messages have no types. The caller ensures that the request fits the operation.
     transactions[kind](operationOf(operation), request as never, now);
   return {
     perform: config.role === 'writer' ? withReserve(reserve, database, perform) : perform,
@@ -78,7 +81,7 @@ async function open(database: Database, reserve: DiskReserve): Promise<Handler> 
 
 type Perform = (call: OperationCall) => Promise<unknown>;
 
-/** On a full disk, operations that free space use the reserve. */
+/** Wraps `perform`: on a full disk, operations that free space use the reserve. */
 function withReserve(reserve: DiskReserve, database: Database, perform: Perform): Perform {
   let holds = false;
   return async (call) => {
@@ -86,7 +89,7 @@ function withReserve(reserve: DiskReserve, database: Database, perform: Perform)
       const answer = await perform(call);
       if (!holds && call.kind === 'write') {
         holds = true;
-        // After the answer, which need not wait for it.
+        // Runs after the answer was sent, so that the caller need not wait.
         setImmediate(() => reserve.hold());
       }
       return answer;
@@ -102,7 +105,7 @@ function withReserve(reserve: DiskReserve, database: Database, perform: Perform)
   };
 }
 
-/** Buffers of a block of vectors, transferred rather than copied. */
+/** Returns the buffers of a block of vectors. They are transferred to the other thread, not copied. */
 function buffersOf(value: unknown): ArrayBuffer[] {
   return Object.values(Object(value)).flatMap((list) =>
     ArrayBuffer.isView(list) && list.buffer instanceof ArrayBuffer ? [list.buffer] : [],
