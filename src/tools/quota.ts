@@ -10,7 +10,9 @@ export interface Quota {
   window?: CallCounter;
 }
 
-/** Counts a call, or throws if the quota is used up. Synchronous if counted in this process. */
+/**
+ * Counts a call, or throws if the quota is used up. Returns a promise only if calls are counted outside this process.
+ */
 export function spend(
   window: CallCounter,
   category: string,
