@@ -1,6 +1,6 @@
 /**
- * Splits a text like a tokenizer does first: into contractions, runs of one script, camelCase parts, digits and
- * symbols.
+ * Matches the pieces that a tokenizer first splits a text into: contractions, runs of one script, camelCase parts,
+ * digits and symbols.
  */
 const pieces =
   /'(?:s|m|re|ve|ll|d|t)\b|\p{Script=Han}+|\p{Script=Cyrillic}+|[\p{Script=Thai}\p{Script=Greek}\p{Script=Devanagari}\p{Script=Arabic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{M}]+|\p{Lu}?\p{Ll}+|\p{Lu}+|[\p{L}\p{M}]+|\p{N}{1,3}|\n+|[^\s\p{L}\p{M}\p{N}]+/gu;

@@ -6,7 +6,7 @@ export interface Found {
   readonly query: string;
   /** The text in which the query's words may occur, including the title. */
   readonly text: string;
-  /** The query's words that occur in the text. By default, they are searched for. */
+  /** The query's words that occur in the text. If undefined, `whyFound` looks for them. */
   readonly words?: readonly string[] | undefined;
   /** The passage's location, such as `page 3`. */
   readonly location?: string | undefined;

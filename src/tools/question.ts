@@ -28,8 +28,8 @@ const samplesMax = 3;
 const sampleUnitsMax = 60;
 
 /**
- * Creates the question that confirms a deletion, with a few sample names. They are untrusted, so only people may see
- * the message.
+ * Creates the question that confirms a deletion, with a few sample names. Names are untrusted, so the message is for
+ * people, not for models.
  */
 export function askToRemove(
   [one, many]: readonly [string, string],

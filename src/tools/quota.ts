@@ -6,7 +6,10 @@ import type { CallCounter } from '../base/shared-window.ts';
 export interface Quota {
   limit: number;
   windowMs: number;
-  /** A counter shared with work outside this toolset; by default each toolset gets its own. */
+  /**
+   * Counts the calls. Set it if work outside this toolset's tools counts too, such as `find`. By default, one is
+   * created.
+   */
   window?: CallCounter;
 }
 

@@ -72,7 +72,7 @@ export interface SourceFilters {
 export interface SearchSource {
   name: string;
   description: string;
-  /** Whether to search it if the caller names no sources. False for the web. */
+  /** Whether to search this source if the caller names no sources. False for the web. */
   askedByDefault: boolean;
   /** The filters that this source supports. A search with any other filter skips the source. */
   filters?: readonly (keyof SourceFilters)[];

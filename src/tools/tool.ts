@@ -33,8 +33,8 @@ interface ToolFacts {
   listed?: string;
   /**
    * Names of fields in a search answer: the list of results, and each result's title. Clients may get resource links
-   * to the results, from their `uri` or, with `id`, from a prefix and that field. Calls with the argument `unless`
-   * get no links, because their results may be outdated.
+   * to the results: their `uri` or, with `id`, the prefix followed by that field's value. Calls with the argument
+   * `unless` get no links, because their results may be outdated.
    */
   found?: { list: string; title: string; id?: { field: string; prefix: string }; unless?: string };
   /**

@@ -63,7 +63,7 @@ export interface Toolset {
   close?(): Promise<void>;
 }
 
-/** Returns the toolsets that these rights allow, each limited to the data that they allow. */
+/** Returns the toolsets that these rights allow, each limited to the data that the rights allow. */
 export function scopeToolsets(toolsets: readonly Toolset[], rights: Rights): Toolset[] {
   return toolsets
     .filter(({ name }) => rights.toolsets?.includes(name) ?? true)

@@ -1,7 +1,7 @@
 import { isObject } from '../../base/json.ts';
 import type { Metadata } from '../../storage/entries/entry.ts';
 
-/* An entry that replaces another one holds its id in the metadata, beside other references. */
+/* An entry that replaces another has the other's id in its metadata, beside further references. */
 
 export const replacesPath = ['references', 'replaces'] as const;
 

@@ -15,9 +15,9 @@ export interface FoundQuote {
 export const unitsPerTurn = 200_000;
 
 /**
- * Matches what must be equal in a text and its quotation: words, numbers with sign and decimal point, their units (3
- * € is not 3 $, 5 % is not 5), numbers inside words (Q3 is not Q4), and single characters of scripts without spaces.
- * White space, punctuation, quotation marks, Markdown and emoji variation selectors may differ.
+ * Matches what must be equal in a text and its quotation: words, numbers with sign and decimal point, units of
+ * numbers ($3 is not €3, 5 % is not 5), numbers inside words (Q3 is not Q4), and single characters of scripts without
+ * spaces. White space, punctuation, quotation marks, Markdown and emoji variation selectors may differ.
  */
 const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|(?:\p{L}|(?![\ufe00-\ufe0f\u20e3])\p{M})+|\p{Sc}(?=[\s*_`]{0,8}[-+−]?\p{N})|[\p{Sc}%％﹪٪‰](?<=\p{N}[\s*_`]{0,8}.)/gu;
@@ -25,7 +25,7 @@ const wordPattern =
 /** Also matches each symbol (`≤`, emoji) as a word. Used for quotations without words. */
 const signPattern = new RegExp(`${wordPattern.source}|\\p{S}`, 'gu');
 
-/** Hyphens inside one word: at a line break, or invisible ones. */
+/** Hyphens that split a word at a line break, and soft hyphens. */
 const hyphenation = /(\p{Ll})-\r?\n\s*(?=\p{Ll})|\u00ad/gu;
 const brokenWord = /^(?:-\r?\n\s*|\u00ad)$/u;
 

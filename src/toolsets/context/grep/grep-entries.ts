@@ -147,7 +147,7 @@ const overdue = new Error('the pattern timed out');
 
 /** Searches one text. On timeout, terminates the thread and returns undefined. */
 async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
-  // Thread start-up must not count against the pattern.
+  // The start of the thread must not count against the timeout.
   await thread.ready();
   try {
     return await withTimeout(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });

@@ -5,7 +5,7 @@ import { nearestName } from './nearest-name.ts';
 
 /** Max filters examined separately; each costs a search. */
 const lookedAtMax = 10;
-/** Max threads, latest first, among which the closest spelling is searched. */
+/** Max threads, latest first, that are compared with a misspelt thread id. */
 const threadsMax = 10_000;
 
 /** Explains which filters match no entry, and suggests similar values. */

@@ -13,11 +13,14 @@ export interface QueryWord {
 
 /** Max words looked up for a hint; each costs a search. */
 const lookedUpMax = 12;
-/** Max entries with any of the words that `searchMostWords` examines. */
+/** Max entries that `searchMostWords` examines. Each contains at least one of the words. */
 const pickedFrom = 500;
 /** Min words of a query that counts as a sentence. In shorter queries, each word matters. */
 const sentenceMin = 4;
-/** Min words of a query for `searchMostWords`. It requires more than half of them, which would be both of two. */
+/**
+ * Min words of a query for `searchMostWords`. It requires more than half of the words; of two words, that would be
+ * both.
+ */
 export const relaxedMin = 3;
 
 /** Returns the words that no entry contains, ignoring filters. */

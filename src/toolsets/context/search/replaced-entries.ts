@@ -5,7 +5,7 @@ import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { replacedIdOf, replacesPath } from '../replaced-reference.ts';
 
 /**
- * Characters loaded of each text: one more than a text may have to replace another implicitly; see
+ * Characters loaded of each text. Texts of this length are too long to replace others implicitly; see
  * `findReplacements`.
  */
 const textChars = 1_001;

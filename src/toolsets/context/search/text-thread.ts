@@ -25,7 +25,8 @@ export interface TextThread {
 const shortUnits = 20_000;
 
 /**
- * Creates the thread that processes long texts. It starts with the first of them and doesn't keep the process alive.
+ * Creates the thread that processes long texts. It starts with the first long text and doesn't keep the process
+ * alive.
  */
 export function createTextThread(): TextThread {
   let thread: Calls<TextRequest, TextAnswer> | undefined;

@@ -14,7 +14,7 @@ import { truncate } from './entry-shapes.ts';
 export const entryUriPrefix = 'carrel://context/';
 
 const newestMax = 50;
-/** Request for entries that loads almost nothing of their texts. */
+/** Request for entries with only the first character of their texts. */
 const unread = { filter: {}, images: false, explain: false, textChars: 1 };
 const titleChars = 80;
 /** Characters loaded of an entry for its title: usually the whole first line. */
@@ -122,7 +122,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     return (await entries.list({ ...unread, limit: newestMax, offset: 0 }, { signal })).entries;
   }
 
-  /** Reads an image, a large one in parts. The base64 of the parts can be joined. */
+  /** Reads an image, or the next part of a large one. The base64 of the parts can be joined. */
   async function readImage(wanted: { id: number; position: number }, cursor: string | undefined, call: Call) {
     const uri = imageUri(wanted.id, wanted.position);
     const image = await entries.image(wanted, call);

@@ -122,8 +122,8 @@ async function describeDatabase(
 }
 
 /**
- * Consecutive failures from which `circuit_state` is `failed`. mcp-context-server then stops querying the database;
- * we continue.
+ * Number of consecutive failures from which on `circuit_state` is `failed`. mcp-context-server then stops querying
+ * the database; we continue.
  */
 const failedFrom = 10;
 

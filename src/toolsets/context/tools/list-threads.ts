@@ -5,7 +5,7 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { nearestName } from '../search/nearest-name.ts';
 
-/** Max threads, latest first, among which the closest spelling is searched. */
+/** Max threads, latest first, that are compared with a misspelt thread id. */
 const comparedMax = 10_000;
 
 /** Max threads if the caller sets no limit. An answer can't hold more. */

@@ -10,8 +10,8 @@ export function checkText(name: string, text: string): void {
 
 /**
  * Checks a JSON value before it is stored. Strings and keys must pass `checkText`, because PostgreSQL's JSON has no
- * NUL. Numbers must fit a double, because JSON can't represent infinity. The depth is limited, because SQLite allows
- * 1,000 levels.
+ * NUL. Numbers must fit a double, because JSON can't represent infinity. The depth is limited, because SQLite only
+ * allows 1,000 levels.
  */
 export function checkJson(name: string, value: unknown, valuesMax?: Bound): void {
   let values = 0;

@@ -6,7 +6,9 @@ import { type SummaryProvider, UnusableText } from '../../../search/models/summa
 import type { TextToSummarise } from '../../../storage/entries/entry-parts.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 
-/** Summarizes entries in the background. A write neither waits for its summary nor fails with it. */
+/**
+ * Summarizes entries in the background. A write doesn't wait for the summary, and succeeds even if summarizing fails.
+ */
 export interface EntrySummaries {
   readonly provider: SummaryProvider;
   /** Shorter texts get no summary. */

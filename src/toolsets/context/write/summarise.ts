@@ -8,7 +8,7 @@ export interface SummaryLimits {
   readonly tokensMax: number;
 }
 
-/** Max UTF-16 units read, from the beginning: later sentences rarely state the main point. */
+/** Max UTF-16 units read from the beginning of a text. Later sentences rarely state the main point. */
 const unitsRead = 40_000;
 const sentencesMax = 5;
 const onceWeight = 0.05;

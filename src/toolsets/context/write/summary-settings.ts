@@ -35,7 +35,9 @@ export function summaryProviderOf(config: ContextConfig, servers: ModelServers):
   });
 }
 
-/** Creates the provider that takes a text's best sentences. It needs no model, and a few milliseconds per text. */
+/**
+ * Creates the provider that takes a text's best sentences. It needs no model and takes a few milliseconds per text.
+ */
 export function extractiveSummaries({ summaryMaxTokens: tokensMax }: { summaryMaxTokens: number }): SummaryProvider {
   return {
     name: 'extractive',

@@ -19,8 +19,8 @@ export interface WriteSettings extends ImageLimits {
 }
 
 /**
- * Repeated calls with the same key run once and return the same answer. Only store_context describes it, to save
- * tokens.
+ * Repeated calls with the same key run once and return the same answer. Only store_context describes this argument,
+ * to save tokens.
  */
 export const idempotencyInput = {
   idempotency_key: storedText(z.string().min(1).max(bounds.idempotencyKey.max)).optional(),
