@@ -2,22 +2,24 @@ import { CarrelError } from '../base/errors.ts';
 import { type Copies, wireBytes } from '../base/wire-bytes.ts';
 import type { Call } from '../tools/call.ts';
 
-/** Default max bytes per answer on the wire (ANSWER_MAX_BYTES). */
+/** Default of ANSWER_MAX_BYTES, the max bytes per answer as sent. */
 export const answerBytesDefault = 4 * 1024 * 1024;
 
-/** Protocol overhead per answer. */
+/** Bytes per answer reserved for the protocol's own fields. */
 export const envelopeBytes = 2_048;
 
-/** Share of the answer reserved for everything but list items: query, hints, omitted ids. */
+/**
+ * Share of the answer reserved for fields other than list items (query, hints, omitted ids), up to `besideBytesMax`.
+ */
 const besideShare = 0.25;
 const besideBytesMax = 256 * 1024;
 
-/** Max bytes for list items in this call's answer. Tools stop there and report what they left out. */
+/** Returns the max bytes for list items in this call's answer. Tools omit further items and report their ids. */
 export function itemBytesMax({ answerBytesMax = answerBytesDefault }: Pick<Call, 'answerBytesMax'>): number {
   return answerBytesMax - Math.min(besideBytesMax, Math.floor(answerBytesMax * besideShare));
 }
 
-/** The first items that fit into an answer. */
+/** Returns the first items that fit into `bytesMax`. */
 export function fitItems<Item>(items: readonly Item[], bytesMax: number): Item[] {
   let used = 0;
   const tooMany = items.findIndex((item) => {
@@ -27,7 +29,7 @@ export function fitItems<Item>(items: readonly Item[], bytesMax: number): Item[]
   return tooMany === -1 ? [...items] : items.slice(0, tooMany);
 }
 
-/** Final guard for answers that their tool did not shorten. */
+/** Throws if an answer is too large. Tools shorten long answers themselves; this check catches the rest. */
 export function checkAnswer<Answer>(answer: Answer, bytesMax: number, { copies, done }: AnswerKind): Answer {
   if (wireBytes(answer, copies, bytesMax) <= bytesMax) return answer;
   const carriedOut = done ? 'The call succeeded, but its' : 'The';

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 
-/* Answers are short, because a model pays for each token. With `explain`, they also say how a result was found. */
+/*
+ * Answers are short by default, because every token costs money. With `explain`, they also say how a result was
+ * found.
+ */
 
 export const explainInput = {
   explain: z.boolean().default(false).describe('Add why, scores, hash and range.'),
@@ -8,7 +11,7 @@ export const explainInput = {
 
 const hashDigits = 16;
 
-/** The hash prefix shown in answers; `verify` accepts it. */
+/** Returns the part of a hash that answers show. The `verify` tool accepts it. */
 export function shortHash(hash: string): string {
   return hash.slice(0, hashDigits);
 }

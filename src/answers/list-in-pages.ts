@@ -3,7 +3,7 @@ import type { CursorPosition, CursorSigner } from '../tools/signed-cursor.ts';
 
 /** A changing list that can only be read by offset. */
 export interface OffsetList<Member> {
-  /** In list order. */
+  /** Returns up to `limit` members from `offset` on, in list order. */
   read(offset: number, limit: number): Promise<readonly Member[]>;
   idOf(member: Member): string;
 }
@@ -14,17 +14,23 @@ export interface MemberPage<Member> {
 }
 
 const pageSize = 50;
-/** Number of items read again before the last position, to find shifted members in one read. */
+/**
+ * Number of members before the cursor's position that are read again, so that one read finds members that moved a
+ * little.
+ */
 const overlap = 40;
 const windowSize = overlap + pageSize + 1;
-/** Windows to search, in order. Additions move members to higher offsets, removals to lower ones. */
+/**
+ * Windows to search for the cursor's members, relative to its position. Additions move members to higher offsets,
+ * removals to lower ones.
+ */
 const windows = [0, 1, 2, 3, -1, -2, -3];
-/** Ids in a cursor: several, so that the position survives if one member is removed or moved. */
+/** Max ids in a cursor. With several, its position is found even if one member was removed or moved. */
 const marksMax = 5;
 
 /**
- * Returns the page after the previous page's last members, wherever those are now. Members that stay in the list are
- * neither skipped nor repeated.
+ * Returns the page after the previous page's last members, even if those have moved. Members that stay in the list
+ * are neither skipped nor repeated.
  */
 export async function listInPages<Member>(
   list: OffsetList<Member>,

@@ -5,7 +5,7 @@ export const budgetInput = {
   budget_tokens: z.int().min(100).max(1_000_000).optional(),
 };
 
-/** How an answer reports its budget. */
+/** The `budget` field of an answer. */
 export interface BudgetReport<Id> {
   budget_tokens: number;
   /** Estimated. */
@@ -14,7 +14,7 @@ export interface BudgetReport<Id> {
   omitted_ids: Id[];
   /** Truncated items, each with the call that returns the rest. */
   cut: { id: Id; returned_chars: number; total_chars: number; next: string }[];
-  /** Set if not even one item fits. */
+  /** Set if the budget is too small for one item. */
   hint?: string;
 }
 
@@ -23,7 +23,7 @@ export interface Budgeted<Item, Id> {
   id(item: Item): Id;
   text(item: Item): string;
   withText(item: Item, text: string): Item;
-  /** The call that continues after this many characters. */
+  /** The tool call that returns the text after this many characters. */
   next(item: Item, chars: number): string;
   /** The part of an item that counts against the budget; by default all of it. */
   paid?(item: Item): object;
@@ -31,7 +31,10 @@ export interface Budgeted<Item, Id> {
 
 const tooSmall = 'The budget is too small for one result; this is the best one, shortened as far as possible.';
 
-/** Takes items in order while they fit. The first that doesn't is truncated, if enough of it remains. */
+/**
+ * Returns the first items that fit the budget. The next item is truncated if enough of its text fits, and omitted
+ * otherwise.
+ */
 export function fitBudget<Item extends object, Id>(
   items: readonly Item[],
   budget: number | undefined,

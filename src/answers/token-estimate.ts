@@ -1,10 +1,13 @@
-/** Pre-tokenization: contractions, runs of one script, camelCase parts, digits, symbols. */
+/**
+ * Matches the pieces that a tokenizer first splits a text into: contractions, runs of one script, camelCase parts,
+ * digits and symbols.
+ */
 const pieces =
   /'(?:s|m|re|ve|ll|d|t)\b|\p{Script=Han}+|\p{Script=Cyrillic}+|[\p{Script=Thai}\p{Script=Greek}\p{Script=Devanagari}\p{Script=Arabic}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{M}]+|\p{Lu}?\p{Ll}+|\p{Lu}+|[\p{L}\p{M}]+|\p{N}{1,3}|\n+|[^\s\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * Estimates a model's tokens. The rates were fitted to o200k on prose, chats, code, JSON and eleven languages, and
- * stay within 10 % of it (test/token-estimate.test.ts).
+ * Estimates the tokens of a text. The rates were fitted to OpenAI's o200k tokenizer on prose, chats, code, JSON and
+ * eleven languages, and stay within 10 % of it (test/token-estimate.test.ts).
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;

@@ -4,9 +4,9 @@ import { plainQuery } from '../words/word-query.ts';
 
 export interface Found {
   readonly query: string;
-  /** Title and text, where words may match. */
+  /** The text in which the query's words may occur, including the title. */
   readonly text: string;
-  /** The query's words in the text, if already known. */
+  /** The query's words that occur in the text. If undefined, `whyFound` looks for them. */
   readonly words?: readonly string[] | undefined;
   /** The passage's location, such as `page 3`. */
   readonly location?: string | undefined;
@@ -27,7 +27,7 @@ export function whyFound({ query, text, words = matchedWords(query, text), locat
   return `${reason}${where}`;
 }
 
-/** The query's words that occur in the text, as spelled there, without duplicates. */
+/** Returns the query's words that occur in the text, as spelled there but in lower case, without duplicates. */
 export function matchedWords(query: string, text: string): string[] {
   const words = findMatches(text, plainQuery(query)).map(({ start, end }) => text.slice(start, end).toLowerCase());
   return [...new Set(words)].slice(0, wordsMax);

@@ -10,8 +10,8 @@ export interface TextBounds {
 }
 
 /**
- * A string whose bounds count characters (code points), as JSON Schema does. zod's `max` counts UTF-16 units and
- * would reject 150 emoji that the schema allows.
+ * Creates a schema for a string whose length counts in characters (code points), as in JSON Schema. zod's `max`
+ * counts UTF-16 units, so with a limit of 200 it would reject 150 emoji.
  */
 export function boundedText({ required = false, max, trim = false }: TextBounds) {
   const base = trim ? z.string().trim() : z.string();

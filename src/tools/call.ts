@@ -5,17 +5,17 @@ import type { Asked } from './question.ts';
 export interface Caller extends Principal {
   /** Identifies the caller for quotas and uploads: a principal's identity, else an address. */
   id: string;
-  /** Owns handles such as job ids: a principal's identity, else the session. Others must not reach them. */
+  /** Owner of handles such as job ids, which nobody else may use: a principal's identity, else the session. */
   owner: string;
   /** True if a token proved the identity. */
   authenticated?: boolean;
-  /** Resolves once the client has read enough of the output buffered for it. */
+  /** Resolves once the client has read enough of its buffered output. */
   drained?: () => Promise<void>;
   /** The server's URL as the client reached it, such as `http://127.0.0.1:3000`; absent on stdio. */
   reachedAt?: string;
 }
 
-/** The client's own name for itself; unverified. */
+/** The client's name and version as it reports them, unverified. */
 export interface ClientName {
   name: string;
   version: string;
@@ -35,12 +35,12 @@ export const localUser: Principal = { name: 'local', identity: 'local', rights: 
 export interface Call {
   caller: Caller;
   client?: ClientName | undefined;
-  /** Aborts when the client cancels or disconnects; underlying work must stop. */
+  /** Aborts when the client cancels or disconnects. All work for the call must then stop. */
   signal: AbortSignal;
   /** Does nothing unless the client asked for progress. */
   report(progress: Progress): void;
   log: Logger;
-  /** Max bytes per answer; see answer-limit. */
+  /** Max bytes per answer; see answers/answer-limit.ts. */
   answerBytesMax?: number;
   /** Folders that the client exposes, as local paths; absent if the client is remote or names none. */
   roots?: () => Promise<readonly string[]>;

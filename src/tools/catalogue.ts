@@ -36,7 +36,7 @@ export interface ToolListing {
   };
 }
 
-/** Every tool that this process offers, by name, in the order of toolsets and their tools. */
+/** All tools that this process offers, in the order of toolsets and their tools. */
 export interface Catalogue {
   readonly toolsets: readonly Toolset[];
   readonly listings: readonly ToolListing[];
@@ -81,7 +81,7 @@ export function createCatalogue(toolsets: readonly Toolset[], options: Catalogue
   };
 }
 
-/** Lazy: describing all schemas would take a fifth of the start-up time. */
+/** Creates parser and listing on first use: describing all schemas would take a fifth of the start-up time. */
 function offerTool(tool: Tool, toolset: Toolset): OfferedTool {
   const parser = once(() => createInputParser(tool, toolset));
   const listing = once(() => describeTool(tool, toolset, parser()));
@@ -123,8 +123,8 @@ function describeTool(tool: Tool, toolset: Toolset, parser: InputParser): ToolLi
 }
 
 /**
- * Clients validate answers against this schema. A call that may become a job answers with either shape. If failures
- * are results, they contain only `error`, so no field is required.
+ * Returns the schema that clients validate answers against. A call that may become a job returns its result or a job
+ * handle. If the toolset reports failures as results, no field is required, because a failure contains only `error`.
  */
 function describeOutput(tool: Tool, toolset: Toolset): object {
   const { required, ...shape } = toJsonSchema(tool.output, 'output');

@@ -4,7 +4,10 @@ import type { Call } from './call.ts';
 export interface CitableTexts {
   /** Prefixes of their URIs. */
   uriPrefixes: readonly string[];
-  /** The tool that fetches them from other servers. If it is disabled, they are not read here either. */
+  /**
+   * Name of the tool that also fetches these texts from other servers. If that tool is disabled, `verify` can't read
+   * them either.
+   */
   tool?: string;
   /** Undefined if nothing exists at this URI. */
   read(uri: string, call: Call): Promise<CitableText | undefined>;
@@ -13,7 +16,7 @@ export interface CitableTexts {
 export interface CitableText {
   /** Identifies this version of the text. Search hits carry the same hash. */
   hash: string;
-  /** In order; a quotation may span several. */
+  /** In the order of the text. A quotation may span several. */
   passages: readonly CitablePassage[];
   /** True if the text was truncated. */
   isCut?: boolean;
@@ -21,6 +24,6 @@ export interface CitableText {
 
 export interface CitablePassage {
   text: string;
-  /** Location for readers, such as a page. */
+  /** Location of the passage for readers, such as a page. */
   place?: Record<string, string | number>;
 }

@@ -21,9 +21,9 @@ export interface InputParser {
 }
 
 /**
- * Builds a parser from a tool's input schema. It tolerates what clients really send (JSON text for arrays and objects,
- * null for omitted fields) and rejects everything else. Unknown arguments are errors: ignoring a misspelt filter would
- * return wrong results.
+ * Creates a parser from a tool's input schema. It also accepts what some clients send: JSON text for arrays and
+ * objects, and null for omitted fields. Unknown arguments are errors, because ignoring a misspelt filter would return
+ * wrong results.
  */
 export function createInputParser(tool: Tool, toolset: Toolset): InputParser {
   const { readsNumbers = false } = toolset;
@@ -53,13 +53,13 @@ const waitInput = {
   wait: z.boolean().optional().describe('Wait for the result instead of getting a job handle.'),
 };
 
-/** An invalid argument: its field and problem. */
+/** An invalid argument. `problem` continues a sentence that starts with the name of the field. */
 export interface Fault {
   field: string;
   problem: string;
 }
 
-/** Keeps hostile arguments from producing long errors. */
+/** Max faults in an error, so that hostile arguments can't make it long. */
 const faultsMax = 5;
 
 function sentence({ field, problem }: Fault): string {
@@ -67,8 +67,8 @@ function sentence({ field, problem }: Fault): string {
 }
 
 /**
- * Parses JSON text where the schema expects an array or object, and drops nulls that mean "not given". Copies only
- * when needed.
+ * Parses JSON text where the schema expects an array or object, and drops nulls that stand for omitted fields. Copies
+ * `value` only if something changes.
  */
 function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers: boolean): Record<string, unknown> {
   const properties = schema.properties ?? {};
@@ -88,7 +88,7 @@ function relax(value: Record<string, unknown>, schema: JsonSchema, readsNumbers:
 }
 
 function relaxValue(value: unknown, schema: JsonSchema, readsNumbers: boolean): unknown {
-  // Too large for any number argument, so the range check rejects the converted value.
+  // A bigint is too large for any number argument, so the range check rejects the converted value.
   if (typeof value === 'bigint' && schema.type !== undefined) return Number(value);
   if (typeof value === 'string' && !accepts(schema, 'string')) return parseIfFits(value, schema, readsNumbers);
   if (Array.isArray(value) && isObject(schema.items)) {
@@ -178,7 +178,7 @@ function bound(side: string, origin: string, limit: number | bigint): string {
   return `must be ${side} ${limit}`;
 }
 
-/** The actual value, appended to a bound error. */
+/** Returns the end of an error about an exceeded limit: the actual size or value. */
 function exceeding(input: unknown): string {
   if (typeof input === 'string' || Array.isArray(input)) return `, and has ${input.length}`;
   return typeof input === 'number' || typeof input === 'bigint' ? `, not ${input}` : '';
@@ -189,7 +189,7 @@ function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** Shortens and escapes a caller's argument name. */
+/** Shortens an argument name from the caller and replaces unsafe characters. */
 function formatName(name: PropertyKey): string {
   return String(name)
     .replace(/[^\w.$-]/g, '?')

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { isObject } from '../base/json.ts';
 
 /**
- * A schema as `tools/list` shows it, without parts that only cost tokens: the default dialect, safe-integer bounds
- * and, in results, `additionalProperties` and nested `required`.
+ * Converts a schema for `tools/list`, without parts that only cost tokens: the default dialect, safe-integer bounds
+ * and, in output schemas, `additionalProperties` and nested `required`.
  */
 export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.core.JSONSchema.BaseSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
@@ -12,7 +12,7 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
     override({ jsonSchema, path }) {
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
-      // The default: string keys, any values.
+      // String keys and any values are the default.
       delete jsonSchema.propertyNames;
       if (isEmpty(jsonSchema.additionalProperties)) delete jsonSchema.additionalProperties;
       // Some hosts reject a tool without `properties`, even if it takes no arguments.
@@ -26,7 +26,7 @@ export function toJsonSchema(schema: z.ZodType, side: 'input' | 'output'): z.cor
   return withAlternatives(rest) as z.core.JSONSchema.BaseSchema;
 }
 
-/** Strict function calling accepts `anyOf` but not a list of types. */
+/** Replaces lists of types with `anyOf`, because strict function calling rejects them. */
 function withAlternatives(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withAlternatives);
   if (!isObject(schema)) return schema;
@@ -40,15 +40,15 @@ function withAlternatives(schema: unknown): unknown {
 }
 
 /**
- * The input schema without bounds that only errors need (lengths, extreme numbers, additionalProperties). Every
- * conversation pays for the tool list, and few calls break these bounds.
+ * Returns the input schema without bounds that few calls violate: lengths, small minimums, large maximums and
+ * `additionalProperties`. They would cost tokens in every conversation; the server checks them anyway.
  */
 export function withoutBounds(schema: z.core.JSONSchema.BaseSchema): z.core.JSONSchema.BaseSchema {
   const { minLength: _, maxLength: __, minItems: ___, maxItems: ____, ...rest } = schema;
   if (rest.minimum !== undefined && rest.minimum <= smallMinimum) delete rest.minimum;
   if (rest.maximum !== undefined && rest.maximum >= greatMaximum) delete rest.maximum;
   const { properties, items } = rest;
-  // The protocol recommends this for tools without arguments.
+  // Tools without arguments keep `additionalProperties: false`, as the protocol recommends.
   if (rest.additionalProperties === false && !isEmpty(properties)) delete rest.additionalProperties;
   if (isObject(items)) rest.items = withoutBounds(items);
   if (properties !== undefined) {

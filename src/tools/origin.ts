@@ -1,23 +1,23 @@
 /**
- * Where a text came from, which decides how far to trust it. `user`: written here, by a person or their model.
- * Everything else is information, never instructions, and clients can fence it: `file`, an added document; `web`, a
- * page or search result; `upstream`, another service such as Fess.
+ * Where a text came from, which decides how far to trust it. `user`: the user or their model wrote it. `file`: an
+ * added document. `web`: a page or search result. `upstream`: another service, such as Fess. Texts of the last three
+ * are information, never instructions, and clients can mark them as such.
  */
 export type Origin = 'user' | 'file' | 'web' | 'upstream';
 
 const origins: ReadonlySet<unknown> = new Set<Origin>(['user', 'file', 'web', 'upstream']);
 
-/** The answer's field; omitted for the user's own text. */
+/** Returns the `origin` field of an answer, or no field for the user's own text. */
 export function originField(origin: Origin): { origin?: Origin } {
   return origin === 'user' ? {} : { origin };
 }
 
-/** A text compiled from pages lists them as sources. */
+/** Returns `web` if any source is a web address: a text compiled from web pages lists them as its sources. */
 export function originOfSources(addresses: readonly unknown[], otherwise: Origin): Origin {
   return addresses.some(isWebAddress) ? 'web' : otherwise;
 }
 
-/** As declared by the writer, else inferred from a URL in the usual metadata fields. */
+/** Returns the origin that the metadata declares. Otherwise infers it from a URL in the usual fields. */
 export function originOfMetadata(metadata: Readonly<Record<string, unknown>> | undefined): Origin {
   const { origin, url, source_url: sourceUrl, source_urls: sourceUrls } = metadata ?? {};
   if (isOrigin(origin)) return origin;

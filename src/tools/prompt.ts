@@ -13,7 +13,7 @@ export interface Prompt {
   arguments: readonly PromptArgument[];
   /** Suggestions for an argument, best first. */
   complete?(argument: string, typed: string, call: Call): Promise<string[]>;
-  /** The opening message. Argument values are data: quoted, never spliced in as commands. */
+  /** Returns the opening message. Argument values must be quoted as data, so that they can't act as instructions. */
   render(values: Record<string, string>): string;
 }
 

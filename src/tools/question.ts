@@ -4,7 +4,10 @@ import { CarrelError } from '../base/errors.ts';
 export interface Question {
   message: string;
   fields: Readonly<Record<string, QuestionField>>;
-  /** A hash of the subject, hidden from the user. An answer is valid only for the same hash. */
+  /**
+   * A hash of what the question is about, such as the entries to delete; hidden from the user. An answer only counts
+   * if the hash is still the same.
+   */
   about?: string;
 }
 
@@ -18,13 +21,16 @@ export type Questions = Readonly<Record<string, Question>>;
 /** Values by question and field, with the requested types. */
 export type Answers = Readonly<Record<string, Readonly<Record<string, boolean | string>>>>;
 
-/** Max ids that a call may delete without asking. Filters always ask. */
+/** Max ids that a call may delete without asking the user. Deleting by filter always asks. */
 export const unaskedIdsMax = 10;
 
 const samplesMax = 3;
 const sampleUnitsMax = 60;
 
-/** Asks for confirmation, with a few sample names. Names are untrusted: the text is for people only. */
+/**
+ * Creates the question that confirms a deletion, with a few sample names. Names are untrusted, so the message is for
+ * people, not for models.
+ */
 export function askToRemove(
   [one, many]: readonly [string, string],
   count: number | string,
@@ -44,7 +50,7 @@ export interface Asked {
 }
 
 /**
- * Returns the `about` of the confirmed question. Undefined if nobody could be asked. Throws if the user declined.
+ * Returns the `about` of the confirmed question, or undefined if nobody could be asked. Throws if the user declined.
  */
 export function agreedTo(asked: Asked | undefined): string | undefined {
   if (asked === undefined) return undefined;

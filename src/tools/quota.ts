@@ -6,11 +6,16 @@ import type { CallCounter } from '../base/shared-window.ts';
 export interface Quota {
   limit: number;
   windowMs: number;
-  /** A counter shared with work outside this toolset; by default each toolset gets its own. */
+  /**
+   * Counts the calls. Set it if work outside this toolset's tools counts too, such as `find`. By default, one is
+   * created.
+   */
   window?: CallCounter;
 }
 
-/** Counts a call, or throws if the quota is used up. Synchronous if counted in this process. */
+/**
+ * Counts a call, or throws if the quota is used up. Returns a promise only if calls are counted outside this process.
+ */
 export function spend(
   window: CallCounter,
   category: string,

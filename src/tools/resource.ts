@@ -24,7 +24,7 @@ export interface ResourcePage {
 
 export interface ResourceReading {
   uri: string;
-  /** Continues a long resource. Clients may send it in several places. */
+  /** Where to continue a long resource. Clients may send it in different places of the request. */
   cursor?: string;
 }
 
@@ -48,8 +48,8 @@ export interface ResourceProvider {
   list(cursor: string | undefined, call: Call): Promise<ResourcePage>;
   read(reading: ResourceReading, call: Call): Promise<ResourceContents>;
   /**
-   * A stamp that changes with the resource or, without a URI, with the list. Polled every few seconds while clients
-   * subscribe, so it must be cheap. Without it, no changes are reported.
+   * Returns a stamp that changes whenever the resource changes or, without a URI, the list. It is polled every few
+   * seconds while clients are subscribed, so it must be cheap. Providers without `stamp` report no changes.
    */
   stamp?(uri: string | undefined, call: Call): Promise<string>;
   /** Suggestions for a template's variable, best first. */

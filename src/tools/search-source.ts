@@ -3,11 +3,14 @@ import type { Origin } from './origin.ts';
 
 export interface SourceHit {
   uri: string;
-  /** Hash of the whole text, as used by `verify`; null if the source can't read it. */
+  /** Hash of the whole text, as used by `verify`. Null if the source can't read the whole text. */
   hash: string | null;
-  /** The snippet's position in the whole text or in its chunk, in UTF-16 units. Null if the source can't read the text. */
+  /**
+   * The snippet's position in the whole text or in its chunk, in UTF-16 units. Null if the source can't read the
+   * whole text.
+   */
   range: readonly [start: number, end: number] | null;
-  /** For documents stored in chunks. */
+  /** Index of the chunk, for documents stored in chunks. */
   chunk_index?: number;
   /** Human-readable location: a page, a heading. */
   place?: string | undefined;
@@ -22,10 +25,10 @@ export interface SourceHit {
   origin: Origin;
   /** Probability that the hit answers the question, 0 to 1. If undefined, the reranker scores title and snippet. */
   relevance?: number | undefined;
-  /** URIs of the older hit that it replaces, and of the newer hit that replaces it. */
+  /** URIs of the older hit that this one replaces, and of the newer hit that replaces this one. */
   replaces?: string | undefined;
   replaced_by?: string | undefined;
-  /** The matched words and their passage. */
+  /** Why it was found: the matched words and their passage. */
   why: string;
   /** The evidence for its relevance; see `EvidenceShares`. */
   scores?: {
@@ -42,7 +45,7 @@ export interface SourceAnswer {
   /** Number of low-relevance hits left out. */
   omitted?: number;
   reranking?: { readonly state: 'applied' | 'off' | 'failed'; readonly reason?: string } | undefined;
-  /** Why the answer is degraded, for example keyword search only. */
+  /** Why the answer is degraded. For example, only keyword search worked. */
   degraded?: string;
 }
 
@@ -63,11 +66,13 @@ export interface SourceFilters {
   readonly tag?: string | undefined;
 }
 
-/** A corpus that `find` can search. Failures throw: an empty result must never mean broken. */
+/**
+ * A corpus that `find` can search. A failed search throws, because an empty result must mean that nothing was found.
+ */
 export interface SearchSource {
   name: string;
   description: string;
-  /** Whether to search it if the caller names no sources. False for the web. */
+  /** Whether to search this source if the caller names no sources. False for the web. */
   askedByDefault: boolean;
   /** The filters that this source supports. A search with any other filter skips the source. */
   filters?: readonly (keyof SourceFilters)[];

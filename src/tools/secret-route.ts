@@ -1,6 +1,6 @@
 /**
- * HTTP paths that a toolset serves itself. They need no token, because each contains a one-time secret given to one
- * caller. The toolset enforces single use and expiry.
+ * HTTP paths that a toolset serves itself. They need no token, because each contains a one-time secret that was
+ * issued to one caller. The toolset enforces single use and expiry.
  */
 export interface SecretRoute {
   /** Such as `/kb/uploads/`. */

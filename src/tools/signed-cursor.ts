@@ -3,12 +3,12 @@ import { isSigned, sign } from '../base/signing-key.ts';
 
 export interface CursorPosition {
   readonly at: number;
-  /** Further identification of the position: ids, or a text's hash. */
+  /** What else identifies the position: ids of list members, or a text's hash. */
   readonly marks: readonly string[];
 }
 
 export interface CursorSigner {
-  /** At most eight marks of letters, digits, `_` and `-`. */
+  /** Creates a cursor. There may be at most eight marks, of letters, digits, `_` and `-`. */
   issue(at: number, marks?: readonly string[]): string;
   /** Returns the cursor's position; throws `invalid_cursor` unless `issue` created it. */
   read(cursor: string): CursorPosition;
@@ -16,7 +16,10 @@ export interface CursorSigner {
 
 const signatureBytes = 16;
 
-/** Cursors that only the issuing list accepts. With a per-process key, a restart invalidates them. */
+/**
+ * Creates a signer whose cursors only the same list accepts. If each process has its own key, a restart invalidates
+ * them.
+ */
 export function createCursorSigner(list: string): CursorSigner {
   const signed = (position: string): Buffer => sign(`cursor ${list}`, position).subarray(0, signatureBytes);
   return {
@@ -28,7 +31,7 @@ export function createCursorSigner(list: string): CursorSigner {
       const [, position = '', signature = ''] = /^(\d{1,15}(?:\.[\w-]{1,64}){0,8})-([\w-]{22})$/.exec(cursor) ?? [];
       const actual = Buffer.from(signature, 'base64url');
       const isOurs = isSigned(actual, signed(position));
-      // base64url's last character has unused bits; accept only our own spelling.
+      // The last character of base64url has unused bits, so accept only the spelling that `issue` writes.
       if (!isOurs || actual.toString('base64url') !== signature) {
         throw new CarrelError('invalid_cursor', 'This cursor was not issued by this list. Start again without one.');
       }
@@ -40,7 +43,7 @@ export function createCursorSigner(list: string): CursorSigner {
 
 export const beginning: CursorPosition = { at: 0, marks: [] };
 
-/** Rejects a cursor into another text, or one that has changed since. */
+/** Throws if a cursor belongs to another text, or if the text has changed since. */
 export function checkSameText(position: CursorPosition, marks: readonly string[]): void {
   if (position === beginning || position.marks.join('.') === marks.join('.')) return;
   throw new CarrelError(

@@ -4,8 +4,8 @@ import type { Call } from './call.ts';
 import type { Questions } from './question.ts';
 
 /**
- * The effect of a tool on stored data. It decides the tool's annotations and whether read-only mode offers it. `add`
- * leaves existing data alone; `change` overwrites or removes, and is destructive in MCP's terms.
+ * The effect of a tool on stored data. It decides the tool's annotations and whether read-only mode offers the tool.
+ * `add` leaves existing data alone. `change` overwrites or removes data; MCP calls this destructive.
  */
 export type Effect = 'read' | 'add' | 'change';
 
@@ -15,28 +15,31 @@ interface ToolFacts {
   title: string;
   description: string;
   effect: Effect;
-  /** True if repeating a call changes nothing further. Reads always are. */
+  /** True if repeating a call changes nothing further. Not needed for tools that only read. */
   idempotent?: boolean;
-  /** True if it contacts other systems (the web, an upstream). */
+  /** True if the tool contacts other systems, such as the web or Fess. */
   openWorld?: boolean;
-  /** Never queues behind slow calls or becomes a job, so that job status stays available. Must answer at once, from memory. */
+  /**
+   * True if calls neither wait for other calls nor become jobs, so that job status is always available. They must
+   * answer at once, from memory.
+   */
   takesNoSlot?: boolean;
   /** The quota that calls count against. */
   quota?: string;
   /**
-   * A field with a list. If the answer has no other field, its text content is only the list, as in the original
-   * server. Structured content stays an object.
+   * Name of a field that holds a list. If the answer has no other field, its text content is just the list, as in
+   * mcp-context-server. Structured content stays an object.
    */
   listed?: string;
   /**
-   * The fields of a search's answer that hold its results and their titles. Clients may get resource links to the
-   * results: by their `uri`, else built from an id and a prefix. Calls with the argument `unless` get no links,
-   * because their results may be outdated.
+   * Names of fields in a search answer: the list of results, and each result's title. Clients may get resource links
+   * to the results: their `uri` or, with `id`, the prefix followed by that field's value. Calls with the argument
+   * `unless` get no links, because their results may be outdated.
    */
   found?: { list: string; title: string; id?: { field: string; prefix: string }; unless?: string };
   /**
-   * Clients that support tasks get one for every call, not only slow ones. `required`: other clients are rejected.
-   * The task starts at once, or after the user has answered the questions.
+   * Clients that support tasks get one for every call, not only for slow calls. The task starts at once, or after the
+   * user has answered the questions. `required`: calls from clients without task support are rejected.
    */
   task?: { begins: 'at once' | 'after questions'; required?: boolean };
   /** Work that continues after the answer and survives a restart, for clients that support tasks. */
@@ -47,14 +50,17 @@ interface ToolFacts {
 
 /** Background work started by a call, with a name that survives restarts. */
 export interface LastingWork {
-  /** Undefined if the answer is complete. */
+  /** Returns the work's name, or undefined if the answer is already complete. */
   nameOf(answer: object): string | undefined;
-  /** The work's progress, or the complete answer once done. `first` is the call's answer, if this process has it. */
+  /**
+   * Returns a progress message or, once the work is done, the complete answer. `first` is what the call returned, if
+   * this process still has it.
+   */
   check(name: string, call: Pick<Call, 'signal'>, first?: object): Promise<{ message: string } | { answer: object }>;
   stop(name: string): Promise<void>;
 }
 
-/** One tool, as the rest of the program sees it. `run` only gets input that `input` accepted. */
+/** A tool as the rest of the program sees it. `run` only gets arguments that the schema `input` has accepted. */
 export interface Tool extends ToolFacts {
   input: z.ZodObject;
   output: z.ZodObject;
@@ -71,8 +77,8 @@ export interface ToolLiteral<Input extends z.ZodObject, Output extends z.ZodObje
 }
 
 /**
- * A tool is data with a `run` that returns plain data. It knows no transport, renders nothing and catches nothing:
- * `mcp/call-tool` does that for all tools.
+ * Creates a tool whose functions have typed arguments. `run` returns plain data and lets errors pass:
+ * mcp/methods/call-tool.ts handles transport, rendering and errors for all tools.
  */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   literal: ToolLiteral<Input, Output>,

@@ -12,18 +12,19 @@ import type { SecretRoute } from './secret-route.ts';
 import type { Tool } from './tool.ts';
 
 /**
- * How failures look on the wire, as the toolset's specification demands. In `serve`, all are results. `jsonrpc`: a
- * JSON-RPC error, where `codes` overrides the default code of a kind. `result`: a tool result with `isError`.
+ * How failures are sent, as the toolset's specification demands. `jsonrpc`: a JSON-RPC error, where `codes` overrides
+ * the default code of a kind. `result`: a tool result with `isError`. The `serve` command sends all failures as
+ * results.
  */
 export type FailureStyle = { as: 'jsonrpc'; codes?: Partial<Record<ErrorKind, number>> } | { as: 'result' };
 
-/** Plain facts under the toolset's name. */
+/** Facts about a toolset, under its name. */
 export type Announcement = Record<string, Record<string, string | Record<string, string>>>;
 
 export interface Toolset {
   name: string;
   tools: readonly Tool[];
-  /** Tools of the web console, which MCP clients neither see nor call. */
+  /** Tools of the web console, which MCP clients can neither see nor call. */
   consoleTools?: readonly Tool[];
   failures: FailureStyle;
   /** When to use these tools, for servers with several toolsets. */
@@ -32,15 +33,15 @@ export interface Toolset {
   resources?: readonly ResourceProvider[];
   prompts?: readonly Prompt[];
   sources?: readonly SearchSource[];
-  /** Where `verify` looks up a quotation. */
+  /** Texts in which `verify` looks up quotations. */
   citable?: readonly CitableTexts[];
   /** The original file of a document, byte for byte, for the console. */
   original?(id: number, signal: AbortSignal): Promise<FileToSend>;
-  /** HTTP routes for bytes that should bypass the model. */
+  /** HTTP routes for files that should not pass through the model. */
   secretRoutes?: readonly SecretRoute[];
-  /** Slower calls are answered with a job handle and continue. Without it, callers wait. */
+  /** A call that takes longer returns a job handle and continues. If undefined, callers wait. */
   slowCallMs?: number;
-  /** Concurrency limit for this toolset. Without it, only the program's limit applies. */
+  /** Concurrency limit for this toolset. If undefined, only the program's limit applies. */
   inFlight?: SlotsOptions;
   /** Fields that `initialize` adds to `serverInfo` and `capabilities.experimental`. */
   announce?: { serverInfo: Record<string, unknown>; experimental: Announcement };
@@ -48,21 +49,21 @@ export interface Toolset {
   health?(): Record<string, unknown>;
   /** Gauges for `/metrics`, polled. */
   measure?(): Promise<readonly Measurement[]>;
-  /** Lists all argument bounds in `tools/list`, as a specification demands. */
+  /** True if `tools/list` shows all argument bounds, as some specifications demand. */
   listsBounds?: boolean;
-  /** Accepts integers and booleans as text, like the original server. */
+  /** True if integers and booleans are also accepted as text, as mcp-context-server does. */
   readsNumbers?: boolean;
-  /** Adapts outgoing errors to a specification. */
+  /** Adapts outgoing errors to the toolset's specification. */
   translate?(error: CarrelError): CarrelError;
   /**
-   * A view limited to the data that these rights allow; it needs no closing. Returns undefined if the toolset can't be
-   * limited. Absent if the toolset has no data that rights restrict.
+   * Returns a view of the toolset with only the data that these rights allow; it need not be closed. Returns
+   * undefined if the toolset can't be limited. Toolsets without restricted data don't have this method.
    */
   scopedTo?(rights: Rights): Toolset | undefined;
   close?(): Promise<void>;
 }
 
-/** The toolsets that these rights allow, each limited to visible data. */
+/** Returns the toolsets that these rights allow, each limited to the data that the rights allow. */
 export function scopeToolsets(toolsets: readonly Toolset[], rights: Rights): Toolset[] {
   return toolsets
     .filter(({ name }) => rights.toolsets?.includes(name) ?? true)

@@ -1,12 +1,12 @@
 import { CarrelError } from '../../base/errors.ts';
 import { metadataUnitsMax } from '../../storage/entries/entry.ts';
 
-/** A limit on something in a call. */
+/** A limit on a part of a call or entry. */
 export interface Bound {
   readonly max: number;
-  /** The limited thing, as errors and docs name it. */
+  /** What is limited, as errors and docs name it. */
   readonly name: string;
-  /** The unit; characters are UTF-16 units. */
+  /** What `max` counts. Characters are UTF-16 units. */
   readonly unit: string;
 }
 
@@ -38,7 +38,7 @@ function bound(name: string, max: number, unit: string): Bound {
   return { name, max, unit };
 }
 
-/** Throws an error with name, size and limit. `called` overrides the name for the caller. */
+/** Throws if `size` exceeds the limit. `called` replaces the limit's name in the error. */
 export function checkBound(limit: Bound, size: number, called?: string): void {
   if (size > limit.max) throw new CarrelError('invalid_arguments', exceeded(limit, size, called));
 }

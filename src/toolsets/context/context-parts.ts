@@ -9,7 +9,7 @@ import type { WriteSettings } from './write/write-input.ts';
 
 export type EntryMeaning = Meaning<EntryFilter>;
 
-/** Dependencies of this toolset's tools; each takes what it needs. */
+/** Dependencies of this toolset's tools. Each tool picks the ones it needs. */
 export interface ContextParts {
   readonly entries: EntryStore;
   /** Undefined if semantic search is disabled. */
@@ -19,7 +19,7 @@ export interface ContextParts {
   readonly texts: TextThread;
   readonly backend: 'sqlite' | 'postgresql';
   readonly writes: WriteSettings;
-  /** Characters of an entry shown in search results. */
+  /** Max characters of an entry shown in search results. */
   readonly truncationChars: number;
   readonly rrfK: number;
   readonly reranker: Reranker;
@@ -28,13 +28,13 @@ export interface ContextParts {
 /** Dependencies of the writing tools. */
 export type WriteParts = Pick<ContextParts, 'entries' | 'meaning' | 'summaries' | 'writes'>;
 
-/** Call after a write: vectors and summaries are made in the background. */
+/** Starts the background work that follows a write: vectors and summaries. */
 export function wakeBacklogs({ meaning, summaries }: Pick<ContextParts, 'meaning' | 'summaries'>): void {
   meaning?.wake();
   summaries?.wake();
 }
 
-/** In the order of the ids; missing entries are skipped. */
+/** Loads entries in the order of the ids. Missing entries are skipped. */
 export async function loadEntries(
   entries: EntryStore,
   ids: readonly number[],

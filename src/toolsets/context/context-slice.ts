@@ -13,10 +13,10 @@ import {
 import { fieldTypes, parseIndexedField } from '../../storage/entries/field-index.ts';
 import { indexModes } from '../../storage/entries/indexed-fields.ts';
 
-/** Shorter entries get no summary by default. */
+/** Default min length of entries that get a summary, in characters. */
 export const summaryCharsMin = 500;
 
-/** Names and limits of mcp-context-server. */
+/** Settings of the context toolset, with the variable names and limits of mcp-context-server. */
 export const contextSlice = defineSlice('context', 'Context store', {
   semanticSearch: automatic({
     env: ['ENABLE_SEMANTIC_SEARCH'],
@@ -125,7 +125,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
     description: 'Embed long texts in parts that are found separately.',
   }),
   chunkChars: integer({
-    // The best value measured; see search/meaning/passage-vectors.
+    // The best value in our measurements; see search/meaning/passage-vectors.ts.
     default: 200,
     min: 100,
     max: 10_000,
@@ -177,7 +177,7 @@ export const contextSlice = defineSlice('context', 'Context store', {
 
 export type ContextConfig = SliceValues<typeof contextSlice>;
 
-/** Field names, as field-index reads them. */
+/** Creates a list setting for names of indexed fields; see `parseIndexedField`. */
 function fieldNames(options: Parameters<typeof list>[0]): Field<readonly string[]> {
   const names = list(options);
   return {

@@ -3,7 +3,7 @@ import { fenced, type Prompt } from '../../tools/prompt.ts';
 
 const completionsMax = 20;
 
-/** Prompts for common requests: remember this, what do we know, hand over. */
+/** Creates prompts for common requests: remember this, what do we know, hand over. */
 export function createContextPrompts(entries: EntryStore, { search }: { search: string }): Prompt[] {
   const thread = (description: string, required: boolean) => ({ name: 'thread_id', description, required });
   const complete: Prompt['complete'] = async (argument, typed, { signal }) => {

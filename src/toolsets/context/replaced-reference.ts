@@ -1,11 +1,11 @@
 import { isObject } from '../../base/json.ts';
 import type { Metadata } from '../../storage/entries/entry.ts';
 
-/* An entry's metadata holds the id of the entry it replaces, beside its other references. */
+/* An entry that replaces another has the other's id in its metadata, beside further references. */
 
 export const replacesPath = ['references', 'replaces'] as const;
 
-/** The id of the replaced entry, if any. */
+/** Returns the id of the replaced entry, if any. */
 export function replacedIdOf(metadata: Metadata | undefined): number | undefined {
   const [group, key] = replacesPath;
   const references = metadata?.[group];
@@ -13,7 +13,7 @@ export function replacedIdOf(metadata: Metadata | undefined): number | undefined
   return typeof id === 'number' ? id : undefined;
 }
 
-/** Metadata, or a patch, for an entry that replaces another. */
+/** Adds the id of the replaced entry to metadata, or to a metadata patch. */
 export function withReplaced(metadata: Metadata | undefined, id: number): Metadata {
   const [group, key] = replacesPath;
   const references = metadata?.[group];

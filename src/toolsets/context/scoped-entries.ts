@@ -9,13 +9,13 @@ import type { EntryMeaning } from './context-parts.ts';
 type Writing = { readonly idempotency?: Idempotency | undefined };
 
 /**
- * The memory limited to some threads: entries in others appear not to exist. Background work, which serves no
- * particular caller, must not use it.
+ * Creates a view of the store with only some threads: entries in other threads appear not to exist. Background work
+ * must use the whole store, because it serves all callers.
  */
 export function scopedEntries(entries: EntryStore, threads: readonly string[]): EntryStore {
   const narrowed = (filter: EntryFilter): EntryFilter => ({ ...filter, amongThreads: threads });
   const scope = createHash('sha256').update(JSON.stringify(threads)).digest('hex').slice(0, 16);
-  /** Prefixes the idempotency key, so that it can't match another caller's. */
+  /** Prefixes the idempotency key, so that it can't match a key of a caller with other threads. */
   const own = <Request extends Writing>(request: Request): Request => {
     const { idempotency } = request;
     if (idempotency === undefined) return request;
@@ -56,8 +56,8 @@ export function scopedEntries(entries: EntryStore, threads: readonly string[]): 
 }
 
 /**
- * Semantic search limited to these threads. A request with `allowed` ids needs no filter: a limited search has
- * returned those ids.
+ * Limits semantic search to these threads. A request with `allowed` ids needs no filter, because a search in these
+ * threads has returned the ids.
  */
 export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[]): EntryMeaning {
   const scoped = (request: MeaningRequest<EntryFilter>): MeaningRequest<EntryFilter> =>
@@ -80,7 +80,7 @@ export function scopedMeaning(meaning: EntryMeaning, threads: readonly string[])
   };
 }
 
-/** Names only the caller's own threads and doesn't reveal whether others exist. */
+/** Creates the error for a thread that the caller may not use. It doesn't reveal whether that thread exists. */
 function outside(threads: readonly string[]): CarrelError {
   const names = threads.map((name) => JSON.stringify(name)).join(', ');
   return new CarrelError('outside_rights', `This token may only store entries in the threads ${names}.`);

@@ -39,24 +39,24 @@ import { extractiveSummaries, type ModelServers, summaryProviderOf } from './wri
 
 export interface ContextDeps {
   storage: Storage;
-  /** Undefined without embeddings. */
+  /** Undefined if embeddings are disabled. */
   embeddings: EmbeddingProvider | undefined;
-  /** The provider of a previously used model, by name. */
+  /** Returns the provider of a previously used model, by name. */
   formerEmbeddings?: (model: string) => Promise<EmbeddingProvider | undefined>;
-  /** Without it, nothing is reranked. */
+  /** If undefined, nothing is reranked. */
   reranker?: Reranker | undefined;
-  /** By default, a text's best sentences. */
+  /** If undefined, a summary consists of the text's best sentences. */
   summaryProvider?: SummaryProvider | undefined;
   log: Logger;
-  /** Deferred start-up work; runs in the background soon after the start. */
+  /** Updates the metadata index. It runs in the background, soon after the start. */
   indexFields?: () => Promise<void>;
-  /** Releases the given dependencies. */
+  /** Releases the dependencies above. */
   close?: () => Promise<void>;
 }
 
 const backlogDelayMs = 1_000;
 
-/** Creates the toolset, with the configured index and summary provider. */
+/** Creates the toolset with the configured metadata index and summary provider. */
 export async function openContextToolset(
   config: ContextConfig,
   { servers, ...deps }: ContextDeps & { servers: ModelServers },
@@ -72,10 +72,10 @@ export async function openContextToolset(
   });
 }
 
-/** Number of newest entries that a search waits for while more are being embedded. */
+/** Number of entries that a search waits for, newest first, if too many are being embedded to wait for all. */
 const lastWaitedFor = 32;
 
-/** An agent's memory, compatible with mcp-context-server. */
+/** Creates the toolset for an agent's memory, which is compatible with mcp-context-server. */
 export function createContextToolset(config: ContextConfig, deps: ContextDeps): Toolset {
   const { storage, embeddings, log } = deps;
   const { entries } = storage;
@@ -123,7 +123,7 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
   const statistics = { words, chunkChars, summaryCharsMin: config.summaryMinChars };
   const isHybrid = config.hybridSearch !== 'false' && (words || meaning !== undefined);
   const search = isHybrid ? 'hybrid_search_context' : words ? 'fts_search_context' : 'search_context';
-  // Work left by an earlier process waits until this one has started.
+  // Continues the work that an earlier process left, once this process has started.
   const backlog = setTimeout(() => {
     deps.indexFields?.().catch((error: unknown) => log.incident('the metadata index is left as it is', error));
     wakeBacklogs({ meaning, summaries });
@@ -187,15 +187,15 @@ export function createContextToolset(config: ContextConfig, deps: ContextDeps): 
 }
 
 /**
- * True if the default fields are configured. A new database has them indexed; an older one gets them later, and
- * filters are slower until then.
+ * Returns true if the index can be updated after the start, because only the default fields are configured. A new
+ * database already has them in its index. In an older one, filters are slower until the update.
  */
 function isUsualIndex({ indexedFields, indexSyncMode }: ContextConfig): boolean {
   const usual = contextSlice.fields.indexedFields.default;
   return isDeepStrictEqual(indexedFields, usual) && (indexSyncMode === 'auto' || indexSyncMode === 'additive');
 }
 
-/** The provider, embedding long texts in parts or whole. */
+/** Returns the provider, set to embed long texts in parts or, without chunking, whole. */
 function inParts(provider: EmbeddingProvider, { chunking, chunkChars }: ContextConfig): EmbeddingProvider {
   return {
     name: provider.name,

@@ -4,16 +4,16 @@ import type { SearchSource, SourceAnswer, SourceFilters, SourceHit } from '../..
 
 export interface SourceReport {
   source: string;
-  /** `skipped`: not requested. */
+  /** `skipped`: not requested, or the source doesn't support the filters or a quick search. */
   status: 'searched' | 'degraded' | 'failed' | 'skipped';
   hits: number;
-  /** Why it failed or is degraded, in our words. */
+  /** Why the source failed or is degraded, in our own words. */
   message?: string;
 }
 
 export interface Asked {
   lists: { source: string; hits: SourceHit[] }[];
-  /** Low-relevance hits that the sources left out. */
+  /** Number of low-relevance hits that the sources left out. */
   omitted: number;
   /** The worst state that any source reports. */
   reranking: SourceAnswer['reranking'];
@@ -27,7 +27,7 @@ export interface Question {
   /** Names of the sources to search. */
   wanted: ReadonlySet<string>;
   filters?: SourceFilters | undefined;
-  /** Skips sources that can't search by words alone. */
+  /** Searches by words alone, and skips sources that can't. */
   isQuick?: boolean | undefined;
   timeoutMs: number;
 }
@@ -95,7 +95,7 @@ function report(source: SearchSource, status: SourceReport['status'], hits = 0, 
   return { source: source.name, status, hits, ...(message === undefined ? {} : { message }) };
 }
 
-/** A source that ignores the signal must not delay the others. */
+/** Rejects as soon as the signal aborts: a source that ignores it must not delay the others. */
 function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason);

@@ -6,8 +6,8 @@ export interface FoundHit extends SourceHit {
 }
 
 /**
- * Merges all sources' hits: most relevant first, then newest, then source order. Duplicates (by URI) keep the best
- * hit.
+ * Sorts the hits of all sources by relevance, then date, then source order. Of hits with the same URI, only the best
+ * one remains.
  */
 export function byRelevance(hits: readonly FoundHit[]): FoundHit[] {
   const found = new Map<string, FoundHit>();

@@ -4,25 +4,28 @@ import type { CitablePassage } from '../../tools/citable-texts.ts';
 export interface FoundQuote {
   /** Index of the passage. */
   passage: number;
-  /** UTF-16 range in that passage. A quotation that continues in the next passage ends with this one. */
+  /**
+   * Range in that passage, in UTF-16 units. If the quotation continues in the next passage, the range ends with this
+   * one.
+   */
   range: [number, number];
 }
 
-/** A megabyte takes about 50 ms, so long texts are read in parts and other calls answered in between. */
+/** UTF-16 units of a long text that are processed before other calls get their turn. A megabyte takes about 50 ms. */
 export const unitsPerTurn = 200_000;
 
 /**
- * Words, numbers with sign and decimal point, their units (3 € is not 3 $, 5 % is not 5), and single characters of
- * scripts without spaces. White space, punctuation, quotation marks and Markdown may differ between a text and its
- * quotation. Numbers inside words count: Q3 is not Q4. Emoji variation selectors don't.
+ * Matches what must be equal in a text and its quotation: words, numbers with sign and decimal point, units of
+ * numbers ($3 is not €3, 5 % is not 5), numbers inside words (Q3 is not Q4), and single characters of scripts without
+ * spaces. White space, punctuation, quotation marks, Markdown and emoji variation selectors may differ.
  */
 const wordPattern =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|(?:(?<![\p{L}\p{N}])[-+−])?\p{N}+(?:[.,:/]\p{N}+)*|(?:\p{L}|(?![\ufe00-\ufe0f\u20e3])\p{M})+|\p{Sc}(?=[\s*_`]{0,8}[-+−]?\p{N})|[\p{Sc}%％﹪٪‰](?<=\p{N}[\s*_`]{0,8}.)/gu;
 
-/** For quotations without words, each symbol counts as a word: `≤`, emoji. */
+/** Also matches each symbol (`≤`, emoji) as a word. Used for quotations without words. */
 const signPattern = new RegExp(`${wordPattern.source}|\\p{S}`, 'gu');
 
-/** A word hyphenated at a line break is one word. */
+/** Hyphens that split a word at a line break, and soft hyphens. */
 const hyphenation = /(\p{Ll})-\r?\n\s*(?=\p{Ll})|\u00ad/gu;
 const brokenWord = /^(?:-\r?\n\s*|\u00ad)$/u;
 
@@ -30,7 +33,7 @@ export function wordsOf(text: string, pattern = wordPattern): string[] {
   return text.normalize('NFKC').replace(hyphenation, '$1').toLowerCase().match(pattern) ?? [];
 }
 
-/** The words of each part between omission marks (`…`, `...`, `[...]`). */
+/** Returns the words of each part between omission marks (`…`, `...`, `[...]`). */
 function partsOf(quote: string, pattern: RegExp): string[] {
   return quote
     .split(/\[?(?:…|\.{3,})\]?/u)
@@ -38,12 +41,12 @@ function partsOf(quote: string, pattern: RegExp): string[] {
     .filter((part) => part !== '');
 }
 
-/** Whether there is anything to search for. */
+/** Returns true if the quotation has anything to search for. */
 export function isQuotable(quote: string): boolean {
   return partsOf(quote, signPattern).length > 0;
 }
 
-/** Finds a quotation's words, in order and without gaps except its own omission marks. */
+/** Finds a quotation's words in the passages, in order and without gaps, except at its omission marks. */
 export async function findQuote(
   quote: string,
   passages: readonly CitablePassage[],
@@ -66,11 +69,11 @@ export async function findQuote(
 }
 
 /**
- * `indexOf` in linear time (Knuth-Morris-Pratt). The engine's takes seconds for a long quotation in a repetitive
- * text.
+ * Works like `indexOf`, but in linear time (Knuth-Morris-Pratt). The built-in method takes seconds for a long
+ * quotation in a repetitive text.
  */
 function indexIn(text: string, wanted: string, from: number): number {
-  // Failure table: length of the longest prefix that also ends here.
+  // Failure table: the length of the longest prefix of `wanted` that also ends at each position.
   const borders = new Uint32Array(wanted.length);
   let matched = 0;
   for (let at = 1; at < wanted.length; at += 1) {
@@ -88,7 +91,7 @@ function indexIn(text: string, wanted: string, from: number): number {
   return -1;
 }
 
-/** All words separated by single spaces, and where each passage starts. */
+/** Joins the words of all passages with single spaces. Also returns the offset at which each passage starts. */
 async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, signal: AbortSignal) {
   const starts: number[] = [];
   let words = ' ';
@@ -103,7 +106,7 @@ async function joinWords(passages: readonly CitablePassage[], pattern: RegExp, s
   return { words, starts };
 }
 
-/** Splits a long text at white space. */
+/** Splits a long text at spaces. */
 function* inTurns(text: string): Iterable<string> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(text.length, start + unitsPerTurn);
@@ -114,7 +117,7 @@ function* inTurns(text: string): Iterable<string> {
   }
 }
 
-/** Maps offsets in `joinWords` back to the text. */
+/** Converts a range in the joined words of a passage to a range in its text. */
 async function rangeOf(
   text: string,
   pattern: RegExp,

@@ -16,7 +16,10 @@ export interface JudgedHits {
   readonly reranking: RerankingState | undefined;
 }
 
-/** External sources (Fess, the web) report no relevance, so title and snippet are scored here. Then all hits are compared. */
+/**
+ * Scores hits of external sources (Fess, the web), which report no relevance, by title and snippet. Then compares the
+ * hits of all sources.
+ */
 export async function judgeHits(
   lists: readonly { source: string; hits: readonly SourceHit[] }[],
   { query, includesWeak, signal }: { query: string; includesWeak: boolean; signal: AbortSignal },
@@ -45,7 +48,10 @@ export async function judgeHits(
   return { hits: comparedAcross([...known, ...judged], reranker), omitted, reranking };
 }
 
-/** Share of the query's words in title or snippet; their rarity is unknown here. */
+/**
+ * Returns the share of the query's words that occur in title or snippet. All words count alike, because their rarity
+ * is unknown here.
+ */
 function coverageOf({ title, snippet }: SourceHit, query: string): number {
   const words = plainQuery(query);
   const matched = new Set(findMatches(`${title}\n${snippet}`, words).map(({ leaf }) => leaf));
@@ -53,8 +59,8 @@ function coverageOf({ title, snippet }: SourceHit, query: string): number {
 }
 
 /**
- * Lowers hits that looked right only because their own source has nothing better: each source compares its hits with one
- * another, and this function with those of the other sources.
+ * Lowers the relevance of hits that stand out only in their own source. Each source has compared its hits with one
+ * another; this function compares them with the hits of the other sources.
  */
 function comparedAcross(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'judge'>): FoundHit[] {
   return hits.map((hit) => {
@@ -70,7 +76,7 @@ function comparedAcross(hits: readonly FoundHit[], { judge }: Pick<Reranker, 'ju
   });
 }
 
-/** Scores of a remote engine may be anything. */
+/** Checks a score, because a remote engine may send anything. */
 function isNumber(value: unknown): value is number {
   return Number.isFinite(value);
 }

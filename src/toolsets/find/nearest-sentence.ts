@@ -6,7 +6,7 @@ export interface NearestSentence {
   /** Index of the passage. */
   passage: number;
   text: string;
-  /** Number of distinct words shared with the quotation. */
+  /** Number of the quotation's distinct words that the sentence has. The quotation has `of` distinct words. */
   shared: number;
   of: number;
 }
@@ -15,7 +15,7 @@ export interface NearestSentence {
 const shareMin = 0.5;
 const sentenceCharsMax = 400;
 
-/** The sentence that shares most words with a quotation that is no longer in the text. */
+/** Finds the sentence that shares the most words with a quotation that is not in the text. */
 export async function findNearestSentence(
   quote: string,
   passages: readonly CitablePassage[],
@@ -31,7 +31,7 @@ export async function findNearestSentence(
         await nextTurn(undefined, { signal });
         read = 0;
       }
-      // Iterates the sentence's words, because they are few.
+      // Checks the words of the sentence, because a quotation may have many more.
       const shared = new Set(wordsOf(sentence).filter((word) => wanted.has(word))).size;
       if (shared > (nearest?.shared ?? 0)) nearest = { passage, text: sentence, shared, of: wanted.size };
     }

@@ -8,11 +8,11 @@ import { createVerifyTool } from './tools/verify.ts';
 
 export interface FindDeps {
   readonly reranker: Reranker;
-  /** Releases the given dependencies. */
+  /** Releases the dependencies of this toolset. */
   readonly close: () => Promise<void>;
 }
 
-/** Searches all sources at once, and verifies quotations. */
+/** Creates the toolset that searches all sources at once and verifies quotations. */
 export function createFindToolset(
   sources: readonly SearchSource[],
   texts: readonly CitableTexts[],

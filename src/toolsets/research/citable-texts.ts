@@ -17,7 +17,7 @@ export function createCitableNotes(notes: NoteStore): CitableTexts {
   };
 }
 
-/** Web pages in their current version. Reading counts against `fetch_page`'s quota. */
+/** Makes web pages citable, in their current version. Reading one counts against the quota of `fetch_page`. */
 export function createCitablePages(quota: Quota & { window: CallCounter }, pages: PageReader): CitableTexts {
   return {
     uriPrefixes: ['https://', 'http://'],

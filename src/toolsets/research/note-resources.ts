@@ -9,7 +9,7 @@ import { findNote, showListedNote, showNote } from './notes.ts';
 
 export const noteUriPrefix = 'carrel://notes/';
 
-/** The hash for `verify`, and the snippet's range in the content. */
+/** Returns a note's URI, its hash for `verify`, and the range of the snippet in its content. */
 export function noteCitation({ id, contentHash, snippet }: ListedNote) {
   return { uri: noteUriPrefix + id, hash: shortHash(contentHash), range: snippet.range };
 }
@@ -17,7 +17,7 @@ export function noteCitation({ id, contentHash, snippet }: ListedNote) {
 const completionsMax = 20;
 const mimeType = 'text/markdown';
 
-/** Notes as `carrel://notes/<id>`, newest first. */
+/** Offers notes as `carrel://notes/<id>`, newest first. */
 export function createNoteResources(notes: NoteStore): ResourceProvider {
   const cursors = createCursorSigner(noteUriPrefix);
   return {
@@ -57,7 +57,7 @@ export function createNoteResources(notes: NoteStore): ResourceProvider {
       if (note === undefined) throw new CarrelError('resource_not_found', 'No note has this URI.', { data: { uri } });
       return note.updatedAt;
     },
-    /** By words in the note. */
+    /** Suggests notes that contain the typed words. */
     async complete(_template, _variable, typed, { signal }) {
       const query = typed.trim() === '' ? {} : { query: typed };
       const found = await notes.list({ ...query, limit: completionsMax, offset: 0 }, { signal });

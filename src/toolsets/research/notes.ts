@@ -13,7 +13,7 @@ const sourceUrlsMax = 20;
 const tagCharsMax = 100;
 const urlCharsMax = 2048;
 
-/** A note in the shape of 004. */
+/** A note, with the fields of the research server's specification (docs/decisions/0007-research.md). */
 const noteShape = z.object({
   id: z.string().describe('UUID of the note.'),
   title: z.string(),
@@ -25,7 +25,7 @@ const noteShape = z.object({
   updated_at: z.string().describe('ISO 8601, UTC.'),
 });
 
-/** Stored text is unchanged; models get it without invisible characters, which could hide words from people. */
+/** Renders a note without invisible characters, which could hide words from people. The stored text keeps them. */
 export function showNote(note: Note): z.input<typeof noteShape> {
   return {
     id: note.id,
@@ -64,7 +64,7 @@ export function showListedNote(note: ListedNote): z.input<typeof listedNoteShape
   };
 }
 
-/** Normalizes tags: trimmed, lower-case, without duplicates or empty ones. */
+/** Creates a schema for tags. It trims and lower-cases them, and drops duplicates and empty ones. */
 export function tagList(max: number) {
   return z
     .array(storedText(boundedText({ max: tagCharsMax, trim: true })))
@@ -81,7 +81,7 @@ export function noteContent() {
   return storedText(boundedText({ required: true, max: contentCharsMax }));
 }
 
-/** A note's sources. Stored as data, never fetched. */
+/** Creates a schema for the sources of a note. They are stored as data and never fetched. */
 export function sourceUrlList() {
   return z
     .array(
@@ -94,7 +94,7 @@ export function sourceUrlList() {
     .meta({ maxItems: sourceUrlsMax });
 }
 
-/** A version 4 UUID in upper or lower case; notes have no other ids. */
+/** Returns a UUID in lower case, or undefined for any other text: only UUIDs can be ids of notes. */
 export function noteId(text: string): string | undefined {
   const canonical = text.trim().toLowerCase();
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(canonical) ? canonical : undefined;

@@ -17,7 +17,9 @@ export interface Page {
 export interface PageRequest {
   url: string;
   mode: ExtractMode;
-  /** Continues a recently read page with the same text, even if the site has changed. */
+  /**
+   * Uses the text of a recent read, if there is one, even if the page has changed since. For reading a page in parts.
+   */
   reusesRecent: boolean;
   signal: AbortSignal;
 }
@@ -35,7 +37,10 @@ export interface PageReaderDeps {
 
 const pageTypes = 'text/html,application/xhtml+xml,text/markdown,text/plain,application/pdf;q=0.9,*/*;q=0.5';
 
-/** Fetches a page safely and converts it to text. Failures use the codes of 004. */
+/**
+ * Creates a reader that fetches pages safely and converts them to text. Its errors have the codes of the research
+ * server's specification.
+ */
 export function createPageReader({ fetch, extractor, clock = () => performance.now() }: PageReaderDeps): PageReader {
   const recent = createRecentPages(clock);
   return {
@@ -62,7 +67,7 @@ function pageOf(document: ExtractedDocument, url: string): Page {
   return { url, title: title ?? new URL(url).hostname, text, isCut: truncated !== undefined, language, published };
 }
 
-/** Rejects useless downloads early. Content that passes is checked again by its bytes. */
+/** Rejects useless downloads early, by status and content type. What passes is checked again by its bytes. */
 function checkHead({ status, url, contentType = '' }: FetchHead): void {
   const host = new URL(url).hostname;
   if (status < 200 || status > 299) {
@@ -93,10 +98,13 @@ const refusals: readonly ErrorCode[] = [
   'port_not_allowed',
   'private_network_blocked',
 ];
-/** Errors that are not about the page. They keep their codes and retry hints. */
+/** Codes of errors that are not about the page. These errors stay as they are. */
 const passedOn: readonly ErrorCode[] = ['cancelled', 'too_many_in_flight'];
 
-/** 004 has three codes for unreadable pages; our own code is in `details.reason`. */
+/**
+ * Replaces an error's code with one of the three that the specification has for unreadable pages. `details.reason`
+ * keeps our own code.
+ */
 function asFetchError(error: CarrelError): CarrelError {
   if (passedOn.includes(error.code)) return error;
   const code = fetchCode(error.code);
@@ -113,7 +121,7 @@ const recentMs = 5 * 60_000;
 const recentPagesMax = 32;
 const recentCharsMax = 8_000_000;
 
-/** Caches recent pages, so that paging neither refetches nor shifts the text. */
+/** Caches recent pages, so that the parts of a page need only one fetch and come from the same text. */
 function createRecentPages(clock: () => number) {
   const pages = new Map<string, { page: Page; until: number }>();
   let chars = 0;

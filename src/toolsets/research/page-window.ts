@@ -1,15 +1,15 @@
 export interface PageWindow {
   content: string;
-  /** Where the next window starts; the windows together are the whole text. */
+  /** Where the next window starts. Together, the windows are the whole text. */
   end: number;
 }
 
-/** Max share of a window given up for a better break. */
+/** Max share of a window that stays unused so that it can end at a better break. */
 const spareShare = 0.4;
 
 /**
- * At most `charsMax` UTF-16 units from `start`, ending after a paragraph, else a sentence, line or word. Surrogate
- * pairs are never split, so a window of one unit may hold two.
+ * Returns at most `charsMax` UTF-16 units from `start`, ending after a paragraph, else a sentence, line or word.
+ * Surrogate pairs are never split, so a window may have two units although `charsMax` is 1.
  */
 export function cutWindow(text: string, start: number, charsMax: number): PageWindow {
   const from = isInsidePair(text, start) ? start - 1 : start;
@@ -20,7 +20,7 @@ export function cutWindow(text: string, start: number, charsMax: number): PageWi
   return { content: text.slice(from, end), end };
 }
 
-/** Break patterns, best first, including following white space. */
+/** Patterns of places where a window may end, best first. They include the white space that follows. */
 const ends = [/\n\s*\n\s*/g, /(?:[.!?…]["'”’)\]]*\s+)|[。！？]/g, /\n\s*/g, /\s+/g];
 
 function bestEnd(text: string, earliest: number, latest: number): number | undefined {

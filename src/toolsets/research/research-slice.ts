@@ -12,7 +12,7 @@ import {
 import { fetchFields } from '../../web/fetch-fields.ts';
 import { providerNames } from './web-search/search-provider.ts';
 
-/** The variables and defaults of 004, and what contract §7 adds. */
+/** Settings of the research toolset: the variables and defaults of its specification, and further ones of our own. */
 export const researchSlice = defineSlice('research', 'Web research and notes', {
   searchProvider: choice(providerNames, {
     default: 'duckduckgo',

@@ -27,7 +27,7 @@ export interface FoundNotes {
   readonly reranking: RerankingState;
 }
 
-/** Keyword search over notes, with the best ones reranked. */
+/** Searches notes by words and reranks the best ones. */
 export async function searchNotes(request: NoteSearch, notes: NoteStore, reranker: Reranker): Promise<FoundNotes> {
   const { query, tags, limit, offset, cutsWeak, signal } = request;
   const reach = reachOf({ limit, offset });

@@ -47,7 +47,7 @@ export function createNotesSource(notes: NoteStore, reranker: Reranker): SearchS
 
 export interface WebSourceConfig {
   resultsMax: number;
-  /** A `find` over the web counts against `web_search`'s quota. */
+  /** The quota of `web_search`. A `find` that includes the web counts against it. */
   quota: Quota & { window: CallCounter };
 }
 

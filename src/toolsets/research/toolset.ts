@@ -29,21 +29,21 @@ import { createProviderChain } from './web-search/provider-chain.ts';
 export interface ResearchDeps {
   notes: NoteStore;
   extractor: Extractor;
-  /** Without it, nothing is reranked. */
+  /** If undefined, nothing is reranked. */
   reranker?: Reranker | undefined;
   log: Logger;
-  /** Counts calls across processes. */
+  /** Counts calls across processes. If undefined, each process counts alone. */
   shared?: SharedStore | undefined;
-  /** This program's own addresses (`host:port`), never fetched. */
+  /** This program's own addresses (`host:port`), which are never fetched. */
   ownTargets?: readonly string[];
-  /** Releases the given dependencies. */
+  /** Releases the dependencies above. */
   close?: () => Promise<void>;
 }
 
 const minuteMs = 60_000;
 const pageCache = { bytesMax: 32 * 1024 * 1024, entriesMax: 256 };
 
-/** Web search, pages and notes: seed 004. */
+/** Creates the toolset for web search, web pages and notes. */
 export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps): Toolset {
   const { notes, extractor, log, reranker = unrankedReranker() } = deps;
   const chain = createProviderChain(
@@ -69,7 +69,7 @@ export function createResearchToolset(config: ResearchConfig, deps: ResearchDeps
       createDeleteNoteTool(notes),
     ],
     consoleTools: createNoteConsoleTools(notes),
-    // 004: every tool failure is -32000 with the code in data.
+    // The specification demands -32000 for every failed tool call, with our code in `data`.
     failures: { as: 'jsonrpc', codes: { input: -32_000, limit: -32_000, not_found: -32_000 } },
     quotas,
     resources: [createNoteResources(notes)],
@@ -102,7 +102,7 @@ function createFetch(config: ResearchConfig, ownTargets: readonly string[]): Saf
   };
 }
 
-/** Lazy: pulls in most of Node's network code. */
+/** Loads the code on first use, because it pulls in most of Node's network code. */
 async function loadFetch(config: SafeFetchConfig): Promise<SafeFetch> {
   const [{ createSafeFetch }, { createPageCache }] = await Promise.all([
     import('../../web/safe-fetch.ts'),
@@ -111,7 +111,10 @@ async function loadFetch(config: SafeFetchConfig): Promise<SafeFetch> {
   return createPageCache(pageCache, { safeFetch: createSafeFetch(config) });
 }
 
-/** 004 defines every error as `data: {code, details}`, and the exact words for an exceeded rate limit. */
+/**
+ * Adapts an error to the specification. It defines `data: {code, details}` for every error, and the exact message for
+ * an exceeded rate limit.
+ */
 function asSpecified(error: CarrelError): CarrelError {
   const { code, message, data, cause, retryAfterSeconds } = error;
   const retry = retryAfterSeconds === undefined ? {} : { retryAfter: retryAfterSeconds };

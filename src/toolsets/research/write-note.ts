@@ -6,10 +6,13 @@ import { noteNotFound } from '../../storage/notes/note.ts';
 import { storedText } from '../../tools/stored-text.ts';
 import { noteId } from './notes.ts';
 
-/** Repeated calls with the same key run once and return the same answer. Described in save_note. */
+/** Repeated calls with the same key run once and return the same answer. */
 export const idempotencyInput = { idempotency_key: storedText(z.string().min(1).max(256)).optional() };
 
-/** Takes parsed input: its fields are always in the same order, so equal calls have equal hashes. */
+/**
+ * Returns the key of a call with a hash of its input. The input must be parsed: then its fields have a fixed order,
+ * and equal calls have equal hashes.
+ */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -28,8 +31,8 @@ export function existingId(text: string): string {
 }
 
 /**
- * Turns storage failures into `note_save_failed`, the code in specification 004, with the original code and message.
- * Errors that the caller caused keep their code.
+ * Turns storage failures into `note_save_failed`, as the research server's specification demands. Our own code
+ * becomes `details.reason`. Errors that the caller caused stay as they are.
  */
 export async function writeNote<Answer>(done: string, writing: Promise<Answer>): Promise<Answer> {
   try {

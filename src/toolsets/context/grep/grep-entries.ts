@@ -20,7 +20,7 @@ export interface GrepSearch {
   readonly filter: EntryFilter;
   readonly entriesMax: number;
   readonly matchesMax: number;
-  /** Max bytes of matches in an answer. */
+  /** Max bytes of all matches in an answer. */
   readonly bytesMax: number;
   /** Where to start; by default at the beginning. */
   readonly from?: EntryPlace | undefined;
@@ -39,13 +39,16 @@ export interface GrepOutcome {
   readonly timedOutIds: readonly number[];
 }
 
-/** Batch size: larger for short entries, smaller for long ones. */
+/**
+ * First and max entries per batch. The number doubles, or halves after a batch of more than `batchUnits` UTF-16
+ * units.
+ */
 const batchMin = 5;
 const batchMax = 100;
 const batchUnits = 1_000_000;
 const entryTimeoutMs = 1_000;
 const totalTimeoutMs = 10_000;
-/** Gives up after this many timeouts. */
+/** Max entries that may time out before a search stops. */
 const timeoutsMax = 3;
 
 /** Limits concurrent searches: each holds a thread and its texts in memory. */
@@ -90,7 +93,8 @@ async function grepInTurn(entries: EntryStore, search: GrepSearch): Promise<Grep
         const begunMs = performance.now();
         const lines = await grepOn(thread, { text, from: position, matchesMax, bytesMax });
         if (lines === undefined) {
-          // A text that timed out doesn't count against the deadline: its own timeout takes longer on a busy machine.
+          // The time for this text doesn't count against the deadline, because a timeout takes longer on a busy
+          // machine.
           deadline += performance.now() - begunMs;
           timedOutIds.push(id);
           thread = startThread(pattern);
@@ -141,9 +145,9 @@ function startThread(workerData: GrepPattern): GrepThread {
 
 const overdue = new Error('the pattern timed out');
 
-/** Undefined on timeout; the thread is then terminated. */
+/** Searches one text. On timeout, terminates the thread and returns undefined. */
 async function grepOn(thread: GrepThread, request: GrepRequest): Promise<GrepFound | undefined> {
-  // Thread start-up must not count against the pattern.
+  // The start of the thread must not count against the timeout.
   await thread.ready();
   try {
     return await withTimeout(thread, thread.call(request), { timeoutMs: entryTimeoutMs, overdue: () => overdue });

@@ -8,7 +8,7 @@ export interface GrepPattern {
   readonly contextLines: number;
 }
 
-/** A match's position in an entry: its line, from 1, and its index among that line's matches. */
+/** A match's position in an entry: its line, from 1, and the number of matches before it in that line. */
 export interface MatchPlace {
   readonly line: number;
   readonly skip: number;
@@ -18,13 +18,13 @@ export interface GrepRequest {
   readonly text: string;
   readonly from: MatchPlace;
   readonly matchesMax: number;
-  /** Max bytes of matches in an answer. */
+  /** Max bytes of all matches in an answer. */
   readonly bytesMax: number;
 }
 
 export interface GrepFound {
   readonly matches: LineMatch[];
-  /** The first match that did not fit. */
+  /** Position of the first match that did not fit. */
   readonly next: MatchPlace | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface LineMatch {
 /** Max UTF-16 units shown of a line: machine output can have huge lines. */
 const lineUnitsMax = 2_000;
 
-/** Finds matches line by line; an empty match counts once. */
+/** Finds matches line by line, starting at `from`. */
 export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, pattern: GrepPattern): GrepFound {
   const lines = text.split('\n');
   const search = searcherOf(pattern);
@@ -66,7 +66,7 @@ export function grepText({ text, from, matchesMax, bytesMax }: GrepRequest, patt
 
 function showMatch(lines: readonly string[], index: number, { start, end }: Span, contextLines: number): LineMatch {
   const line = lines[index] ?? '';
-  // An excerpt around the match if the line is too long.
+  // If the line is too long, show an excerpt around the match.
   const from = line.length <= lineUnitsMax ? 0 : Math.max(0, Math.min(start - 200, line.length - lineUnitsMax));
   const match = {
     line_number: index + 1,
@@ -81,7 +81,9 @@ function showMatch(lines: readonly string[], index: number, { start, end }: Span
   return wireBytes(brief, 2, matchBytesMax) <= matchBytesMax ? brief : { ...match, before: [], after: [] };
 }
 
-/** Max bytes of one match. Any answer can hold more, so every answer makes progress. */
+/**
+ * Max bytes of one match with its context lines. Every answer has space for more, so it contains at least one match.
+ */
 const matchBytesMax = 40_000;
 
 function beginning(line: string): string {

@@ -4,5 +4,5 @@ import { type GrepPattern, type GrepRequest, grepText } from './grep-text.ts';
 
 const pattern: GrepPattern = workerData;
 
-/** Searches texts one by one. A regular expression may never end, so the thread can be terminated. */
+/** Searches texts one by one, on a thread that can be terminated: matching a regular expression may never end. */
 answerCalls(() => ({ perform: (request: GrepRequest) => grepText(request, pattern) }));

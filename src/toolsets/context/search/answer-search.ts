@@ -28,7 +28,7 @@ interface Hit {
   readonly id: number;
   readonly relevance: number;
   readonly range: readonly [start: number, end: number] | undefined;
-  /** The original's scores, and those of each stage for `explain`. */
+  /** The scores that mcp-context-server reports. `stages` has the scores of each stage, for `explain`. */
   readonly scores: object;
   readonly replaces?: number | undefined;
   readonly replacedBy?: number | undefined;
@@ -39,19 +39,19 @@ interface Hit {
 export interface SearchOutcome {
   readonly hits: readonly Hit[];
   readonly hasMore: boolean;
-  /** All matching entries, if counted. */
+  /** Number of matching entries on all pages, if counted. */
   readonly total?: number;
-  /** Number of low-relevance entries left off the page. */
+  /** Number of low-relevance entries left out of the page. */
   readonly weak?: number;
-  /** Mode-specific fields, before and after the common ones. */
+  /** Fields of the answer that only this mode has. `judged` has those about relevance. */
   readonly counts?: object;
   readonly judged: object;
   readonly stats: (rows: number) => object;
   readonly hints?: readonly (string | undefined)[];
-  /** For the hint if nothing is found. */
+  /** Input for the hint if nothing is found. */
   readonly empty: Pick<EmptySearch, 'total' | 'words' | 'tryThis'>;
   readonly warnings?: Warned;
-  /** Adds a copy of the text with marks. `left`: bytes left in the answer. */
+  /** Returns a copy of the text with marked matches. `left`: bytes left in the answer. */
   readonly highlight?: ((text: string, left: number) => Promise<string>) | undefined;
 }
 
@@ -63,7 +63,7 @@ export interface SearchMode {
   search(request: SearchRequest): Promise<SearchOutcome>;
 }
 
-/** All text searches: parse, search, score relevance, fit the answer. */
+/** Performs a text search in any mode: parses the arguments, searches, and fits the results into the answer. */
 export async function answerSearch(
   { head, unsearched, search }: SearchMode,
   input: SearchArguments & { readonly query: string },

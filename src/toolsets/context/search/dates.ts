@@ -5,7 +5,10 @@ export interface DateRange {
   readonly createdTo?: string;
 }
 
-/** As in mcp-context-server: a date alone means the whole day, a time without a zone is UTC, both ends are inclusive. */
+/**
+ * Parses a range like mcp-context-server: a date alone means the whole day, a time without a zone is UTC, and both
+ * ends are inclusive.
+ */
 export function parseDateRange(start: string | undefined, end: string | undefined): DateRange {
   const from = start === undefined ? undefined : parseDate('start_date', start, Math.ceil);
   const to = end === undefined ? undefined : parseDate('end_date', end, Math.floor);
@@ -18,7 +21,7 @@ export function parseDateRange(start: string | undefined, end: string | undefine
   };
 }
 
-/** A point in time: a date alone means the end of that day. */
+/** Parses a point in time. A date alone means the end of that day. */
 export function parseMoment(parameter: 'as_of', text: string): string {
   return new Date(parseDate(parameter, text, Math.floor)).toISOString();
 }
@@ -36,7 +39,9 @@ const dayMs = 86_400_000;
 const earliest = Date.parse('0000-01-01T00:00:00.000Z');
 const latest = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Returns milliseconds since 1970. Finer fractions are rounded inwards: a start up, an end down. */
+/**
+ * Returns milliseconds since 1970. Fractions of a millisecond are rounded into the range: a start up, an end down.
+ */
 function parseDate(parameter: Parameter, text: string, round: (ms: number) => number): number {
   const match = pattern.exec(extended(text.trim()));
   if (match === null) throw badDate(parameter, text);
@@ -67,13 +72,13 @@ function extended(text: string): string {
   );
 }
 
-/** Undefined if the year has no such week. */
+/** Returns the date of a day in an ISO week, or undefined if the year has no such week. */
 function dayOfWeek(year: number, week: number, day: number): string | undefined {
   if (week < 1 || week > weeksOf(year)) return undefined;
   return new Date(firstMonday(year) + ((week - 1) * 7 + day - 1) * dayMs).toISOString().slice(0, 10);
 }
 
-/** The Monday of the week with January 4th, which is week 1. */
+/** Returns the Monday of week 1, which is the week with January 4th. */
 function firstMonday(year: number): number {
   const fourth = Date.parse(`${String(year).padStart(4, '0')}-01-04T00:00:00.000Z`);
   return fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * dayMs;

@@ -13,11 +13,11 @@ export interface EmptySearch {
   readonly total?: number;
   /** The query's words, for keyword searches. */
   readonly words?: readonly QueryWord[];
-  /** Advice for the case that the filters match and the words exist. */
+  /** Advice if the filters match some entries and all words occur in memory. */
   readonly tryThis?: string;
 }
 
-/** Explains an empty result and suggests what to try. Empty if there are results. */
+/** Explains an empty result and suggests what to try. Returns no hint if there are results. */
 export async function emptyHint(
   entries: EntryStore,
   shown: readonly unknown[],
@@ -46,7 +46,7 @@ export async function emptyHint(
   return said.length === 0 ? { hint: 'No entry matches; use other words.' } : { hint: said.join(' ') };
 }
 
-/** Reports corrected words. */
+/** Says which words were misspelt and what was searched for instead. */
 export function correctedHint(corrected: readonly CorrectedWord[]): string | undefined {
   if (corrected.length === 0) return undefined;
   const said = corrected.map(
@@ -55,13 +55,12 @@ export function correctedHint(corrected: readonly CorrectedWord[]): string | und
   return said.join(' ');
 }
 
-/** Merges hints. */
 export function joinHints(...hints: readonly (string | undefined)[]): { hint?: string } {
   const said = hints.filter((each) => each !== undefined);
   return said.length === 0 ? {} : { hint: said.join(' ') };
 }
 
-/** The words of any query, as indexed. */
+/** Returns the words of a parsed query, as written if known, else as indexed. */
 export function wordsOf(query: WordQuery): QueryWord[] {
   return leavesOf(query).map((leaf) => ({
     query: leaf,

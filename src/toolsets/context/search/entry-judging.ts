@@ -6,13 +6,15 @@ import type { WordQuery } from '../../../words/word-query.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { replacementsAmong } from './replaced-entries.ts';
 
-/** Max characters of an entry to score. Fifty entries of a megabyte would exhaust a small machine. */
+/**
+ * Max characters of an entry that are read for scoring. Fifty entries of a megabyte would exhaust a small machine.
+ */
 const judgedChars = 100_000;
 
 /**
- * Scores entries by their text at the filter's `asOf` time. Without a parsed query, the query's words are used. A
- * short reply ("Yes, last Friday!") is scored together with the question before it, if that is short too and the model
- * supports it.
+ * Creates what `judgePage` needs to score entries, by their text at the filter's `asOf` time. Without a parsed
+ * `query`, it uses the words of the search text. A short reply ("Yes, last Friday!") is scored together with the
+ * message before it, if that is short too and the reranking model supports this.
  */
 export function createEntryJudging(
   { entries, reranker, texts }: Pick<ContextParts, 'entries' | 'reranker' | 'texts'>,
@@ -43,7 +45,7 @@ export interface Judged {
   readonly reranking?: RerankingState;
 }
 
-/** The answer's fields about relevance. */
+/** Returns the answer's fields about relevance. */
 export function judgedFields({ omitted, reranking }: Judged) {
   return {
     ...rerankingField(reranking),

@@ -20,12 +20,12 @@ export interface LegsRequest {
   /** Number of filters, for the statistics. */
   readonly applied: number;
   readonly explain: boolean;
-  /** See Meaning. */
+  /** See `MeaningRequest`. */
   readonly waitMs?: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** The retrieval stages of the search core for entries. `report` is filled in while they run. */
+/** Keyword and semantic search over entries, as `searchHybrid` needs them. They fill in `report` while they run. */
 export interface EntryLegs extends HybridDeps {
   readonly report: {
     /** BM25 scores, by entry id. */
@@ -34,7 +34,7 @@ export interface EntryLegs extends HybridDeps {
     wordMode: 'boolean' | undefined;
     wordStats: Stats | undefined;
     meaningStats: Stats | undefined;
-    /** Corrected misspelt words. */
+    /** Misspelt words, with the words that were searched for instead. */
     corrected: readonly CorrectedWord[];
   };
 }
@@ -69,7 +69,8 @@ export function createEntryLegs(request: LegsRequest, { words }: { words: boolea
         report.wordScores = new Map(hits.map(({ id, score }) => [id, score]));
         report.wordMode = 'boolean';
         lastCorrected = corrected;
-        // Keep the first search's corrections: the search is repeated with the corrected words, which need none.
+        // Keep the corrections of the first search. It is repeated with the corrected words, which need no
+        // correction.
         if (corrected.length > 0) report.corrected = corrected;
         report.wordStats = stats(hits.length, plan);
         return { hits, scoreMax };

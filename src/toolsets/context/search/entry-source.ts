@@ -11,7 +11,7 @@ import { entryUriPrefix, titleOf } from '../show/entry-resources.ts';
 import { searchEntries } from './hybrid-entries.ts';
 import type { Excerpt } from './text-thread.ts';
 
-/** An entry has no title, so its beginning serves as one. */
+/** Max characters of a title. Entries have none, so their first line is used. */
 const titleChars = 40;
 
 export function createEntrySource(
@@ -65,7 +65,10 @@ export function createEntrySource(
     },
   };
 
-  /** Excerpts from the part that the model read, or from the whole text if only that contains query words. */
+  /**
+   * Returns an excerpt of each text: from the part that the model read or, if that has no query words, from the whole
+   * text.
+   */
   async function excerptsOf(texts: readonly Read[], query: string, signal: AbortSignal) {
     const cut = (some: readonly string[]) => parts.texts.excerpts(some, query, signal);
     const read = await cut(texts.map(({ part }) => part.text));
@@ -94,14 +97,17 @@ function uriOf(id: number | undefined): string | undefined {
   return id === undefined ? undefined : `${entryUriPrefix}${id}`;
 }
 
-/** The part that the model read, starting at a word; by default the whole text. */
+/** Returns the part that the model read, from the start of a word on. By default, returns the whole text. */
 function passageOf(text: string, [from, to]: readonly [start: number, end: number] = [0, text.length]): Passage {
   // The part was cut at a character count, possibly inside a word.
   const start = from === 0 ? 0 : from + Math.max(0, text.slice(from, to).search(/(?<=\s)\S/));
   return { text: text.slice(start, to), start };
 }
 
-/** The excerpt in offsets of the whole text. A purely semantic hit has no words to center on. */
+/**
+ * Converts the excerpt's range to offsets in the whole text. A hit without query words shows the beginning of its
+ * passage.
+ */
 function shownOf({ text, start }: Passage, { snippet, range, words }: Excerpt): Omit<Excerpt, 'words'> {
   const beginning = words.length > 0 ? undefined : makeSnippet(text, nothing);
   const [from, to] = beginning?.range ?? range;

@@ -5,10 +5,10 @@ import { nearestName } from './nearest-name.ts';
 
 /** Max filters examined separately; each costs a search. */
 const lookedAtMax = 10;
-/** Max recent threads compared for the closest spelling. */
+/** Max threads, latest first, that are compared with a misspelt thread id. */
 const threadsMax = 10_000;
 
-/** Says which filter matches no entry, and what may have been meant. */
+/** Explains which filters match no entry, and suggests similar values. */
 export async function filterHints(entries: EntryStore, filter: EntryFilter, signal: AbortSignal): Promise<string> {
   const { asOf } = filter;
   const counts: string[] = [];
@@ -66,7 +66,7 @@ export async function filterHints(entries: EntryStore, filter: EntryFilter, sign
   }
 }
 
-/** Each condition as a separate filter, named after its argument. */
+/** Splits a filter into its conditions, each named after its argument. */
 function partsOf(filter: EntryFilter): [name: string, part: EntryFilter][] {
   const { threadId, source, contentType, tags, createdFrom, createdTo, metadata = [] } = filter;
   const parts: [string, EntryFilter][] = [
@@ -83,7 +83,7 @@ function partsOf(filter: EntryFilter): [name: string, part: EntryFilter][] {
   ];
 }
 
-/** The same condition with the value as another type, or on array members. */
+/** Returns similar conditions to try: the value as another type, or as a member of an array. */
 function alternatives(condition: MetadataCondition): MetadataCondition[] {
   switch (condition.operator) {
     case 'eq':

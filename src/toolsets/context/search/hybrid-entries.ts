@@ -21,7 +21,7 @@ export interface HybridScores {
   rerank_score: number | null;
 }
 
-/** Each stage's score of an entry. */
+/** An entry's rank and score in each stage, or null if that stage did not find it. */
 export interface StageScores {
   fts_rank: number | null;
   semantic_rank: number | null;
@@ -42,24 +42,24 @@ export interface EntryMatch {
 }
 
 export interface HybridMatches {
-  /** The page, in order. */
+  /** The matches on the page, best first. */
   readonly matches: readonly EntryMatch[];
   readonly modes: readonly ('fts' | 'semantic')[];
   /** Number of entries on all pages. */
   readonly ranked: number;
   readonly hasMore: boolean;
-  /** Number of low-relevance entries left off the page. */
+  /** Number of low-relevance entries left out of the page. */
   readonly omitted: number;
   readonly reranking?: RerankingState;
   readonly ftsCount: number;
   readonly semanticCount: number;
   readonly warnings: Warned;
-  /** Corrected misspelt words. */
+  /** Misspelt words, with the words that were searched for instead. */
   readonly corrected: readonly CorrectedWord[];
   readonly stats: Record<string, unknown>;
 }
 
-/** Hybrid search (search/rank/hybrid.ts), in the shapes of mcp-context-server. */
+/** Performs a hybrid search (search/rank/hybrid.ts). Scores and statistics have the format of mcp-context-server. */
 export async function searchEntries(
   request: HybridRequest,
   settings: { words: boolean },
@@ -132,12 +132,12 @@ export async function searchEntries(
   }
 }
 
-/** A text range as a pair. */
+/** Converts a text range to a pair. */
 export function rangeOf(window: { start: number; end: number } | undefined): [start: number, end: number] | undefined {
   return window && [window.start, window.end];
 }
 
-/** Statistics of a search that was not performed. */
+/** Returns the statistics of a search that was not performed. */
 export function noStats(rrfK: number): HybridMatches['stats'] {
   const none = { total_unique_documents: 0, documents_in_both: 0, documents_fts_only: 0, documents_semantic_only: 0 };
   return {
@@ -153,12 +153,12 @@ const meaningFailed = {
   warnings: ['Semantic search failed; these are keyword results only'],
 };
 
-/** Up to this many words, all should match; beyond it, any may. */
+/** Min words of a query that counts as a sentence. */
 const orThreshold = 4;
 
 /**
- * `adaptive_fts_mode` of mcp-context-server. `match`: entries with all words come first. `boolean`: the query is a sentence, and no
- * entry needs all its words.
+ * Returns the `adaptive_fts_mode` of mcp-context-server. `match`: entries with all words come first. `boolean`: the
+ * query is a sentence, so entries need not contain all its words.
  */
 function adaptiveMode(text: string): 'match' | 'boolean' {
   const words = text.match(/"[^"]*"|\S+/g)?.filter((word) => word.length > 1) ?? [];

@@ -7,7 +7,7 @@ export interface ParsedFilters {
   readonly faults: readonly string[];
 }
 
-/** As in mcp-context-server: `metadata` means equality; `metadata_filters` have operators. */
+/** Parses filters like mcp-context-server: `metadata` tests for equality, `metadata_filters` have operators. */
 export function parseMetadataFilters(
   simple: Readonly<Record<string, unknown>> | undefined,
   advanced: readonly Readonly<Record<string, unknown>>[] | undefined,
@@ -120,7 +120,7 @@ function check(limit: Bound, size: number, called?: string): void {
   if (size > limit.max) throw new FilterFault(exceeded(limit, size, called));
 }
 
-/** The caller's value, shortened for an error. */
+/** Formats the caller's value for an error, shortened. */
 function formatValue(value: unknown): string {
   const text = JSON.stringify(value) ?? 'null';
   return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`;

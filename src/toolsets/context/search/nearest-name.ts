@@ -1,11 +1,11 @@
 import { editDistance } from '../../../words/edit-distance.ts';
 
-/** Max edit distance relative to the name's length; guesses beyond it only confuse. */
+/** Max edit distance relative to the longer name; worse guesses only confuse. */
 const shareMax = 0.34;
-/** Only the beginning is compared: cost is the product of the lengths. */
+/** Max characters compared, from the beginning: the cost grows with the product of both lengths. */
 const comparedMax = 80;
 
-/** The closest name, ignoring case, if any is close enough. */
+/** Returns the known name that is closest, ignoring case, if any is close enough. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const word = name.toLowerCase().slice(0, comparedMax);
   let best: { name: string; distance: number } | undefined;

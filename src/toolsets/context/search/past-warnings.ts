@@ -8,7 +8,7 @@ export interface Warned {
   warnings?: string[];
 }
 
-/** Warns about entries that a call with as_of cannot show. `search` means a text search. */
+/** Returns warnings about entries that a call with as_of can't show. `use` is `search` for text searches. */
 export async function pastWarnings(
   entries: EntryStore,
   filter: EntryFilter,

@@ -13,14 +13,17 @@ export interface QueryWord {
 
 /** Max words looked up for a hint; each costs a search. */
 const lookedUpMax = 12;
-/** Max entries with any of the words, from which the best are picked. */
+/** Max entries that `searchMostWords` examines. Each contains at least one of the words. */
 const pickedFrom = 500;
-/** Min content words of a sentence; with fewer, each word matters. */
+/** Min words of a query that counts as a sentence. In shorter queries, each word matters. */
 const sentenceMin = 4;
-/** Min words for the fallback: with two, more than half would mean both. */
+/**
+ * Min words of a query for `searchMostWords`. It requires more than half of the words; of two words, that would be
+ * both.
+ */
 export const relaxedMin = 3;
 
-/** The words that no entry contains, ignoring filters. */
+/** Returns the words that no entry contains, ignoring filters. */
 export async function absentWords(
   entries: EntryStore,
   words: readonly QueryWord[],
@@ -42,7 +45,7 @@ export interface RelaxedPage {
   readonly corrected: readonly CorrectedWord[];
 }
 
-/** Fallback if no entry matches in full: entries with most of the words, best first. */
+/** Finds entries with most of the words, best first: the fallback if no entry contains all of them. */
 export async function searchMostWords(
   entries: EntryStore,
   words: readonly QueryWord[],
@@ -62,8 +65,8 @@ export async function searchMostWords(
   });
   const half = Math.floor(words.length / 2) + 1;
   const most = Math.max(0, ...held.map(({ count }) => count));
-  // Entries need more than half of the words. For a sentence, fewer will do if no entry has that many: answers repeat
-  // few of its words.
+  // Entries need more than half of the words. If no entry has that many and the query is a sentence, those with the
+  // most words are enough, because answers repeat few words of a question.
   const least = words.length >= sentenceMin ? Math.min(most, half) : half;
   const matching = held
     .filter(({ count }) => count >= least)

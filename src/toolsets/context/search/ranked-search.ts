@@ -2,21 +2,24 @@ import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Warned } from './past-warnings.ts';
 
-/** Number of entries that a semantic or hybrid search ranks, whatever the page. So pages neither overlap nor leave gaps. */
+/**
+ * Number of entries that a semantic or hybrid search ranks. It is the same for every page, so that pages neither
+ * overlap nor leave gaps.
+ */
 export const rankDepth = 500;
 
 /**
- * How long a search waits for entries that were just stored and are being embedded. Without the wait, only keyword
- * search would find them.
+ * Max time that a search waits for entries that were just stored and are being embedded. Without the wait, only
+ * keyword search would find them.
  */
 export const settleMs = 15_000;
 
-/** The filter, or undefined if it matches everything. */
+/** Returns the filter, or undefined if it matches everything. */
 export function neededFilter(filter: EntryFilter): EntryFilter | undefined {
   return Object.values(filter).every((value) => value === undefined) ? undefined : filter;
 }
 
-/** The database's query plan for a filter. */
+/** Returns the database's query plan for a filter. */
 export async function planOf(
   entries: EntryStore,
   filter: EntryFilter,
@@ -26,7 +29,10 @@ export async function planOf(
   return plan;
 }
 
-/** `semantic_distance` of mcp-context-server, between unit vectors: 0 for the same direction, 2 for the opposite. */
+/**
+ * Converts a cosine to the `semantic_distance` of mcp-context-server, the distance between unit vectors: 0 for the
+ * same direction, 2 for the opposite one.
+ */
 export function distanceOf(cosine: number): number {
   return Math.sqrt(Math.max(0, 2 - 2 * cosine));
 }

@@ -4,13 +4,16 @@ import type { EntryFilter } from '../../../storage/entries/entry-filter.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { replacedIdOf, replacesPath } from '../replaced-reference.ts';
 
-/** Characters loaded per text: enough to see that it is too long to be a statement. */
+/**
+ * Characters loaded of each text. Texts of this length are too long to replace others implicitly; see
+ * `findReplacements`.
+ */
 const textChars = 1_001;
 
 /** Max replacing entries considered, newest first. */
 const replacingMax = 100;
 
-/** Finds entries among these that replace one another, and others that explicitly replace one of them. */
+/** Finds which of these entries replace one another, and which other entries explicitly replace one of them. */
 export async function replacementsAmong(
   entries: EntryStore,
   ids: readonly number[],

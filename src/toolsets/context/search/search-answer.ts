@@ -4,20 +4,23 @@ import { entryUriPrefix } from '../show/entry-resources.ts';
 const sometimes =
   'hint?, stats?, clamped_limit?, budget?, truncated?, omitted_ids?, omitted_next?, next_offset?, cut?, degraded?, warnings?, error?, validation_errors?';
 
-/** The fields of every search's answer: required ones, then optional ones. */
+/** Output of search_context: the fields that every search returns, then the optional ones. */
 export const listAnswer = freeAnswer(`results, count, has_more, ${sometimes}`);
 
-/** For the three text searches: their own fields plus the common ones. */
+/** Creates the output schema of a text search: its own fields plus those of search_context. */
 export function searchAnswer(own: string) {
   return freeAnswer(`${own}, and the fields of search_context`);
 }
 
-/** The offset to continue from when the answer is full; omitted entries belong to this page. */
+/** Returns the offset to continue from if entries did not fit into the answer. */
 export function nextOffset(offset: number, results: readonly unknown[], omitted: readonly unknown[]) {
   return omitted.length === 0 ? {} : { next_offset: offset + results.length };
 }
 
-/** See `found` in Tool. With `as_of`, a result may have changed or been deleted since. */
+/**
+ * See `found` in tools/tool.ts. Calls with `as_of` get no links: their results may have changed or been deleted
+ * since.
+ */
 export const foundEntries = {
   list: 'results',
   title: 'text_content',
@@ -33,7 +36,7 @@ export interface Stats {
   query_plan: string | null;
 }
 
-/** Starts the clock of a search. */
+/** Starts timing a search. The returned function ends the timing and creates the statistics. */
 export function startStats(backend: string, applied: number) {
   const start = performance.now();
   return (rows: number, plan: string | undefined): Stats => ({
@@ -49,7 +52,7 @@ export function elapsed(start: number): number {
   return Math.round((performance.now() - start) * 100) / 100;
 }
 
-/** Invalid filters are an answer, not a failed call: the caller sees all faults at once. */
+/** Returns the answer to a search with invalid filters. It lists all faults at once, and the call does not fail. */
 export function filterFaults(faults: readonly string[]) {
   return {
     results: [],

@@ -40,7 +40,7 @@ export const weakInput = {
   include_weak: z.boolean().optional().describe('Include low-relevance results.'),
 };
 
-/** The operators are described once, in search_context. */
+/** Only the description of search_context explains the operators, to save tokens. */
 export const filterInput = {
   thread_id: z.string().min(1).optional(),
   source: z.enum(['user', 'agent']).optional(),

@@ -11,23 +11,26 @@ import { findNode, type OutlineNode, outlineOf } from '../show/outline.ts';
 
 export interface TextThread {
   highlight(text: string, query: WordQuery, signal: AbortSignal): Promise<string>;
-  /** The part of each text that a model should read. */
+  /** Returns the part of each text that a model should read. */
   parts(texts: readonly Windowed[], query: string, signal?: AbortSignal): Promise<readonly TextPart[]>;
-  /** Excerpts of these texts for a query's hits. */
+  /** Returns an excerpt of each text, around the query's words. */
   excerpts(texts: readonly string[], query: string, signal: AbortSignal): Promise<readonly Excerpt[]>;
   outline(text: string, bounds: OutlineBounds, signal: AbortSignal): Promise<FittedOutline>;
-  /** The text section of an outline node. */
+  /** Returns the range of the section with this outline node, if it exists. */
   section(text: string, nodeId: string, signal: AbortSignal): Promise<Section | undefined>;
   close(): Promise<void>;
 }
 
-/** Shorter texts take a millisecond or two: not worth a thread. */
+/** Max UTF-16 units that are processed without the thread. They take a millisecond or two. */
 const shortUnits = 20_000;
 
-/** The thread starts with the first long text and doesn't keep the process alive. */
+/**
+ * Creates the thread that processes long texts. It starts with the first long text and doesn't keep the process
+ * alive.
+ */
 export function createTextThread(): TextThread {
   let thread: Calls<TextRequest, TextAnswer> | undefined;
-  // One request at a time: queued ones would hold a second copy of their texts.
+  // The thread gets one request at a time, because a request in its queue would hold a second copy of the texts.
   const turns = createSlots({ runningMax: 1, waitingMax: Number.POSITIVE_INFINITY });
   const ask = async (request: TextRequest, signal?: AbortSignal): Promise<TextAnswer> => {
     if (unitsOf(request) <= shortUnits) return performTextRequest(request);
@@ -73,7 +76,7 @@ export function createTextThread(): TextThread {
 
 /** Requests that are slow for long texts. */
 type TextRequest =
-  // Words are compared by stem, and a thread has its own language setting.
+  // Words are compared by stem, and the thread has its own language setting. So requests contain the language.
   | { readonly kind: 'highlight'; readonly text: string; readonly query: WordQuery; readonly language: Language }
   | { readonly kind: 'parts'; readonly texts: readonly Windowed[]; readonly query: string; readonly language: Language }
   | {
@@ -98,7 +101,7 @@ export interface Excerpt {
 
 type TextAnswer = string | readonly TextPart[] | readonly Excerpt[] | FittedOutline | Section | undefined;
 
-/** Characters to process. */
+/** Returns the number of UTF-16 units to process. */
 function unitsOf(request: TextRequest): number {
   if (request.kind === 'parts') return request.texts.reduce((sum, { text }) => sum + text.length, 0);
   if (request.kind === 'excerpts') return request.texts.reduce((sum, text) => sum + text.length, 0);
@@ -123,7 +126,7 @@ export async function performTextRequest(request: TextRequest): Promise<TextAnsw
   return highlight(request.text, request.query);
 }
 
-/** The whole text with `<mark>` around matches. Existing marks are escaped. */
+/** Returns the whole text with `<mark>` around matches. `<mark>` in the text itself is escaped. */
 export function highlight(text: string, query: WordQuery): string {
   let result = '';
   let at = 0;

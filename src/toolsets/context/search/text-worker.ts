@@ -1,5 +1,5 @@
 import { answerCalls } from '../../../base/workers/answer-calls.ts';
 import { performTextRequest } from './text-thread.ts';
 
-/** A separate thread, because a book would block the server for too long. */
+/** Runs on a separate thread, because processing a book would block the server for too long. */
 answerCalls(() => ({ perform: performTextRequest }));

@@ -20,7 +20,7 @@ import { listed, type QueryWord } from './query-words.ts';
 export const searchModes = ['match', 'prefix', 'phrase', 'boolean'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
-/** The search modes of mcp-context-server. Any text is a valid query. */
+/** Parses a query in one of mcp-context-server's search modes. Any text is a valid query. */
 export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
   switch (mode) {
     case 'match':
@@ -30,12 +30,12 @@ export function wordQueryOf(text: string, mode: SearchMode): WordQuery {
     case 'phrase':
       return phraseQuery(text);
     case 'boolean':
-      // In a query without words, an operator would count as a word.
+      // Without this check, the operators of a query without words would count as words.
       return plainQuery(text).kind === 'nothing' ? nothing : readBoolean(text).query;
   }
 }
 
-/** Explains how the mode reads the text, if that may differ from what was meant. */
+/** Explains how the mode reads the text, if the caller may have meant something else. */
 export function modeRemark(text: string, mode: SearchMode): string | undefined {
   if (mode === 'match' && operators.test(text)) {
     return 'Mode match treats AND, OR, NOT, | and -word as words; use mode boolean for operators.';
@@ -59,7 +59,7 @@ function readBoolean(text: string) {
   return readQuery(text, { all: true });
 }
 
-/** Quoted phrases as they are, everything else as prefixes. */
+/** Parses quoted phrases as phrases and all other words as prefixes. */
 function prefixesOf(text: string): WordQuery {
   const { phrases, rest } = quotedIn(text);
   const others = prefixQuery(bare(rest));
@@ -74,7 +74,10 @@ function everyWord(text: string): WordQuery {
   return allOf(queryWords(text).map(({ query }) => query));
 }
 
-/** Words that must all match; `word*` is a prefix. Question and stop words are dropped unless there are no others. */
+/**
+ * Returns the words that must all match; `word*` is a prefix. Question and stop words are dropped if there are other
+ * words.
+ */
 export function queryWords(text: string): QueryWord[] {
   const quota = { prefixes: queryPrefixesMax, short: shortPrefixesMax };
   const { phrases, rest } = quotedIn(text);
@@ -93,7 +96,10 @@ function wordsIn(query: WordQuery): string[] {
   return leavesOf(query).flatMap((leaf) => (leaf.kind === 'phrase' ? leaf.terms : []));
 }
 
-/** The prefix query for a word with a star. Undefined once the query has too many prefixes. */
+/**
+ * Returns the prefix query for a word with a star. Returns undefined without a star, or if the query has too many
+ * prefixes.
+ */
 function starred(word: string, quota: { prefixes: number; short: number }): WordQuery | undefined {
   if (!/[\p{L}\p{N}]\*+$/u.test(word) || quota.prefixes === 0) return undefined;
   const query = prefixWord(word);

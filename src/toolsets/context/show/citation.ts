@@ -2,7 +2,7 @@ import { shortHash } from '../../../answers/explain.ts';
 import type { Entry } from '../../../storage/entries/entry.ts';
 import { entryUriPrefix } from './entry-resources.ts';
 
-/** The hash for `verify`, and the scored passage's range in UTF-16 units. */
+/** Returns an entry's URI, its hash for `verify`, and the range of the scored passage in UTF-16 units. */
 export function citationOf(
   { id, text, textHash }: Entry,
   range: readonly [start: number, end: number] | undefined,

@@ -3,30 +3,30 @@ import type { Entry } from '../../../storage/entries/entry.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { Call } from '../../../tools/call.ts';
 
-/** Bytes of entries loaded at a time; a page may have a hundred times more. */
+/** Max bytes of entries loaded at a time. A whole page may have a hundred times as many. */
 export const batchBytes = 4 * 1024 * 1024;
 
 export interface Collected<Shown> {
   readonly shown: Shown[];
-  /** Entries that did not fit. */
+  /** Ids of entries that did not fit. */
   readonly omitted: number[];
 }
 
 export interface Collecting<Shown> {
   readonly images: boolean;
   readonly asOf?: string | undefined;
-  /** Characters of each text to load. */
+  /** Max characters to load of each text. */
   readonly textChars?: number | undefined;
   readonly order: 'given' | 'newest';
   /** Max bytes of entries in the answer. */
   readonly bytesMax: number;
-  /** Renders an entry; `left` is the space left in the answer. */
+  /** Renders an entry. `left` is the number of bytes left in the answer. */
   show(entry: Entry, left: number): Shown | Promise<Shown>;
-  /** A shorter form of the first entry, if the answer can't hold all of it. */
+  /** Returns a shorter form of the first entry. Called if the whole entry does not fit into an answer. */
   shorten(shown: Shown, entry: Entry, bytesMax: number): Shown;
 }
 
-/** The first, loaded part of a page, and the ids of the rest. */
+/** A page whose first entries are loaded, with the ids of the rest. */
 export interface LoadedPage {
   readonly entries: readonly Entry[];
   readonly rest: readonly number[];

@@ -12,7 +12,10 @@ export interface EntryBudget extends BudgetReport<number> {
   omitted_next?: string;
 }
 
-/** As many entries as fit. get_context_by_ids returns the others, read_context_range the rest of a truncated one. */
+/**
+ * Returns as many entries as fit. The report has the calls for what is missing: get_context_by_ids for omitted
+ * entries, read_context_range for the rest of a truncated one.
+ */
 export function fitBudget<Item extends Entry>(
   entries: readonly Item[],
   budget: number | undefined,

@@ -14,14 +14,14 @@ import { truncate } from './entry-shapes.ts';
 export const entryUriPrefix = 'carrel://context/';
 
 const newestMax = 50;
-/** Entries without their texts. */
+/** Request for entries with only the first character of their texts. */
 const unread = { filter: {}, images: false, explain: false, textChars: 1 };
 const titleChars = 80;
-/** Enough for the first line. */
+/** Characters loaded of an entry for its title: usually the whole first line. */
 const firstChars = 1_000;
 const mimeType = 'text/plain';
 
-/** Entries as `carrel://context/<id>`, newest first. */
+/** Offers entries as `carrel://context/<id>`, newest first. */
 export function createEntryResources(entries: EntryStore): ResourceProvider {
   const lists = createCursorSigner(entryUriPrefix);
   const texts = createCursorSigner(`${entryUriPrefix} text`);
@@ -82,7 +82,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
       if (entry === undefined) throw notFound(uri);
       return entry.updatedAt;
     },
-    /** The newest ids with this prefix. */
+    /** Suggests the newest ids that start with the typed text. */
     complete: async (_template, variable, typed, { signal }) =>
       variable === 'id' ? (await newest(signal)).map(({ id }) => String(id)).filter((id) => id.startsWith(typed)) : [],
     async read({ uri, cursor }, call) {
@@ -122,7 +122,7 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
     return (await entries.list({ ...unread, limit: newestMax, offset: 0 }, { signal })).entries;
   }
 
-  /** A large image is read in parts, whose base64 can be joined. */
+  /** Reads an image, or the next part of a large one. The base64 of the parts can be joined. */
   async function readImage(wanted: { id: number; position: number }, cursor: string | undefined, call: Call) {
     const uri = imageUri(wanted.id, wanted.position);
     const image = await entries.image(wanted, call);
@@ -140,10 +140,10 @@ export function createEntryResources(entries: EntryStore): ResourceProvider {
   }
 }
 
-/** Min space for text, so that every read makes progress. */
+/** Min bytes for text, so that every read makes progress. */
 const bytesMin = 16_384;
 
-/** The URI of an entry's image, counted from 0. */
+/** Returns the URI of an entry's image. Images are counted from 0. */
 export function imageUri(id: number, position: number): string {
   return `${entryUriPrefix}${id}/images/${position}`;
 }
@@ -152,7 +152,7 @@ function notFound(uri: string): CarrelError {
   return new CarrelError('resource_not_found', 'No context entry has this URI.', { data: { uri } });
 }
 
-/** The first line, shortened to a title. */
+/** Returns the first line, shortened to a title. */
 export function titleOf(text: string, charsMax = titleChars): string {
   return truncate(text.split('\n', 1)[0]?.trim() ?? '', charsMax).text;
 }

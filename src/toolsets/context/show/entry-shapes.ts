@@ -4,12 +4,12 @@ import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import { originField, originOfMetadata } from '../../../tools/origin.ts';
 import { showImage } from '../write/images.ts';
 
-/** An entry as get_context_by_ids returns it. */
+/** Renders an entry for get_context_by_ids. */
 export function showFull(entry: Entry) {
   return { ...showCommon(entry), text_content: entry.text, summary: entry.summary ?? null };
 }
 
-/** An entry as searches return it. */
+/** Renders an entry for searches. */
 export function showFound(entry: Entry, charsMax: number) {
   const { text, truncated } = truncate(entry.text, charsMax);
   return {
@@ -47,7 +47,7 @@ export async function oneEntry(entries: EntryStore, id: number, signal: AbortSig
 
 /** Truncates a long text, at a space if there is one in the last 30 %. Counts code points. */
 export function truncate(text: string, charsMax: number): { text: string; truncated: boolean } {
-  // A text never has more code points than UTF-16 units, so most need no counting.
+  // A text never has more code points than UTF-16 units, so most texts need no counting.
   if (text.length <= charsMax) return { text, truncated: false };
   const characters = Array.from(text.slice(0, 2 * charsMax + 2));
   if (characters.length <= charsMax && 2 * charsMax + 2 >= text.length) return { text, truncated: false };

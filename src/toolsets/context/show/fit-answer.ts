@@ -20,7 +20,7 @@ interface ShownEntry {
 export interface LeftOut {
   truncated?: true;
   omitted_ids?: number[];
-  /** The call that returns them. */
+  /** The call that returns the omitted entries. */
   omitted_next?: string;
   /** Incomplete entries, and how to read the rest. */
   cut?: BudgetReport<number>['cut'];
@@ -30,7 +30,7 @@ export interface LeftOut {
 export interface Fitted<Shown> {
   readonly results: Shown[];
   readonly omitted: readonly number[];
-  /** All found ids, before the token budget. */
+  /** Ids of the entries that fit the answer's bytes, before the token budget is applied. */
   readonly found: readonly number[];
   readonly report: LeftOut & { budget?: EntryBudget };
 }
@@ -41,7 +41,7 @@ export interface FitRequest<Shown> extends Omit<Collecting<Shown>, 'bytesMax' | 
   readonly input: { readonly budget_tokens?: number | undefined; readonly as_of?: string | undefined };
 }
 
-/** The entries of an answer: as many as fit its bytes, then the caller's token budget. */
+/** Returns as many entries as fit the answer's bytes and the caller's token budget. */
 export async function fitAnswer<Shown extends ShownEntry>(
   entries: Parameters<typeof collectEntries>[0],
   source: Parameters<typeof collectEntries>[1],
@@ -98,7 +98,7 @@ export async function fitAnswer<Shown extends ShownEntry>(
   };
 }
 
-/** Space for the note beside a shortened entry. */
+/** Bytes reserved for the note in `cut` about a shortened entry. */
 const noteBytes = 1_024;
 
 function shortenEntry<Shown extends ShownEntry>(
@@ -113,7 +113,7 @@ function shortenEntry<Shown extends ShownEntry>(
   const whole = small as Shown;
   if (wireBytes(whole, 2, bytesMax) <= bytesMax) return whole;
   const bare = { ...whole, text_content: '' };
-  // Metadata has at most a megabyte, but may need many times that once escaped.
+  // Metadata has at most a megabyte, but may need many times as much once escaped.
   const base = wireBytes(bare, 2, bytesMax) > bytesMax ? { ...bare, metadata: null } : bare;
   const units = fittingUnits(entry.text, 2, bytesMax - noteBytes - wireBytes(base, 2));
   const text = entry.text.slice(0, units);

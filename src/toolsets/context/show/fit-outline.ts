@@ -16,7 +16,7 @@ export interface FittedOutline {
   readonly hint?: string;
 }
 
-/** The outline with as many levels as fit. If even the top level is too long, only its beginning. */
+/** Returns the outline with as many levels as fit. If even the top level is too long, returns its beginning. */
 export function fitOutline(text: string, { depth, bytesMax }: OutlineBounds): FittedOutline {
   const root = outlineOf(text, depth);
   const count = { node_count: countNodes(root) };
@@ -38,7 +38,7 @@ function readOn(offset: number): string {
   return `The outline is too long for an answer: it ends at ${offset}; continue with read_context_range(start_char=${offset}).`;
 }
 
-/** The end of the last section, or of the text. */
+/** Returns the end of the last section, or of the text if there are no sections. */
 function endOf(root: OutlineNode): number {
   return root.children.at(-1)?.char_end ?? root.char_end;
 }

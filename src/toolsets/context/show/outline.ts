@@ -24,13 +24,16 @@ function headingsOf(text: string) {
   for (const block of blocksOf(text)) {
     if (block.kind !== 'heading') continue;
     headings.push({ level: block.level, title: block.title, start: block.start });
-    // One heading beyond the limit marks the end of the last section.
+    // One heading beyond the limit is read, because it marks the end of the last section.
     if (headings.length > headingsMax) break;
   }
   return headings;
 }
 
-/** The root is the whole text. Ids are paths of titles, numbered for equal siblings. */
+/**
+ * Builds the outline of a text; its root is the whole text. The id of a section is the path of its headings. Siblings
+ * with equal headings are numbered.
+ */
 export function outlineOf(text: string, depthMax: number): OutlineNode {
   const headings = headingsOf(text);
   const at = codePointCounter(text);
@@ -43,7 +46,7 @@ export function outlineOf(text: string, depthMax: number): OutlineNode {
     if (depth > depthMax) return [];
     const top = list.reduce((least, { level }) => Math.min(least, level), Number.POSITIVE_INFINITY);
     const firsts = list.flatMap(({ level }, index) => (level === top ? [index] : []));
-    // Deeper headings before the first top-level one get a node beside it.
+    // A deeper heading before the first top-level heading gets a node beside it.
     if (firsts[0] !== undefined && firsts[0] > 0) firsts.unshift(0);
     const used = new Map<string, number>();
     return firsts.flatMap((index, at) => {

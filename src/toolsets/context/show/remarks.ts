@@ -1,4 +1,4 @@
-/** Remarks in parentheses after a message; falsy ones are dropped. */
+/** Formats remarks for the end of a message, in parentheses. Falsy ones are dropped. */
 export function remarks(...notes: (string | false | undefined)[]): string {
   const said = notes.filter((note) => typeof note === 'string');
   return said.length === 0 ? '' : ` (${said.join(', ')})`;

@@ -3,7 +3,7 @@ import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 
-/** Tools for people, in the console only. */
+/** Creates the tools that only the web console offers. */
 export function createContextConsoleTools({ entries }: Pick<ContextParts, 'entries'>): Tool[] {
   return [
     defineTool({

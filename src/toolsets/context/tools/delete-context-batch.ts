@@ -26,7 +26,7 @@ export function createDeleteContextBatchTool({ entries }: Pick<ContextParts, 'en
       ...dryRunInput,
       ...idempotencyInput,
     }),
-    // Declared properties, unlike delete_context, as in the original.
+    // Declares its properties, unlike delete_context, because mcp-context-server does so too.
     output: named(
       ...(['success', 'deleted_count', 'criteria_used', 'message', 'missing_threads', 'dry_run'] as const),
       ...(['would_delete_count', 'would_delete_ids'] as const),

@@ -94,7 +94,7 @@ async function searchWords(
       relaxed ? await relaxedHint(entries, terms, signal) : undefined,
     ],
     empty: { total: page.total, words, tryThis: words.length > 0 ? tryThis : tryExactly },
-    // A text that doesn't fit into the answer needs no marks.
+    // A text that doesn't fit into the answer is not highlighted.
     highlight: highlight
       ? async (whole, left) => (2 * whole.length > left ? whole : texts.highlight(whole, query, signal))
       : undefined,

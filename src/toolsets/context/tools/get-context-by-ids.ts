@@ -22,7 +22,7 @@ export function createGetContextByIdsTool({ entries, summaries }: Pick<ContextPa
       ...asOfInput,
       ...budgetInput,
     }),
-    // This mark makes FastMCP clients return the list, as with the original.
+    // `x-fastmcp-wrap-result` makes FastMCP clients return just the list, as with mcp-context-server.
     output: z
       .looseObject({
         result: z.array(z.unknown()),

@@ -121,10 +121,13 @@ async function describeDatabase(
   };
 }
 
-/** After this many consecutive failures, the original stops asking the database. We continue. */
+/**
+ * Number of consecutive failures from which on `circuit_state` is `failed`. mcp-context-server then stops querying
+ * the database; we continue.
+ */
 const failedFrom = 10;
 
-/** The original's fields for each database. */
+/** Returns the fields that mcp-context-server reports for each kind of database. */
 function connectionCounts({ connections, metrics }: Pick<Storage, 'connections' | 'metrics'>) {
   const counts = connections();
   if (counts.backend === 'postgres') {
@@ -143,7 +146,7 @@ function rounded(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-/** A provider is named `kind:model`. */
+/** Describes the reranking provider, whose name is `kind:model`. */
 function rerankingOf({ provider }: Reranker) {
   const [, kind = null, model = null] = /^([^:]+):(.*)$/.exec(provider?.name ?? '') ?? [];
   return { enabled: provider !== undefined, available: provider !== undefined, provider: kind, model };

@@ -11,7 +11,7 @@ import { emptyHint } from '../search/empty-hint.ts';
 import { pastWarnings } from '../search/past-warnings.ts';
 import { asOfInput, filterInput, parseFilters } from '../search/search-input.ts';
 
-/** Rows are shown whole or omitted; get_context_by_ids has the entry. */
+/** Rows are shown whole or omitted. get_context_by_ids returns the whole entry. */
 const wholeRows: Budgeted<{ context_id: number }, number> = {
   id: ({ context_id: id }) => id,
   text: () => '',
@@ -28,11 +28,11 @@ function tryOf(input: { case_sensitive: boolean; is_regex: boolean }, scanned: n
   return `No line in ${scanned} entries matches: ${said.join(', ')}.`;
 }
 
-/** Max concurrent searches: each has its own thread, with a text in memory. */
+/** Max concurrent searches. Each has its own thread, with a text in memory. */
 const threadsMax = 2;
 const waitingMax = 64;
 
-/** Entry, line and match where an answer continues. */
+/** Parses a cursor: the entry, line and match to continue from. */
 function placeOf(cursor: string | undefined): EntryPlace | undefined {
   if (cursor === undefined) return undefined;
   const [, id, line, skip] = /^([1-9]\d{0,14}):([1-9]\d{0,9}):(\d{1,10})$/.exec(cursor) ?? [];
@@ -76,7 +76,7 @@ export function createGrepContextTool({ entries }: Pick<ContextParts, 'entries'>
           contextLines: input.context_lines,
         },
         matchesMax: input.max_matches,
-        // The rest of the answer is for ids.
+        // The remaining bytes are for ids.
         bytesMax: 0.9 * itemBytesMax(call),
         from: placeOf(input.cursor),
         filter,

@@ -5,10 +5,10 @@ import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { ContextParts } from '../context-parts.ts';
 import { nearestName } from '../search/nearest-name.ts';
 
-/** Max recent threads compared for the closest spelling. */
+/** Max threads, latest first, that are compared with a misspelt thread id. */
 const comparedMax = 10_000;
 
-/** Max rows if the caller sets no limit: the most that an answer can hold. */
+/** Max threads if the caller sets no limit. An answer can't hold more. */
 const rowsMax = 20_000;
 
 export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>): Tool {
@@ -33,7 +33,7 @@ export function createListThreadsTool({ entries }: Pick<ContextParts, 'entries'>
       limit: z.int().min(1).max(1000).optional(),
       offset: z.int().min(0).default(0),
     }),
-    // Declared properties make FastMCP clients return an object, as with the original.
+    // Declared properties make FastMCP clients return an object, as with mcp-context-server.
     output: z.looseObject({
       threads: z.array(
         named('thread_id', 'entry_count', 'source_types', 'multimodal_count', 'first_entry', 'last_entry', 'last_id'),

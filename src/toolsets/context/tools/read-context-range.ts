@@ -64,7 +64,7 @@ export function createReadContextRangeTool({ entries, texts }: Pick<ContextParts
   });
 }
 
-/** The UTF-16 offset this many characters after a position. */
+/** Returns the UTF-16 offset that is this many characters after `from`. */
 function unitsOf(text: string, characters: number, from = 0): number {
   let at = from;
   for (let count = 0; count < characters && at < text.length; count += 1) {
@@ -81,7 +81,7 @@ interface Wanted {
   node_id?: string | undefined;
 }
 
-/** A range beyond the text is clamped. */
+/** Returns the wanted range in characters, clamped to the text. */
 function rangeOf(
   wanted: Wanted,
   text: string,

@@ -82,7 +82,7 @@ async function searchMeaning(
   };
 }
 
-/** Entries with the quoted phrases; undefined without quotes. */
+/** Returns the ids of entries with all quoted phrases, or undefined if the query has none. */
 async function quotedEntries(
   text: string,
   filter: EntryFilter,
@@ -96,12 +96,12 @@ async function quotedEntries(
   return new Set(hits.map(({ id }) => id));
 }
 
-/** Ranks purely semantic hits by their distance below the best, as in hybrid search. */
+/** Scores a hit by how far its cosine is below the best one, as hybrid search does. */
 function nearnessOf(cosine: number, best = cosine, model: string) {
   const span = cosineSpanOf(model);
   const score = 1 - (best - cosine) / (span ?? usualSpan);
   return { score, near: cosine, cosine: span === undefined ? undefined : cosine };
 }
 
-/** The cosine span assumed for models that were not measured. */
+/** Cosine span assumed for models that were not measured; see `cosineSpanOf`. */
 const usualSpan = 0.25;

@@ -55,7 +55,7 @@ export function createUpdateContextBatchTool(parts: WriteParts): Tool {
   });
 }
 
-/** 0 if the item has no id. */
+/** Returns the id of an item, or 0 if it has no valid one. */
 function idOf(item: BatchItem | undefined): number {
   const id = item?.['context_id'];
   return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;

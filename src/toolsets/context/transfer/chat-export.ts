@@ -4,7 +4,7 @@ import { isBlank } from '../../../base/text.ts';
 import { timeOf } from './entry-lines.ts';
 import { type FoundEntry, foundEntry } from './found-entry.ts';
 
-/** Conversations of a ChatGPT or Claude export (conversations.json), each a thread. */
+/** Reads the messages of a ChatGPT or Claude export (conversations.json). Each conversation becomes a thread. */
 export function* entriesOfChats(conversations: readonly unknown[]): Generator<FoundEntry> {
   for (const conversation of conversations) {
     if (!isObject(conversation)) continue;
@@ -34,13 +34,13 @@ function* claudeTurns(conversation: Json, messages: readonly unknown[]): Generat
   }
 }
 
-/** Stable per conversation, so a repeated import finds it again. */
+/** Returns a name that is the same in every import of the conversation, so that a repeated import finds it again. */
 function threadName(id: unknown, conversation: Json): string {
   if (typeof id === 'string' && id !== '') return id;
   return createHash('sha256').update(JSON.stringify(conversation)).digest('hex').slice(0, 16);
 }
 
-/** Newer exports have the text only in parts. */
+/** Joins the text parts of a message. Newer exports have its text only there. */
 function partsOf(content: unknown): string {
   if (!Array.isArray(content)) return '';
   return content
@@ -49,7 +49,9 @@ function partsOf(content: unknown): string {
     .join('\n');
 }
 
-/** Edits create branches. The one the user saw last is the path from the current node up. */
+/**
+ * Reads the branch that the user saw last: the path from the current node to the root. Edits create other branches.
+ */
 function* chatgptTurns(conversation: Json, mapping: Json): Generator<FoundEntry> {
   const path: Json[] = [];
   const seen = new Set<unknown>();

@@ -9,10 +9,10 @@ import { parseImages, showImage } from '../write/images.ts';
 import { unreadable } from './found-entry.ts';
 
 const pageSize = 100;
-/** Generous, so that entries stored under other limits can be imported. */
+/** Size limits of imported images. They are generous, so that entries stored under other limits can be imported. */
 const imageLimits = { imageMaxMb: 1000, imagesMaxMb: 10_000 };
 
-/** All entries as JSON lines, oldest first, with everything needed to recreate them. */
+/** Exports all entries as JSON lines, oldest first, with everything needed to recreate them. */
 export async function* exportLines(entries: EntryStore, signal: AbortSignal): AsyncGenerator<string> {
   for (let after = 0; ; ) {
     const page = await entries.texts({ filter: {}, after, limit: pageSize }, { signal });
@@ -73,7 +73,10 @@ export function entryOfLine(line: Readonly<Record<string, unknown>>): NewEntry {
   };
 }
 
-/** A time as ISO 8601 with milliseconds, from seconds since 1970 or text, in UTC unless it has a zone. */
+/**
+ * Converts a time to ISO 8601 with milliseconds. `value` is in seconds since 1970, or text, which is in UTC if it has
+ * no zone.
+ */
 export function timeOf(value: unknown): string {
   const text = typeof value === 'string' ? value.trim() : '';
   const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(' ', 'T')}Z`;

@@ -3,20 +3,26 @@ import type { NewEntry } from '../../../storage/entries/entry.ts';
 import { bounds, checkBound } from '../bounds.ts';
 import { checkJson, checkText } from '../write/checked-text.ts';
 
-/** An item of the file: an entry, or why it can't be imported. */
+/** An item of an imported file: an entry, or why it can't be imported. */
 export type FoundEntry =
   | {
       /** Its location in the file, for people. */
       readonly place: string;
-      /** Its number in the file, if it has one. */
+      /** Its id in the file, if it has one. */
       readonly id?: number | undefined;
       readonly entry: NewEntry;
-      /** The file has no times; createdAt is the import time and is ignored when matching. */
+      /**
+       * True if the file has no times. createdAt is then the import time, and is ignored when looking for equal
+       * entries.
+       */
       readonly hasNoTime?: boolean;
     }
   | { readonly place: string; readonly reason: string };
 
-/** Returns an entry, or why it is invalid: one invalid entry must not block the others. */
+/**
+ * Reads and checks an entry. Returns the reason if it is invalid, because one invalid entry must not block the
+ * others.
+ */
 export function foundEntry(
   place: string,
   read: () => NewEntry,
@@ -32,7 +38,10 @@ export function foundEntry(
   }
 }
 
-/** Imported entries obey the limits of stored ones. They are stored unchanged or not at all. */
+/**
+ * Throws if an imported entry exceeds the limits of store_context. Imported entries are stored unchanged or not at
+ * all.
+ */
 function check({ threadId, text, metadata, summary, images }: NewEntry): void {
   if (threadId === '') throw unreadable('it has no thread');
   if (text === '') throw unreadable('it has no text');

@@ -20,16 +20,16 @@ export interface ImportReport {
   /** Number of entries that were already present and left alone. */
   readonly present: number;
   readonly skipped: readonly { readonly place: string; readonly reason: string }[];
-  /** The file's ids and the new ones, if they differ. */
+  /** Maps ids in the file to new ids, if they differ. */
   readonly newIds: ReadonlyMap<number, number>;
   /** Number of entries whose references were updated to the new ids. */
   readonly rewritten: number;
 }
 
 /**
- * Imports a file of any supported format (our export, the original server's database, the memory server's file, a
- * chat export). Existing entries are left alone, so an interrupted import can be repeated. Invalid entries are
- * reported and the others imported.
+ * Imports a file of any supported format: Carrel's export, a database of mcp-context-server, a file of the reference
+ * memory server, or a chat export. Existing entries are left alone, so an interrupted import can be repeated. Invalid
+ * entries are reported, and all others are imported.
  */
 export async function importEntries(entries: EntryStore, path: string, now: string): Promise<ImportReport> {
   const skipped: { place: string; reason: string }[] = [];
@@ -69,7 +69,7 @@ export async function importEntries(entries: EntryStore, path: string, now: stri
   return { added, present, skipped, newIds, rewritten: await changeReferences(entries, referring, newIds) };
 }
 
-/** Runs last: an entry may refer to a later one. */
+/** Updates references to entries that got new ids. Runs last, because an entry may refer to a later one. */
 async function changeReferences(
   entries: EntryStore,
   referring: readonly { id: number; from: References }[],
@@ -90,7 +90,9 @@ async function changeReferences(
   return rewritten;
 }
 
-/** References as the original server's agents write them: related entries and the replaced one. */
+/**
+ * Returns an entry's references, as agents of mcp-context-server write them: related entries and the replaced entry.
+ */
 function referencesOf(metadata: Metadata | undefined): References {
   const references = metadata?.['references'];
   const ids = isObject(references) ? references['context_ids'] : undefined;
@@ -101,7 +103,7 @@ function referencesOf(metadata: Metadata | undefined): References {
   };
 }
 
-/** A hash that equal entries share. The import numbers those to tell them apart. */
+/** Returns a hash that equal entries share. The import numbers equal entries to tell them apart. */
 function identityOf({ threadId, source, createdAt = '', text }: NewEntry, hasNoTime: boolean): string {
   return createHash('sha256')
     .update([threadId, source, hasNoTime ? '' : createdAt, text].join('\n'))

@@ -8,7 +8,7 @@ import { normaliseTags } from '../inputs.ts';
 import { entryOfLine, exportedType } from './entry-lines.ts';
 import { type FoundEntry, foundEntry, unreadable } from './found-entry.ts';
 
-/** The entries of a JSONL file: our export, or the reference memory server's. */
+/** Reads the entries of a JSONL file: Carrel's export, or a file of the reference memory server. */
 export async function* entriesOfLines(path: string, now: string): AsyncGenerator<FoundEntry> {
   let [number, isKnown] = [0, false];
   for await (const raw of linesOf(path)) {
@@ -53,7 +53,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** JSON lines end with \n only. A line may contain other separators, such as U+2028. */
+/** Splits a file at `\n` only, because a line of JSON may contain other separators, such as U+2028. */
 async function* linesOf(path: string): AsyncGenerator<string> {
   let rest: string[] = [];
   for await (const part of createReadStream(path, 'utf8')) {
@@ -77,7 +77,7 @@ export function unknownKind(cause?: unknown): CarrelError {
 
 const thread = 'memory';
 
-/** A line of the reference memory server: an entity with its observations, or a relation. */
+/** Converts a line of the reference memory server: an entity with its observations, or a relation. */
 function entryOfMemory(line: Readonly<Record<string, unknown>>, now: string): NewEntry | undefined {
   const common = {
     threadId: thread,

@@ -12,7 +12,7 @@ import { unknownKind } from './line-file.ts';
 
 type Row = Record<string, unknown>;
 
-/** The entries of an mcp-context-server 2.x database, in id order. The file is opened read-only. */
+/** Reads the entries of an mcp-context-server 2.x database, in id order. The file is opened read-only. */
 export function* entriesOfOriginal(path: string): Generator<FoundEntry> {
   const database = new (loadSqlite().DatabaseSync)(path, { readOnly: true });
   try {
@@ -72,7 +72,7 @@ function imageOf(row: Row, index: number): NewImage {
   return { data, mimeType: String(row['mime_type'] ?? 'image/png'), metadata: imageMetadata(row['image_metadata']) };
 }
 
-/** A JSON object or string; anything else as plain text. */
+/** Parses a JSON object or string, and returns anything else as plain text. */
 function imageMetadata(json: unknown): Metadata | string | undefined {
   if (json === null || json === undefined || json === '') return undefined;
   const value = parsed(json);
@@ -80,7 +80,7 @@ function imageMetadata(json: unknown): Metadata | string | undefined {
   return isObject(value) || typeof value === 'string' ? value : String(json);
 }
 
-/** Undefined for invalid JSON. */
+/** Parses JSON text. Returns undefined if it is invalid. */
 function parsed(json: unknown): unknown {
   try {
     return typeof json === 'string' ? parseExact(json) : undefined;

@@ -5,7 +5,7 @@ import { bounds } from '../bounds.ts';
 import { jsonObject } from '../inputs.ts';
 import { idempotencyInput } from './write-input.ts';
 
-/** Common arguments and results of both batch tools. */
+/** Arguments that store_context_batch and update_context_batch share. */
 export const batchInput = { atomic: z.boolean().default(true), ...idempotencyInput };
 
 export const batchItems = z.array(jsonObject).min(1).max(bounds.batch.max);
@@ -35,7 +35,7 @@ export type BatchRow<Item, Outcome> =
   | { readonly index: number; readonly fault: string }
   | { readonly index: number; readonly item: Item; readonly outcome: Outcome };
 
-/** Performs all items or, if not atomic, the valid ones. Returns a row for each, in order. */
+/** Performs all items or, if not atomic, the valid ones. Returns a row for every item, in order. */
 export async function runBatch<Item, Outcome>(batch: Batch<Item, Outcome>): Promise<BatchRow<Item, Outcome>[]> {
   const parsed = batch.items.map((item) => attempt(() => batch.parse(item)));
   const faults = parsed.flatMap((item, index) => ('fault' in item ? [{ index, fault: item.fault }] : []));
@@ -72,7 +72,7 @@ export function batchAnswer<Row extends { success: boolean }>(
   };
 }
 
-/** Returns an item's own error as a fault. Throws all others, which the caller can't fix. */
+/** Parses an item. Returns errors that the caller can fix as a fault, and throws all others. */
 function attempt<Value>(parse: () => Value): { value: Value } | { fault: string } {
   try {
     return { value: parse() };

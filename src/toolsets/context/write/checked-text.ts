@@ -9,8 +9,9 @@ export function checkText(name: string, text: string): void {
 }
 
 /**
- * Does the same for all strings and keys in JSON, because PostgreSQL's JSON has no NUL. Also rejects numbers beyond
- * double range, which JSON can't represent, and more than SQLite's 1,000 levels.
+ * Checks a JSON value before it is stored. Strings and keys must pass `checkText`, because PostgreSQL's JSON has no
+ * NUL. Numbers must fit a double, because JSON can't represent infinity. The depth is limited, because SQLite only
+ * allows 1,000 levels.
  */
 export function checkJson(name: string, value: unknown, valuesMax?: Bound): void {
   let values = 0;
@@ -33,7 +34,7 @@ export function checkJson(name: string, value: unknown, valuesMax?: Bound): void
   if (valuesMax !== undefined) checkBound(valuesMax, values, name);
 }
 
-/** The caller's key, shortened for an error. */
+/** Formats the caller's key for an error, shortened. */
 function formatKey(key: string): string {
   return key.replace(/[^\w.-]/g, '?').slice(0, 60);
 }

@@ -6,7 +6,9 @@ import { type SummaryProvider, UnusableText } from '../../../search/models/summa
 import type { TextToSummarise } from '../../../storage/entries/entry-parts.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 
-/** Summarizes entries in the background. Writes don't wait for it, and don't fail if it does. */
+/**
+ * Summarizes entries in the background. A write doesn't wait for the summary, and succeeds even if summarizing fails.
+ */
 export interface EntrySummaries {
   readonly provider: SummaryProvider;
   /** Shorter texts get no summary. */
@@ -15,7 +17,7 @@ export interface EntrySummaries {
   readonly available: boolean;
   /** Call when there is something to summarize. */
   wake(): void;
-  /** Waits briefly for local summaries, so that new entries appear with theirs. */
+  /** Waits briefly if summaries are made locally, so that new entries are shown with their summaries. */
   waitForLocal(): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,14 +27,14 @@ export interface EntrySummariesDeps {
   readonly provider: SummaryProvider;
   /** For texts that the provider cannot summarize. */
   readonly local: SummaryProvider;
-  /** Lets processes claim texts, so that a shared model server gets each once. */
+  /** Holds the claims of processes on texts, so that a shared model server gets each text once. */
   readonly shared?: SharedStore | undefined;
   readonly log: Logger;
 }
 
 const batchSize = 16;
 const settleMs = 500;
-/** Claims expire after this, longer than a model needs for a text. */
+/** How long a claim lasts: longer than a model needs for a text. */
 const claimMs = 300_000;
 /** Poll interval while other processes hold all claims, because those processes may die. */
 const lookAgainMs = 5_000;
@@ -81,8 +83,8 @@ export function createEntrySummaries(
   }
 
   /**
-   * The texts that no other process has claimed. A claim outlives its summary, because another process may still have
-   * the text in an older list.
+   * Claims texts, and returns those that no other process has claimed. A claim is not released after success, because
+   * another process may still have the text in an older list.
    */
   async function claim(texts: readonly TextToSummarise[]): Promise<readonly TextToSummarise[]> {
     if (shared === undefined) return texts;
@@ -102,7 +104,7 @@ export function createEntrySummaries(
   }
 
   async function summariseOne({ id, textHash, text, source }: TextToSummarise, signal: AbortSignal): Promise<void> {
-    // Yield to calls that arrived meanwhile.
+    // Let calls that have arrived meanwhile run first.
     await breathe();
     const summary = await provider.summarise(text, { source, signal }).catch((error: unknown) => {
       if (!(error instanceof UnusableText)) throw error;

@@ -9,7 +9,7 @@ export interface ImageLimits {
   readonly imagesMaxMb: number;
 }
 
-/** Decodes and checks images and other files. Only the first bytes are inspected. */
+/** Decodes and checks images and other files. Of the decoded content, only the first bytes are inspected. */
 export function parseImages(images: readonly Readonly<Record<string, unknown>>[], limits: ImageLimits): NewImage[] {
   checkBound(bounds.images, images.length);
   let total = 0;
@@ -44,7 +44,7 @@ function decode(data: unknown, index: number): Uint8Array {
   if (data === undefined || data === null) throw fault(`Image ${index} is missing required "data" field`);
   if (typeof data !== 'string') throw fault(`Image ${index} has invalid base64 encoding: it must be a string`);
   if (data === '') throw fault(`Image ${index} has empty "data" field`);
-  // Line-wrapped, as `base64` and mail programs write it.
+  // The data may be line-wrapped, as `base64` and mail programs write it.
   const joined = data.replace(/[ \t]*[\r\n]+[ \t]*/g, '');
   // Node's decoder skips invalid input; comparing the re-encoded text detects it.
   const bytes = Buffer.from(joined, 'base64');
@@ -64,12 +64,13 @@ const signatures: readonly [mimeType: string, test: (bytes: Uint8Array) => boole
 ];
 
 const rasterType = /^image\/(png|jpe?g|gif|webp|bmp|avif)$/;
-/** Also a bare word such as `png`, as in the original. */
+/** A MIME type or, as in mcp-context-server, a single word such as `png`. */
 const anyType = /^[\w.+-]{1,100}(?:\/[\w.+-]{1,100})?(; ?[\w.+-]{1,50}=[\w.+-]{1,50}){0,5}$/;
 
 /**
- * Any type is accepted as a label, because nothing is ever rendered. For a raster image or no type, the file's
- * signature decides. Other types are kept: such a file may start with a bitmap's letters by chance.
+ * Returns the MIME type of a file. Any declared type is accepted, because files are never rendered. If a raster image
+ * or no type is declared, the file's signature decides. Otherwise the declared type stays, because a file may start
+ * with a bitmap's `BM` by chance.
  */
 function mimeTypeOf(declared: unknown, data: Uint8Array, index: number): string {
   const claimed = declared ?? 'image/png';
@@ -80,7 +81,7 @@ function mimeTypeOf(declared: unknown, data: Uint8Array, index: number): string 
   return signatures.find(([, test]) => test(data))?.[0] ?? claimed;
 }
 
-/** An object or text (used by early versions of the interface), kept unchanged. */
+/** Checks an image's metadata: an object or, as in early versions of the interface, text. It is stored unchanged. */
 function metadataOf(metadata: unknown, index: number): Metadata | string | undefined {
   if (metadata === undefined || metadata === null) return undefined;
   if (typeof metadata !== 'string' && !isObject(metadata)) {

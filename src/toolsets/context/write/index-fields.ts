@@ -3,7 +3,7 @@ import type { Logger } from '../../../base/log.ts';
 import type { EntryStore } from '../../../storage/entries/entry-store.ts';
 import type { ContextConfig } from '../context-slice.ts';
 
-/** Syncs the metadata index with the configured fields, as METADATA_INDEX_SYNC_MODE allows. */
+/** Updates the metadata index to the configured fields, as far as METADATA_INDEX_SYNC_MODE allows. */
 export async function indexConfiguredFields(
   { indexedFields: fields, indexSyncMode: mode }: Pick<ContextConfig, 'indexedFields' | 'indexSyncMode'>,
   { entries, log }: { entries: EntryStore; log: Logger },
@@ -20,7 +20,7 @@ export async function indexConfiguredFields(
     if (differs && mode === 'warn')
       log.warn('the metadata index differs from METADATA_INDEXED_FIELDS', { missing, extra });
   } catch (error) {
-    // A read-only database is used as it is.
+    // In a read-only database, the index stays as it is.
     if (!isCarrelError(error) || error.code !== 'storage_read_only') throw error;
     log.warn('the metadata index is left unchanged', { reason: error.message });
   }

@@ -8,11 +8,11 @@ export interface SummaryLimits {
   readonly tokensMax: number;
 }
 
-/** Only the beginning is read: later sentences are rarely the main point. */
+/** Max UTF-16 units read from the beginning of a text. Later sentences rarely state the main point. */
 const unitsRead = 40_000;
 const sentencesMax = 5;
 const onceWeight = 0.05;
-/** Shorter sentences say too little, longer ones too much. */
+/** Min and max length of a usable sentence, in UTF-16 units. Shorter ones say too little, longer ones too much. */
 const sentenceUnitsMin = 20;
 const sentenceUnitsMax = 600;
 
@@ -23,12 +23,12 @@ interface Sentence {
 }
 
 /**
- * The best sentences of a text in their original order, deterministic and without a model. Scores sentences by word
- * frequency (after SumBasic, Nenkova and Vanderwende 2005); words of chosen sentences then count less, for variety.
- * Undefined without standalone sentences.
+ * Returns the best sentences of a text, in their original order. The result is deterministic and needs no model.
+ * Sentences are scored by word frequency, after SumBasic (Nenkova and Vanderwende 2005). Once a sentence is chosen,
+ * its words count less, for variety. Returns undefined if the text has no usable sentences.
  */
 export function summarise(text: string, { tokensMax }: SummaryLimits): string | undefined {
-  // A line break ends a sentence, unless the text is hard-wrapped.
+  // A line break ends a sentence, unless the next line starts in lower case: such a text is hard-wrapped.
   const read = text
     .slice(0, unitsRead)
     .toWellFormed()
@@ -43,7 +43,7 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
   // Words that occur once say little about the topic.
   for (const [word, count] of weights) if (count === 1) weights.set(word, onceWeight);
   const chosen: Sentence[] = [];
-  // A repeated sentence scores higher, but is shown once.
+  // A repeated sentence scores higher, but can be chosen only once.
   const left = new Set(new Map(sentences.toReversed().map((sentence) => [sentence.text, sentence])).values());
   let tokens = 0;
   while (chosen.length < sentencesMax && left.size > 0) {
@@ -61,13 +61,13 @@ export function summarise(text: string, { tokensMax }: SummaryLimits): string | 
     .join(' ');
 }
 
-/** Ties go to the earlier sentence: `left` is unordered. */
+/** Compares two sentences. With equal scores, the earlier one is better, because `left` is not in text order. */
 function isBetter(next: Sentence, first: Sentence, weights: ReadonlyMap<string, number>): boolean {
   const difference = worth(next, weights) - worth(first, weights);
   return difference > 0 || (difference === 0 && next.start < first.start);
 }
 
-/** The first sentence usually states the topic. */
+/** Returns the score of a sentence. The first one gets a bonus, because it usually states the topic. */
 function worth({ words, start }: Sentence, weights: ReadonlyMap<string, number>): number {
   const sum = words.reduce((total, word) => total + (weights.get(word) ?? 0), 0);
   const value = sum / Math.sqrt(words.length);

@@ -13,7 +13,7 @@ export interface ModelServers {
 
 const defaultModels = { ollama: 'qwen3:0.6b', openai: 'gpt-4o-mini' };
 
-/** The configured summary provider, if any. */
+/** Creates the configured summary provider. Returns undefined if summaries are disabled. */
 export function summaryProviderOf(config: ContextConfig, servers: ModelServers): SummaryProvider | undefined {
   if (config.summaries === 'false') return undefined;
   const { summaryProvider: provider } = config;
@@ -35,7 +35,9 @@ export function summaryProviderOf(config: ContextConfig, servers: ModelServers):
   });
 }
 
-/** The best sentences of a text: without a model, in a few milliseconds. */
+/**
+ * Creates the provider that takes a text's best sentences. It needs no model and takes a few milliseconds per text.
+ */
 export function extractiveSummaries({ summaryMaxTokens: tokensMax }: { summaryMaxTokens: number }): SummaryProvider {
   return {
     name: 'extractive',

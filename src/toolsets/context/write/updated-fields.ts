@@ -1,6 +1,6 @@
 import type { EntryUpdate, UpdateOutcome } from '../../../storage/entries/write-entries.ts';
 
-/** The changed fields, with the names and order that mcp-context-server uses. */
+/** Returns the changed fields, with the names and order that mcp-context-server uses. */
 export function updatedFields(
   update: EntryUpdate,
   outcome: Extract<UpdateOutcome, { found: true }>,
@@ -14,7 +14,7 @@ export function updatedFields(
     ['metadata', update.metadataPatch !== undefined],
     ['tags', update.tags !== undefined],
     ['images', update.images !== undefined],
-    // mcp-context-server lists it even if the value stays the same.
+    // mcp-context-server lists this field even if its value stays the same.
     ['content_type', update.images !== undefined],
     ['embedding', isNewText && embeds],
   ];

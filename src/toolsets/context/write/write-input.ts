@@ -18,7 +18,10 @@ export interface WriteSettings extends ImageLimits {
   readonly summaryCharsMin: number | undefined;
 }
 
-/** Repeated calls with the same key run once and return the same answer. Described in store_context. */
+/**
+ * Repeated calls with the same key run once and return the same answer. Only store_context describes this argument,
+ * to save tokens.
+ */
 export const idempotencyInput = {
   idempotency_key: storedText(z.string().min(1).max(bounds.idempotencyKey.max)).optional(),
 };
@@ -29,7 +32,7 @@ export const replacesInput = {
 
 type WriteArguments = Readonly<Record<string, unknown>>;
 
-/** The existing ids among those to be replaced. */
+/** Returns those ids in `replaces` that exist. */
 export async function replacedEntries(
   entries: EntryStore,
   items: readonly WriteArguments[],
@@ -102,7 +105,9 @@ export function parseUpdate(
   };
 }
 
-/** The hash distinguishes a repeated call from a different call with the same key. */
+/**
+ * Returns the key of a call with a hash, which distinguishes a repeated call from a different one with the same key.
+ */
 export function idempotencyOf(
   tool: string,
   { idempotency_key: key, ...rest }: { idempotency_key?: string | undefined },
@@ -164,7 +169,7 @@ function present(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Sorted keys make the order irrelevant. */
+/** Serializes a value with sorted keys, so that their order doesn't change the hash. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isObject(inner) && !JSON.isRawJSON(inner)

@@ -10,7 +10,10 @@ import { byRelevance, type FoundHit } from '../by-relevance.ts';
 import { judgeHits } from '../judge-hits.ts';
 import { emptyHint, explained, sourceTimeoutMs } from './find.ts';
 
-/** The console's search: `find` with filters, and a first answer by words alone. */
+/**
+ * Creates the search of the web console: `find` with filters. With `words_only`, it gives a quick first answer
+ * without models.
+ */
 export function createFindFilteredTool(sources: readonly SearchSource[], reranker: Reranker): Tool {
   const usual = sources.filter(({ askedByDefault }) => askedByDefault).map(({ name }) => name);
   const name = boundedText({ required: true, max: 200 }).optional();

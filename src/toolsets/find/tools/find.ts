@@ -66,14 +66,17 @@ export function createFindTool(sources: readonly SearchSource[], reranker: Reran
   });
 }
 
-/** Truncations due to the budget; `omitted` counts left-out results. */
+/**
+ * Returns the budget report if results were truncated. The answer's `omitted` field counts results that were left
+ * out.
+ */
 function shortened({ budget }: ReturnType<typeof fitBudget>['report']) {
   if (budget === undefined || (budget.cut.length === 0 && budget.hint === undefined)) return {};
   const { omitted_ids: _, ...rest } = budget;
   return { budget: rest };
 }
 
-/** Explains an empty result and what to do. */
+/** Explains an empty result and suggests what to do. */
 export function emptyHint(reports: readonly SourceReport[], weak: number): string {
   if (weak > 0) return weakHint(weak, 'hit', 'hits');
   const named = (...states: SourceReport['status'][]): string =>

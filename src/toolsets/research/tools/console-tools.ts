@@ -3,7 +3,7 @@ import type { NoteStore } from '../../../storage/notes/notes.ts';
 import { freeAnswer } from '../../../tools/free-answer.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 
-/** Tools for people, in the console only. */
+/** Creates the tools that only the web console offers. */
 export function createNoteConsoleTools(notes: NoteStore): Tool[] {
   return [
     defineTool({

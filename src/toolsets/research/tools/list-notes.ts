@@ -70,7 +70,7 @@ function counted<Note>(notes: Note[], total: number, { limit, offset }: { limit:
   };
 }
 
-/** Explains an empty list and what to do. */
+/** Explains an empty list and suggests what to do. */
 function hintFor(
   { notes, total }: { notes: readonly unknown[]; total: number },
   { query, tags = [], offset }: { query?: string; tags?: readonly string[] | undefined; offset: number },

@@ -11,7 +11,7 @@ export interface WebSearchToolConfig {
   resultsMax: number;
 }
 
-/** 004: limit is 1 to 5, default 3; an operator may allow more. */
+/** Max and default of the argument `limit`, from the research server's specification. An operator may allow more. */
 const limitMax = 5;
 const limitDefault = 3;
 

@@ -19,8 +19,9 @@ export interface ProviderAnswer {
 }
 
 /**
- * Queries a search provider at the operator's URL, which may be private. Redirects are not followed, because they
- * could leak the key. Anything but a timely success with a bounded body is a failure.
+ * Queries a search provider at the operator's URL, which may be in a private network. Redirects are not followed,
+ * because they could leak the key. Throws a `ProviderFailure` unless a successful answer of at most `bytesMax`
+ * arrives in time.
  */
 export async function askProvider(request: ProviderRequest): Promise<ProviderAnswer> {
   const { url, method = 'GET', headers, body, timeoutMs, signal } = request;
@@ -47,7 +48,7 @@ export async function askProvider(request: ProviderRequest): Promise<ProviderAns
   }
 }
 
-/** Parses a JSON answer. Gateways and challenges send a page instead. */
+/** Parses a JSON answer. Throws if it is anything else, such as the error page of a gateway. */
 export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknown> {
   const parsed = parseMeasured(text);
   if (parsed === undefined) throw new ProviderFailure('failed', 'the answer is not JSON');
@@ -55,19 +56,21 @@ export function parseJsonAnswer({ text }: ProviderAnswer): Record<string, unknow
   throw new ProviderFailure('failed', 'the answer is not a JSON object');
 }
 
-/** The objects in a list; everything else is dropped. */
+/** Returns the objects in a list. Everything else is dropped. */
 export function objectsIn(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** The operator's URL; without a path it gets the provider's usual one. */
+/** Parses the operator's URL. If it has no path, it gets the provider's usual one. */
 export function providerUrl(address: string, usualPath: string): URL {
   const url = new URL(address);
   if (url.pathname === '/') url.pathname = usualPath;
   return url;
 }
 
-/** DuckDuckGo answers robots with 202; others use 403 and 429. */
+/**
+ * Statuses that mean that the provider blocks the search. DuckDuckGo answers robots with 202, others with 403 or 429.
+ */
 const blockedStatuses = [202, 403, 429];
 
 function checkStatus(response: Response): void {
@@ -94,7 +97,7 @@ function mediaType(response: Response): string {
 async function readText(response: Response, bytesMax: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let size = 0;
-  // Counted after decompression, so that bombs are stopped too.
+  // Bytes are counted after decompression, so that decompression bombs are stopped too.
   for await (const part of response.body ?? []) {
     size += part.byteLength;
     if (size > bytesMax) throw new ProviderFailure('failed', `the answer exceeds ${bytesMax} bytes`);

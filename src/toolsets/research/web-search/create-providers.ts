@@ -14,7 +14,7 @@ export interface ProvidersConfig {
   userAgent: string;
 }
 
-/** All configured providers in order of preference. DuckDuckGo, which needs no configuration, comes last. */
+/** Creates all configured providers, in order of preference. DuckDuckGo, which needs no configuration, comes last. */
 export function createProviders(config: ProvidersConfig): SearchProvider[] {
   const { searxngUrl, braveApiKey, serperApiKey, userAgent, searchTimeoutMs: timeoutMs } = config;
   const asked = { userAgent, timeoutMs };
@@ -32,7 +32,7 @@ export function createProviders(config: ProvidersConfig): SearchProvider[] {
   return providers;
 }
 
-/** Lazy: the first search loads the provider's code and HTML parser. */
+/** Creates a provider whose code, including any HTML parser, is loaded by the first search. */
 function whenAsked(name: ProviderName, load: () => Promise<SearchProvider>): SearchProvider {
   let loading: Promise<SearchProvider> | undefined;
   return {

@@ -3,16 +3,16 @@ import type { RawResult } from './result-text.ts';
 
 export interface ResultsPage {
   results: RawResult[];
-  /** A captcha instead of results. */
+  /** True if the page is a captcha. */
   isChallenge: boolean;
-  /** A results page without results. */
+  /** True if the page is a results page. If it has no results, nothing was found. */
   saysNothingFound: boolean;
 }
 
 type Node = DefaultTreeAdapterTypes.Node;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** Classes on the ordinary and the "lite" page. */
+/** CSS classes on DuckDuckGo's ordinary and "lite" pages. */
 const titleClasses = ['result__a', 'result-link'];
 const snippetClasses = ['result__snippet', 'result-snippet'];
 const adClasses = ['result--ad', 'result-sponsored', 'badge--ad__tooltip-wrap'];
@@ -51,7 +51,10 @@ function* elementsOf(root: Node): Generator<Element> {
   }
 }
 
-/** Results link to `/l/?uddg=<the page>`; links to `/y.js` go through an advertiser. */
+/**
+ * Returns the page that a result leads to. Results link to `/l/?uddg=<the page>`. Links to `/y.js` are
+ * advertisements, so they return undefined.
+ */
 function targetOf(href: string, address: URL): string | undefined {
   const url = URL.parse(href, address.href);
   if (url === null || url.pathname === '/y.js') return undefined;

@@ -5,18 +5,18 @@ import { cleanResults, type RawResult } from './result-text.ts';
 import { ProviderFailure, type SearchProvider, type SearchResult } from './search-provider.ts';
 
 export interface DuckDuckGoConfig {
-  /** The URL of the script-free results page, or a substitute. */
+  /** The URL of the results page without scripts, or of a substitute. */
   address: string;
   userAgent: string;
   timeoutMs: number;
 }
 
-/** Result pages have about 40 KB; parsing more would delay other calls. */
+/** Max bytes of an answer. Results pages have about 40 KB, and parsing much more would delay other calls. */
 const bytesMax = 512 * 1024;
 
 /**
- * DuckDuckGo without a key, via its HTML results page. A JSON answer is read as the Instant Answer API (summary and
- * related topics), which knows far fewer pages.
+ * Creates the provider for DuckDuckGo, which needs no key. It reads the HTML results page. A JSON answer is read as
+ * one of the Instant Answer API (summary and related topics), which knows far fewer pages.
  */
 export function createDuckDuckGo({ address, userAgent, timeoutMs }: DuckDuckGoConfig): SearchProvider {
   return {
@@ -31,7 +31,9 @@ export function createDuckDuckGo({ address, userAgent, timeoutMs }: DuckDuckGoCo
   };
 }
 
-/** The real API labels its JSON as a script, and a substitute may use any type. */
+/**
+ * Detects JSON by content type or text. The real API labels its JSON as a script, and a substitute may use any type.
+ */
 function isJson({ contentType, text }: ProviderAnswer): boolean {
   return /json|javascript/.test(contentType) || text.trimStart().startsWith('{');
 }
@@ -40,7 +42,7 @@ function readPage(answer: ProviderAnswer, url: URL, limit: number): SearchResult
   const page = readResultsPage(answer.text, url);
   if (page.results.length > 0) return cleanResults(page.results, 'plain', limit);
   if (page.isChallenge) throw new ProviderFailure('blocked', 'a challenge page');
-  // A page with neither results nor a challenge must not count as "nothing found".
+  // A page of any other kind must not count as "nothing found".
   if (!page.saysNothingFound) throw new ProviderFailure('failed', 'a page that is not a results page');
   return [];
 }

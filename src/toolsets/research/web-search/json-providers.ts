@@ -19,7 +19,7 @@ interface JsonApi {
     search: { readonly query: string; readonly limit: number },
     key: string,
   ): Pick<ProviderRequest, 'url' | 'method' | 'body'> & { headers?: Record<string, string> };
-  /** Throws if the answer has no list of results; that must not count as "nothing found". */
+  /** Throws if the answer has no list of results, because such an answer must not count as "nothing found". */
   resultsOf(answer: Record<string, unknown>): RawResult[];
 }
 
@@ -44,7 +44,7 @@ export function createJsonProvider(name: keyof typeof apis, config: JsonProvider
   };
 }
 
-/** The instance's URL, with or without `/search`. It must allow the JSON format. */
+/** SearXNG. The address may end with `/search`, and the instance must have JSON output enabled. */
 const searxng: JsonApi = {
   form: 'html',
   requestOf(address, { query }) {
@@ -90,7 +90,7 @@ const serper: JsonApi = {
     body: JSON.stringify({ q: query, num: limit }),
   }),
   resultsOf({ organic, searchParameters }) {
-    // An answer always repeats the search; without results it may lack the list.
+    // Every valid answer has `searchParameters`. If nothing was found, `organic` may be missing.
     if (!Array.isArray(organic) && searchParameters === undefined) {
       throw new ProviderFailure('failed', 'an answer without organic results');
     }

@@ -12,7 +12,7 @@ import {
 export interface ProviderChainConfig {
   /** The provider to try first if a call names none. */
   chosen: ProviderName;
-  /** Whether to try others if it fails. */
+  /** Whether to try the other providers if the first fails. */
   fallback: boolean;
 }
 
@@ -30,13 +30,13 @@ export interface WebSearch {
   signal: AbortSignal;
 }
 
-/** `skipped`: its requested pause isn't over yet. */
+/** `skipped`: the provider has asked for a pause, which isn't over yet. */
 export type AttemptOutcome = 'answered' | FailureReason | 'skipped';
 
 export interface Attempt {
   provider: ProviderName;
   outcome: AttemptOutcome;
-  /** The HTTP status, if that was the problem. */
+  /** The HTTP status, if it was the cause of the failure. */
   status?: number;
 }
 
@@ -54,8 +54,8 @@ export interface ProviderChain {
 }
 
 /**
- * Queries the chosen provider and, if it is blocked or fails, the next. Recently failed providers come last but are
- * still tried: the caller's quota keeps the rate low.
+ * Queries the chosen provider and, if it blocks the search or fails, the next one. Providers that failed recently
+ * come last, but are still tried: the callers' quota keeps the number of requests low.
  */
 export function createProviderChain(config: ProviderChainConfig, deps: ProviderChainDeps): ProviderChain {
   const { chosen, fallback } = config;
@@ -95,7 +95,7 @@ interface Link {
 
 const ranks = { ready: 0, resting: 1, closed: 2 };
 
-/** The preferred provider first, then the others. Resting and closed ones come last. */
+/** Returns the preferred provider and, with `fallback`, all others. Resting and closed ones come last. */
 function inOrder(links: readonly Link[], first: ProviderName, fallback: boolean): Link[] {
   const isFirst = ({ provider }: Link): boolean => provider.name === first;
   const line = [...links.filter(isFirst), ...(fallback ? links.filter((link) => !isFirst(link)) : [])];
@@ -140,33 +140,36 @@ function nobodyAnswered(first: ProviderName, attempts: readonly Attempt[], links
   );
 }
 
-/** One code for all failures. A block takes precedence, because waiting helps only then. */
+/** Chooses one reason for all failures. A block takes precedence, because waiting helps only then. */
 function reasonOf(attempts: readonly Attempt[]): AttemptOutcome {
   const outcomes = attempts.map(({ outcome }) => outcome);
   return outcomes.find((outcome) => outcome === 'blocked') ?? outcomes[0] ?? 'failed';
 }
 
 /**
- * `ready`: use it. `resting`: failed recently, try others first. `closed`: asked not to be called before a certain
- * time.
+ * State of a provider. `ready`: can be used. `resting`: failed recently, so others are tried first. `closed`: has
+ * asked not to be called before a certain time.
  */
 export type Readiness = 'ready' | 'resting' | 'closed';
 
 export interface BackOff {
   readiness(): Readiness;
-  /** Time until it is ready again. */
+  /** Milliseconds until the provider is ready again. */
   waitMs(): number;
   succeeded(): void;
   failed(failure: ProviderFailure): void;
 }
 
-/** A block lasts minutes and gets longer with further requests; an outage may end any moment. */
+/**
+ * First and longest rest after a failure, in milliseconds. A block lasts minutes, and longer with further requests.
+ * An outage may end at any moment.
+ */
 const firstRestMs = { blocked: 30_000, timeout: 2_000, failed: 2_000 };
 const restMsMax = { blocked: 10 * 60_000, timeout: 30_000, failed: 30_000 };
-/** Upper limit for requested pauses. */
+/** Max pause that a provider can ask for, in milliseconds. */
 const namedMsMax = 10 * 60_000;
 
-/** Tracks failures: each consecutive one doubles the rest period. */
+/** Tracks the failures of a provider. Each consecutive one doubles the rest. */
 function createBackOff(clock: MonotonicClock): BackOff {
   let streak = 0;
   let restsUntil = 0;

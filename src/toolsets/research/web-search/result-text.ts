@@ -6,7 +6,7 @@ import type { SearchResult } from './search-provider.ts';
 const titleCharsMax = 200;
 const snippetCharsMax = 500;
 const urlCharsMax = 2048;
-/** Max characters of plain text examined. */
+/** Max characters of a plain text that are examined. */
 const plainCharsMax = 4000;
 
 /** A provider's raw result. */
@@ -16,10 +16,13 @@ export interface RawResult {
   snippet: unknown;
 }
 
-/** `html`: matches are marked up, the rest escaped. `plain`: text, where `vector<int>` is literal. */
+/**
+ * `html`: matched words are in tags, and all other text is escaped. `plain`: nothing is escaped, so `vector<int>` is
+ * literal.
+ */
 export type TextForm = 'html' | 'plain';
 
-/** Valid results, without invalid or duplicate URLs, up to the limit. */
+/** Cleans results, and drops those with invalid or duplicate URLs. Returns at most `limit`. */
 export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: number): SearchResult[] {
   const results = new Map<string, SearchResult>();
   for (const { title, url, snippet } of raw) {
@@ -35,7 +38,10 @@ export function cleanResults(raw: readonly RawResult[], form: TextForm, limit: n
   return [...results.values()];
 }
 
-/** The URL as written if harmless, else normalized; undefined if not a web address. */
+/**
+ * Returns a web address as written if it is plain ASCII, else normalized. Returns undefined for anything else, and
+ * for URLs with a login.
+ */
 export function webAddress(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > urlCharsMax) return undefined;
   const url = URL.parse(value);
@@ -49,7 +55,7 @@ export function resultText(value: unknown, form: TextForm, charsMax: number): st
   return shorten(oneLine(cleanText(text)).toWellFormed(), charsMax);
 }
 
-/** Tags that providers put around text; others may be the page's topic. */
+/** Tags that providers leave in plain text. Other tags stay, because a page may be about them. */
 const commonMarkup =
   /<\/?(?:a|b|br|div|em|font|i|iframe|img|li|link|mark|meta|p|script|span|strong|style|svg|u|ul|wbr)(?:\s[^<>]*)?\/?>/gi;
 

@@ -22,19 +22,21 @@ export interface SearchProvider {
 }
 
 /**
- * `blocked`: treated as a robot or rate limited. `timeout`: no complete answer in time. `failed`: everything else,
- * such as no connection, a server error or an invalid answer.
+ * `blocked`: the provider treats us as a robot or limits our rate. `timeout`: no complete answer in time. `failed`:
+ * everything else, such as no connection, a server error or an invalid answer.
  */
 export type FailureReason = 'blocked' | 'timeout' | 'failed';
 
 export interface FailureFacts {
   status?: number;
-  /** Requested pause. */
+  /** The pause that the provider asks for. */
   retryAfterSeconds?: number;
   cause?: unknown;
 }
 
-/** Internal to the chain, which turns it into our error if no provider answers. */
+/**
+ * A provider's failure. Only the provider chain sees it: if no provider answers, the chain throws a `CarrelError`.
+ */
 export class ProviderFailure extends Error {
   override readonly name = 'ProviderFailure';
   readonly reason: FailureReason;
