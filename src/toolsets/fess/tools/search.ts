@@ -13,7 +13,7 @@ export interface SearchToolConfig {
 
 const pageSizeDefault = 20;
 
-/** 000 §7.4.1. */
+/** Creates the tool `search`. */
 export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: FessApi): Tool {
   return defineTool({
     name: 'search',
@@ -104,7 +104,7 @@ const searchOutput = z.object({
   execTimeMs: z.number(),
 });
 
-/** Models often send one name instead of a list. */
+/** Accepts a list or a single string, because models often send one name instead of a list. */
 function oneOrMore(description: string) {
   return z
     .union([z.string(), z.array(z.string())])
@@ -113,7 +113,7 @@ function oneOrMore(description: string) {
     .describe(description);
 }
 
-/** 000 §12: fields that were not asked for are left out. */
+/** Returns a hit with the requested fields, or with the default ones. */
 function summary(hit: FessHit, includeFields: readonly string[] | undefined): { doc_id: string } {
   const { docId, title, url, digest, score, content, fields } = hit;
   const available: Record<string, unknown> = { title, url, digest, score, content, ...fields };
@@ -136,7 +136,7 @@ const summaryFields = [
   'created',
 ];
 
-/** Why the answer may be incomplete. */
+/** Says why the answer may be incomplete, if it may. */
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
   if (isPartial) return { notice: 'Part of the index did not respond: there may be more results.' };
   if (!isOutageRuledOut)
