@@ -137,7 +137,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     state.isLost = !(await web.keepHost({ host, owner, leaseMs }).catch(() => !state.isLost));
   }
 
-  /** RFC 9309, 2.3.1: a missing robots.txt allows everything; an unreachable one allows nothing. */
+  /** Fetches robots.txt. A missing one allows everything. Throws if the host fails: then nothing is allowed (RFC 9309, 2.3.1). */
   async function fetchRobots(origin: string, signal: AbortSignal): Promise<{ text: string; lastsMs: number }> {
     const accept = 'text/plain,*/*;q=0.5';
     for (let attempt = 1; ; attempt += 1) {

@@ -26,7 +26,7 @@ export function sketchOf(text: string): Sketch {
   return Uint32Array.from(shingles).sort().slice(0, sketchSize);
 }
 
-/** Whether two texts are nearly the same, estimated from the hashes that their sketches share. */
+/** True if two texts are nearly the same, estimated from the hashes that their sketches share. */
 export function isNear(first: Sketch, second: Sketch): boolean {
   let [common, seen, left, right] = [0, 0, 0, 0];
   while (seen < sketchSize && (left < first.length || right < second.length)) {
@@ -48,7 +48,7 @@ export function decodeSketch(text: string): Sketch {
   return new Uint32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4));
 }
 
-/** FNV-1a. */
+/** Hashes a word with FNV-1a. */
 function hashOf(word: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);

@@ -65,7 +65,7 @@ export function createPageReader(context: RunContext): ReadPage {
     const sketch = sketchOf(text);
     if (page.url !== state.root && (await isNotFoundPage(page.url, sketch))) return miss(context, page, 'soft 404');
     const twin = page.document === undefined ? texts.find(page.url, textHash, sketch) : undefined;
-    // Registered now, before the next page is compared. Links of a duplicate are not followed: they could go on endlessly.
+    // Registered now, before the next page is compared. Links of a duplicate are not followed: they may never end.
     if (twin === undefined) texts.set(page.url, textHash, sketch);
     const changed: PageFacts = { ...facts, textHash, sketch: encodeSketch(sketch) };
     if (twin !== undefined) return saveDuplicate(context, page, { ...changed, target: twin });

@@ -24,7 +24,7 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   if (markup === 'html' || markup === 'feed') return markup;
   if (looksLikeEmail(latin1(bytes, 8192))) return 'email';
   const named = kindOfName(name, start);
-  // The bytes are text, so a media type is wrong. MIME tables list `.ts` as video: the name of a source file wins.
+  // Rejects images, audio and so on, but not source files: MIME tables list `.ts` as video.
   if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
     throw unsupported(type);
   }
@@ -207,7 +207,7 @@ function looksBinary(bytes: Uint8Array): boolean {
   return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
 }
 
-/** Decodes UTF-16 and counts control characters. The bytes alone would not do: in most scripts they look like controls. */
+/** Decodes UTF-16 and counts control characters. Single bytes can't be checked: in most scripts, they look like controls. */
 function hasControls(bytes: Uint8Array): boolean {
   const encoding = bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });

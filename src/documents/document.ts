@@ -117,7 +117,7 @@ export interface ExtractedDocument {
 
 /** The links of a document: absolute, http or https, without fragments and duplicates. */
 export interface DocumentLinks {
-  /** Without `nofollow` links. */
+  /** All links except those marked `nofollow`. */
   readonly urls: readonly string[];
   /** True if the document has more links than `urls` lists. */
   readonly hasMore: boolean;
@@ -147,7 +147,7 @@ export interface Truncation {
   /** The limit that was reached: `textCharsMax`, or the CPU time of one extraction. */
   reason: 'characters' | 'cpu_time';
   read: number;
-  /** The total. Null if only reading the rest would tell. */
+  /** The total number. Null if unknown, because the rest was not read. */
   of: number | null;
   unit: 'pages' | 'slides' | 'sheets' | 'chapters' | 'files' | 'characters';
 }

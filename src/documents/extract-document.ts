@@ -180,7 +180,7 @@ function truncationOf(reading: Reading, text: string, { charsMax, stopAt }: Boun
   return { reason, read: text.length, of: truncated ? null : reading.text.length, unit: 'characters' };
 }
 
-/** An empty text file is fine. An empty PDF or office document usually contains images only, so it is an error. */
+/** Throws for an empty PDF or office document, which usually has only images. An empty text file is fine. */
 function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
     throw new CarrelError(

@@ -24,7 +24,7 @@ export interface ExtractOptions {
 
 export interface ExtractProcessConfig {
   readonly memoryMb: number;
-  /** Per document. */
+  /** Max CPU time per document. */
   readonly cpuMsMax: number;
 }
 
@@ -44,7 +44,7 @@ const heapShare = 0.6;
 const residentShareMax = 0.6;
 
 /**
- * Starts a child process that extracts documents. A worker thread would not do: its `resourceLimits` do not cover ArrayBuffers,
+ * Starts a child process that extracts documents. A worker thread is not safe enough: its `resourceLimits` omit ArrayBuffers,
  * into which PDF streams are unpacked, and a thread that exhausts memory ends the whole process.
  */
 export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: ExtractProcessConfig): ExtractProcess {

@@ -25,7 +25,7 @@ export type ExtractAnswer = { readonly residentMb: number } & (
   | { readonly failure: WireError }
 );
 
-/** Lowers the priority of this process; 19 is the lowest. High enough to yield, low enough to make progress. */
+/** Nice value of this process (max 19): high enough to yield to others, low enough to make progress. */
 const niceness = 5;
 
 const deadline = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);

@@ -17,7 +17,7 @@ export interface ExtractorConfig {
   queueMax?: number;
   /** Time after which an idle worker stops. */
   idleMs?: number;
-  /** False refuses PDF and never loads its reader. */
+  /** If false, PDFs are refused, and the PDF reader is never loaded. */
   pdfEnabled?: boolean;
   /** Languages for OCR. If empty or undefined, OCR is off. */
   ocrLanguages?: readonly string[];

@@ -30,7 +30,7 @@ const omittedMax = 100;
 /** Files that operating systems and Git add to archives. */
 const litter = /(?:^|\/)(?:__MACOSX\/|\.git\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i;
 
-/** Lists the members of a zip archive. Each is unpacked when its `bytes` are called for. */
+/** Lists the members of a zip archive. Each is unpacked when its `bytes()` is called. */
 export function archiveMembers(bytes: Uint8Array): MemberSource[] {
   const zip = openZip(bytes, { membersMax: 5000, totalBytesMax: 128 * 1024 * 1024 });
   const files = zip.members.filter(({ name, isFolder }) => !isFolder && !litter.test(name));

@@ -9,7 +9,7 @@ export function cpuMs(): number {
 
 /**
  * A reader that reaches a limit ends itself with a signal that tells its parent why. Nothing else sends SIGALRM or SIGUSR2, and
- * they leave no core file. SIGKILL would not do, because the system sends it too. Windows has neither, so others are used there.
+ * they leave no core file. SIGKILL is not used, because the system sends it too. Windows lacks these signals and uses others.
  */
 const windows = process.platform === 'win32';
 

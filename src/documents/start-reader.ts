@@ -13,7 +13,7 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
     process.execPath,
     ...nodeFlags,
     '--permission',
-    // For the thread that watches memory and time.
+    // Needed for the thread that watches memory and CPU time.
     '--allow-worker',
     ...programFolders().map((folder) => `--allow-fs-read=${folder}`),
     fileURLToPath(file),

@@ -89,7 +89,7 @@ function parseHost(text: string): Entry | undefined {
   return parseAddress(host) === undefined ? { suffix: `.${host}` } : undefined;
 }
 
-/** Uses the URL parser, so that `EXAMPLE.com.` or `bücher.example` means the same as in a URL. */
+/** Parses a host with the URL parser, so that `EXAMPLE.com.` or `bücher.example` means the same as in a URL. */
 function hostOf(authority: string): string | undefined {
   if (/[*/?#@\\\s]/.test(authority)) return undefined;
   const url = URL.parse(`http://${authority}/`);

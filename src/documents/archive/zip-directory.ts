@@ -52,7 +52,7 @@ function findEnd(view: DataView): number {
   throw damagedZip('no end of the directory');
 }
 
-/** Finds the directory. `shift` is the number of bytes before the archive (a self-extractor), which all offsets omit. */
+/** Finds the directory. If bytes precede the archive (a self-extractor), `shift` must be added to all its offsets. */
 function directoryPlace(view: DataView, end: number, size: number, declared: number): { start: number; shift: number } {
   if (size !== 0xffffffff && declared !== 0xffffffff) {
     const start = end - size;
@@ -98,7 +98,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   };
 }
 
-/** Reads a member's sizes. One whose bits are all 1 is in the zip64 field instead, in this order (APPNOTE 4.5.3). */
+/** Reads a member's packed size and offset. If one is 0xffffffff, the zip64 field has it, in this order (APPNOTE 4.5.3). */
 function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
   let packed = view.getUint32(at + 20, true);
   let offset = view.getUint32(at + 42, true);

@@ -39,7 +39,7 @@ export interface Cell {
   head: boolean;
 }
 
-/** White space other than a single space. Text without it, which is most, needs no replacement. */
+/** White space to replace by a single space. */
 const unevenSpace = /[ \t\n\r\f]{2,}|[\t\n\r\f]/g;
 
 /** Max depth of lists and quotes; deeper ones are shown at this depth. Otherwise the indents of deep pages grow quadratically. */

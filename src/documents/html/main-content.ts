@@ -125,7 +125,7 @@ function hasParts(element: PageElement): boolean {
   return tags.some((tag) => /^(?:h[2-6]|table|pre)$/.test(tag)) || tags.filter((tag) => tag === 'p').length > 1;
 }
 
-/** True for a table whose rows share the content. It stays whole; the search enters only layout tables. */
+/** True for a table whose content is spread over its rows. It stays whole; the search enters only layout tables. */
 function isDataTable(element: PageElement, measureOf: MeasureOf): boolean {
   if (element.tag !== 'table') return false;
   const whole = measureOf(element).points;

@@ -107,7 +107,7 @@ function sameLook(left: Span, right: Span): boolean {
   );
 }
 
-/** Prints a span. Style markers go inside leading and trailing spaces, because Markdown ignores them otherwise. */
+/** Prints a span. Puts style markers next to the words, not next to spaces, because `** word **` is not bold in Markdown. */
 function runOf(run: Span, before: Span | undefined, after: Span | undefined): string {
   const core = run.text.trim();
   if (run.image) return `${linkText(`![${escapeInline(core)}](${addressOf(run.image)})`, run, before, after)}`;

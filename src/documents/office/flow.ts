@@ -19,7 +19,7 @@ export interface Flow {
   startPage(page: number): void;
   /** Ends a slide. Moves its heading before its other text. A slide without a heading gets `title`. */
   endSlide(title: string): void;
-  /** Collects the following content, such as a footnote inside a paragraph, apart. The returned function ends and returns it. */
+  /** Collects the following text separately, such as a footnote in a paragraph. The returned function ends and returns it. */
   setAside(): () => string;
   /** True if there is enough text, so that reading can stop. */
   readonly isFull: boolean;

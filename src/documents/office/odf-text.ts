@@ -39,7 +39,7 @@ export function createOdfText(
     if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
   };
   const openParagraph = (heading: number) => {
-    // A frame inside a paragraph has its own paragraphs.
+    // A frame inside a paragraph has paragraphs of its own. The text before the frame becomes a separate paragraph.
     if (paragraphs > 0 && !endNote) endParagraph();
     paragraphs += 1;
     headings.push(heading);

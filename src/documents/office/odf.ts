@@ -36,7 +36,7 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   };
 }
 
-/** Deleted content, and elements without text. */
+/** Elements to skip: deleted content, and elements that contain no text of the document. */
 const skippedElements = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
 
 const remarksMax = 5000;
@@ -74,7 +74,7 @@ function walkBody(zip: Zip, handler: XmlHandler): string[] {
   return remarks;
 }
 
-/** Throws if the document is encrypted. Then the manifest says how each part was encrypted; the archive itself is ordinary. */
+/** Throws if the document is encrypted. The zip archive itself is not encrypted; its manifest says which parts are. */
 function assertReadable(zip: Zip): void {
   let encrypted = false;
   walkMember(zip, 'META-INF/manifest.xml', {

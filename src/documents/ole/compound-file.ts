@@ -40,7 +40,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
 
   const table = readTable(fatSectors());
   const entries = readEntries(chain(table, file.readUInt32LE(48), sector));
-  // Limits walks: folders may share entries, so that a walk would visit far more than there are.
+  // Limits the visits: folders of a malicious file may share entries, which would be visited many times.
   let visitsLeft = entries.length * readTimesMax + 1000;
   const cutoff = file.readUInt32LE(56);
   const miniTable = readTable(chain(table, file.readUInt32LE(60), sector));

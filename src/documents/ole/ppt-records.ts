@@ -12,7 +12,7 @@ export const pptType = {
 } as const;
 
 const [wideText, narrowText] = [0x0fa0, 0x0fa8];
-/** Type of records that contain other records, from later versions, although their header marks them as plain bytes. */
+/** Record type of later versions. It contains other records, although its header marks it as plain bytes. */
 const laterRecords = 0x138b;
 
 /** A record. It contains bytes or other records. */

@@ -6,7 +6,7 @@ export interface XlsTexts {
   textAt(record: Buffer, at: number, lengthBytes: 1 | 2): string;
 }
 
-/** Since Excel 97, a flag says whether characters have one byte or two. Older versions use a code page. */
+/** Creates the reader of texts. Since Excel 97, a flag tells if characters have one byte or two; before, a code page applies. */
 export function createXlsTexts(isUnicode: boolean, page: number): XlsTexts {
   return {
     textAt(record, at, lengthBytes) {

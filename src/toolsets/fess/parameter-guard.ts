@@ -85,7 +85,7 @@ export function guardGeo(geo: FessGeo): FessGeo {
   return { point: `${latitude},${longitude}`, distance: geo.distance };
 }
 
-/** Results that the search engine can return. Later ones cannot be reached. */
+/** Max results of a query that the search engine can return. Later ones cannot be reached. */
 export const resultWindow = 10_000;
 
 /** Validates a page. If it goes beyond the result window, shortens it instead of failing. */

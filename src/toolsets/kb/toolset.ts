@@ -83,7 +83,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
     idleMs,
   };
-  /** Creates the toolset on an engine. `collections` are those of a restricted caller; `known` is then limited to them. */
+  /** Creates the toolset for an engine. `collections` are those of a restricted caller; `known` is then limited to them. */
   const over = (known: Engine, collections?: readonly string[]): Toolset => ({
     name: 'kb',
     tools: [

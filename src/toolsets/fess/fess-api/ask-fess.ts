@@ -15,7 +15,7 @@ export interface FessServer {
   onRefusal: (facts: FessRefusal) => void;
 }
 
-/** Helps an operator to find the request in Fess's log. */
+/** Details of a refused request, so that the operator can find it in Fess's log. */
 export interface FessRefusal {
   endpoint: string;
   httpStatus: number;
@@ -44,7 +44,7 @@ export async function askFess(
   return { body: server.dialect.open(jsonObject(response), endpoint), httpStatus: status };
 }
 
-/** Finds the reason of a refusal while the search engine is up. If the request works without the token, the token is wrong. */
+/** Reports a refused request. Throws if the token is wrong: then the request works without it. Call it if the engine is up. */
 async function explainRefusal(
   { client, onRefusal }: FessServer,
   response: FessResponse,

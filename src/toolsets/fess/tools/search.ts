@@ -136,7 +136,7 @@ const summaryFields = [
   'created',
 ];
 
-/** Says why the answer may be incomplete, if it may. */
+/** Returns a notice if the answer may be incomplete. */
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
   if (isPartial) return { notice: 'Part of the index did not respond: there may be more results.' };
   if (!isOutageRuledOut)

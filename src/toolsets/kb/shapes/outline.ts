@@ -15,7 +15,7 @@ const depthMax = 4;
 
 /**
  * Returns a document's pages and headings, within a budget of tokens. If there are too many, omits the pages, then the lower
- * levels of headings, then every second entry, again and again. Empty if the document has neither.
+ * levels of headings, then every second entry, repeatedly. Empty if the document has neither.
  */
 export function outlineOf(chunks: readonly PlacedChunk[], budget: number): OutlineEntry[] {
   let entries = entriesOf(chunks, depthMax, true);

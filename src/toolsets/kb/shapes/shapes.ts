@@ -73,7 +73,7 @@ export function showDocument(document: EngineDocument) {
   };
 }
 
-/** Returns the origin: a web page if the document names one, else its writer for a note, and a file for all others. */
+/** Returns the origin: `web` if `source_path` is a URL, else `user` for a note and `file` for all others. */
 export function originOfDocument({ doc_type, source_path }: Pick<EngineDocument, 'doc_type' | 'source_path'>): Origin {
   return originOfSources([source_path], doc_type === 'note' ? 'user' : 'file');
 }

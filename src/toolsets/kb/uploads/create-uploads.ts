@@ -50,7 +50,7 @@ export interface Uploads {
 
 export interface Body {
   content: AsyncIterable<Uint8Array>;
-  /** Declared length. */
+  /** The request's Content-Length, if it has one. */
   length: number | undefined;
 }
 
@@ -214,7 +214,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         if (upload.receivedBytes + bytes.length > totalSize)
           throw tooManyBytes(upload.receivedBytes + bytes.length, totalSize);
         if ((await staging.writeChunk(id, index, bytes)) === undefined) {
-          // Another process was faster.
+          // Another process has stored this chunk meanwhile.
           await refresh(upload);
           return againAs(upload, index, bytes);
         }
