@@ -6,7 +6,7 @@ import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import type { KnowledgeDomain } from './knowledge-domain.ts';
 import { createPhases } from './phases.ts';
 
-/** Reads one domain's documents. Each is first searched for with the domain's label, so documents of other domains are not found. */
+/** Reads one domain's documents. Searches for each with the domain's label first, so those of other domains are not found. */
 export interface DocumentReader {
   document(docId: string, call: Call): Promise<{ document: FessDocument; hash: string | null }>;
   /** Reads the whole text. */

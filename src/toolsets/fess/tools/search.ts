@@ -13,7 +13,6 @@ export interface SearchToolConfig {
 
 const pageSizeDefault = 20;
 
-/** Creates the tool `search`. */
 export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: FessApi): Tool {
   return defineTool({
     name: 'search',
