@@ -1,12 +1,12 @@
-/** Longer URLs do not fit a document's `source_path`, and are nearly always generated. */
+/** Max characters of a URL. Longer ones do not fit a document's `source_path`, and are nearly always generated. */
 export const urlCharsMax = 1000;
 
-/** Parameters that say where a visitor came from, not which page it is. */
+/** Query parameters that track where a visitor came from. They do not change the page. */
 const trackers =
   /^(?:utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|mkt_tok|oly_anon_id|oly_enc_id|vero_id|wickedid)$/i;
 const sessions = /^(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|sessionid|session_id|s_id|zenid)$/i;
 
-/** File types without text; links to them are not followed. */
+/** File extensions of formats without text. Links to them are not followed. */
 const mediaEndings =
   /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|svgz?|css|m?js|map|woff2?|ttf|otf|eot|mp[34]|m4[av]|og[agv]|wav|flac|webm|avi|mov|mkv|zip|gz|tgz|bz2|xz|zst|7z|rar|tar|jar|war|whl|deb|rpm|dmg|iso|img|exe|msi|apk|bin|so|dll|class|pyc|asc|sig|sha\d+|md5|torrent)$/i;
 
@@ -33,14 +33,14 @@ export function isMedia(url: string): boolean {
   return mediaEndings.test(new URL(url).pathname);
 }
 
-/** The URL of a page's folder. */
+/** Returns the URL of the folder that contains the page. */
 export function folderOf(url: string): string {
   return new URL('.', url).href.replace(/[?#].*$/, '');
 }
 
 /**
- * The pattern of a URL with several numbers, such as a calendar's `?month=2031-07` or `/2031/07/`, or with a long id.
- * Undefined for other URLs, including those with one number in the path, as many articles have.
+ * Returns the pattern of a URL that looks generated: a number in the query (`?month=2031-07`), several numbers in the path
+ * (`/2031/07/`) or a long id. Undefined for all others. One number in the path is not enough: many articles have one.
  */
 export function countingPattern(url: string): string | undefined {
   const { origin, pathname, search } = new URL(url);

@@ -4,17 +4,17 @@ import type { Scope } from './scope.ts';
 /** Chooses the links of a page that are new to the source. */
 export interface LinkChooser {
   choose(urls: Iterable<string>, scope: Scope): { readonly fresh: string[]; readonly counted: number };
-  /** Marks a page as known. Returns false if it was known already. */
+  /** Adds a URL to the known ones. Returns false if it was already there. */
   learn(url: string): boolean;
   forget(url: string): void;
   readonly size: number;
 }
 
-/** Max share of a source for URLs of one numbered pattern, such as the months of a calendar. */
+/** URLs of one numbered pattern, such as the months of a calendar, may be at most this share of a source's pages. */
 const patternShare = 0.2;
 const patternMin = 20;
 
-/** `counted`: links omitted because their pattern has too many. */
+/** In the result of `choose`, `counted` is how many links were omitted because too many have the same pattern. */
 export function createLinkChooser(pagesMax: number): LinkChooser {
   const known = new Set<string>();
   const patterns = new Map<string, number>();
@@ -38,7 +38,7 @@ export function createLinkChooser(pagesMax: number): LinkChooser {
       const fresh = new Set<string>();
       let counted = 0;
       for (const link of urls) {
-        // One page may have a hundred thousand links.
+        // Stops early: one page may have a hundred thousand links.
         if (fresh.size >= pagesMax) break;
         const url = normalise(link);
         if (url === undefined || known.has(url) || fresh.has(url) || !scope(url)) continue;
@@ -50,7 +50,7 @@ export function createLinkChooser(pagesMax: number): LinkChooser {
           if (pattern !== undefined) patterns.set(pattern, others + 1);
         }
       }
-      // Not with `learn`, which would count their patterns a second time.
+      // `learn` is not used here: it would count the patterns a second time.
       for (const url of fresh) known.add(url);
       return { fresh: [...fresh], counted };
     },

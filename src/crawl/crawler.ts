@@ -14,9 +14,9 @@ import { RunLost } from './save-pages.ts';
 import type { PageEngine } from './store-page.ts';
 
 export interface Crawler {
-  /** Call when there may be something to do. */
+  /** Checks for new runs now. Call it after a run was queued. */
   wake(): void;
-  /** Unfinished runs continue in another process or after a restart. */
+  /** Stops all runs. Unfinished ones continue in another process or after a restart. */
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface CrawlerDeps {
   readonly extractor: Extractor;
   readonly fetch: SafeFetch;
   readonly log: Logger;
-  /** Performs only these runs and schedules nothing. */
+  /** Job ids. If set, the crawler performs only these runs and starts no scheduled refreshes. */
   readonly jobs?: readonly number[] | undefined;
 }
 
@@ -35,11 +35,11 @@ const runsMax = 4;
 const leaseMs = 15_000;
 const pollMs = 5_000;
 
-/** Temporary faults of the database. The source is not to blame. */
+/** Codes of temporary database errors. The run is retried later, because the source is not to blame. */
 const temporary = new Set(['unavailable', 'storage_busy', 'storage_full', 'storage_read_only', 'query_timeout']);
 const retryDelayMs = 30_000;
 
-/** Performs the runs of web sources, and starts the refreshes that are due. Several processes share the work. */
+/** Runs the crawls of web sources, and starts scheduled refreshes when they are due. Several processes share the work. */
 export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawler {
   const { storage, log, jobs } = deps;
   const { web, ingestion, shared } = storage;
@@ -66,7 +66,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
         return run !== undefined && web.renew({ id, owner, leaseMs, progress: run.progress() });
       },
       perform,
-      // The engine of this process recovers all jobs of dead processes.
+      // Nothing to do: the engine of this process already recovers the jobs of dead processes, crawls included.
       recover: async () => {},
       async giveBack() {
         await ingestion.giveBack({ owners: [owner], crashed: false });
@@ -83,7 +83,7 @@ export function createCrawler(settings: CrawlSettings, deps: CrawlerDeps): Crawl
     wake: queue.wake,
     async close() {
       hearing?.();
-      // The queue is closed first; otherwise runs that wait for a host would count as failed.
+      // The queue must close first; otherwise `stop` would make runs that wait for a host count as failed.
       const closing = queue.close();
       stop.abort();
       await closing;

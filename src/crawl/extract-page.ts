@@ -8,7 +8,7 @@ import { fetchPage } from './fetch-page.ts';
 import { isNear, type Sketch, sketchOf } from './near-duplicates.ts';
 import type { RunContext } from './run-context.ts';
 
-/** Returns the document, or the error code. Adds up the CPU time. */
+/** Returns the extracted document, or the error code. Adds the CPU time used to the run's total. */
 export async function extractPage(
   { extractor, signal, state }: RunContext,
   { body, url, contentType }: FetchResponse,
@@ -18,7 +18,7 @@ export async function extractPage(
     state.summary.cpu_seconds = Math.round(state.cpuMs / 100) / 10;
   };
   const type = contentType === undefined ? {} : { contentType };
-  // Extracts the same part of the page as the engine does, so that an unchanged text means an unchanged document.
+  // These options match the engine's, so that an unchanged text here means an unchanged document there.
   const page = { bytes: body, url, mode: 'markdown', extent: 'page', links: true, ...type } as const;
   for (;;) {
     try {
@@ -38,15 +38,15 @@ export async function extractPage(
   }
 }
 
-/** The text without link URLs: some sites put a new session id into them each time. */
+/** Removes link URLs from the text: some sites put a new session id into them on each request. */
 export function visibleText(markdown: string): string {
   return markdown.replaceAll(/\]\((?:[^()\s]|\([^()\s]*\))*\)/g, ']');
 }
 
-/** Whether the page is a soft 404: the host returns the same text for a URL that can't exist. */
+/** Detects a soft 404: the host returns nearly the same text for a URL that can't exist. */
 export type NotFoundCheck = (url: string, sketch: Sketch) => Promise<boolean>;
 
-/** Requests one nonexistent URL per folder of the source, and only for sites and sitemaps. */
+/** Creates the soft 404 check. It requests one nonexistent URL in the source's folder, and only for sites and sitemaps. */
 export function createNotFoundCheck(context: RunContext): NotFoundCheck {
   const { run, signal, state, fetch } = context;
   const { follows, listing } = run.source.settings;

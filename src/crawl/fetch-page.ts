@@ -13,13 +13,13 @@ export type Fetched =
   | { readonly outcome: 'unchanged' | 'gone' }
   | { readonly outcome: 'moved'; readonly url: string }
   | { readonly outcome: 'skipped' | 'failed'; readonly reason: string }
-  /** May succeed later. `hostWaitMs`: the host asks for this pause. */
+  /** May succeed later. `hostWaitMs` is the pause that the host asks for. */
   | { readonly outcome: 'later'; readonly reason: string; readonly hostWaitMs: number };
 
 const pageTypes = 'text/html,application/xhtml+xml,text/markdown,text/plain,application/pdf;q=0.9,*/*;q=0.5';
 const retryAfterMaxMs = 3_600_000;
 
-/** Ends a fetch after its headers, without reading the body. */
+/** Thrown to end a fetch after the response headers, without reading the body. */
 class Ended extends Error {
   override readonly name = 'Ended';
   readonly fetched: Fetched;
@@ -70,13 +70,13 @@ function inspectHead({ status, headers, contentType = '' }: FetchHead): void {
   }
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3). */
+/** Parses a Retry-After header: seconds or a date (RFC 9110, 10.2.3). */
 function retryAfterMs(value = ''): number {
   const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isNaN(ms) ? 0 : Math.min(retryAfterMaxMs, Math.max(0, ms));
 }
 
-/** Without directives for other robots: `otherbot: noindex`. */
+/** Removes directives for other robots, such as `otherbot: noindex`, from an X-Robots-Tag header. */
 function ownDirectives(header = ''): string {
   return header
     .split(',')

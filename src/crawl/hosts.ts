@@ -10,12 +10,12 @@ import { allowAll, type RobotsRules, readRobots, robotsBytesMax } from './robots
 
 /** A host that this process has leased: no other process fetches from it until the release. */
 export interface Host {
-  /** The shortest pause between two requests, without a Crawl-delay. */
+  /** Min pause between two requests, unless robots.txt asks for a longer Crawl-delay. */
   readonly pauseMs: number;
   robots(signal: AbortSignal): Promise<RobotsRules>;
-  /** Waits until no other request runs and the pause is over. Several runs of this process take turns. */
+  /** Calls `send` once no other request runs and the pause is over. Several runs of this process take turns. */
   request<T>(signal: AbortSignal, send: () => Promise<T>): Promise<T>;
-  /** Delays the next request from any process by this time. */
+  /** Delays the next request to this host, from any process. */
   postpone(waitMs: number): Promise<void>;
   release(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface HostsDeps {
   readonly owner: string;
   readonly userAgent: string;
   readonly ownHosts: TargetList;
-  /** Aborts all waiting for other processes. */
+  /** Aborted when the crawler stops: ends all waits for a lease. */
   readonly stopping: AbortSignal;
 }
 
@@ -36,14 +36,14 @@ const leaseMs = 30_000;
 const lookMs = 1_000;
 const pauseMs = 1_000;
 
-/** RFC 9309: robots.txt may be cached for a day. */
+/** How long robots.txt is cached. RFC 9309 allows a day. */
 const robotsMs = 24 * 3_600_000;
 const robotsAttempts = 3;
 
 interface Held {
-  /** Settles when the latest request has ended. */
+  /** Resolves when the last queued request has ended. */
   tail: Promise<unknown>;
-  /** By performance.now(). */
+  /** Earliest time of the next request, by performance.now(). */
   nextAt: number;
   isLost: boolean;
   rules: { readonly value: RobotsRules; readonly until: number } | undefined;
@@ -97,7 +97,7 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
     };
   };
 
-  /** Leases the host. Waits while another process has it. */
+  /** Leases the host. Waits while another process holds the lease. */
   async function takeHost(host: string): Promise<Held> {
     for (let gone: string | undefined; ; ) {
       stopping.throwIfAborted();
@@ -133,11 +133,11 @@ export function createHosts({ web, fetch, owner, userAgent, ownHosts, stopping }
   }
 
   async function renew(host: string, state: Held): Promise<void> {
-    // A lease survives two failed renewals. It counts as lost only if the database says so.
+    // A failed renewal changes nothing: the lease outlasts two of them. It is lost only if the database says so.
     state.isLost = !(await web.keepHost({ host, owner, leaseMs }).catch(() => !state.isLost));
   }
 
-  /** RFC 9309, 2.3.1: a missing robots.txt allows everything; an unreachable one allows nothing. */
+  /** Fetches robots.txt. A missing one allows everything. Throws if the host fails: then nothing is allowed (RFC 9309, 2.3.1). */
   async function fetchRobots(origin: string, signal: AbortSignal): Promise<{ text: string; lastsMs: number }> {
     const accept = 'text/plain,*/*;q=0.5';
     for (let attempt = 1; ; attempt += 1) {
@@ -164,7 +164,7 @@ function noRobots(origin: string, status: number): CarrelError {
   return new CarrelError('fetch_failed', message, { data: { host, status } });
 }
 
-/** Rejects when the signal aborts. A lease obtained after that is released. */
+/** Waits for the lease, but rejects when the signal aborts. A lease that arrives after that is released. */
 async function unlessAborted(taking: Promise<Lease<Held>>, signal: AbortSignal): Promise<Lease<Held>> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

@@ -9,12 +9,12 @@ import { moveDocument, removeDocument } from './store-page.ts';
 const redirectsMax = 5;
 /** Max attempts per page. */
 const attemptsMax = 3;
-/** After this many failures in a row, a host is skipped until the next refresh. */
+/** After this many failed requests in a row, the run ends. The next refresh continues. */
 const hostFailuresMax = 10;
-/** A page missing in this many refreshes in a row is gone. */
+/** A page that is missing in this many refreshes in a row is removed. */
 const missingMax = 2;
 
-/** Records a failed or skipped page. Its document, if any, stays. */
+/** Records a page as failed or skipped. If it has a document from an earlier run, the document stays. */
 export function leaveOut(
   context: RunContext,
   page: StoredPage,
@@ -25,7 +25,7 @@ export function leaveOut(
   return savePage(context, page, [page.document === undefined ? { ...page, state: outcome } : page]);
 }
 
-/** Handles a missing page. */
+/** Handles a missing page: counts a failure, and removes the page and its document after `missingMax` of them. */
 export async function miss(context: RunContext, page: StoredPage, reason: string): Promise<void> {
   const { state, links } = context;
   const failures = page.failures + 1;
@@ -71,7 +71,7 @@ export async function leadTo(context: RunContext, page: StoredPage, url: string)
   return savePage(context, page, [alias, heir]);
 }
 
-/** Handles redirects. `url` is undefined if the target is not a web address. */
+/** Creates the handler of redirects. Its `url` is undefined if the target is not a web address. */
 export function createRedirects(context: RunContext): (page: StoredPage, url: string | undefined) => Promise<void> {
   const { state, run } = context;
   const { settings } = run.source;
@@ -91,9 +91,9 @@ export function createRedirects(context: RunContext): (page: StoredPage, url: st
 }
 
 export interface Retries {
-  /** Schedules another attempt. Throws if the host fails too often. */
+  /** Schedules another attempt, or records a failure after the last one. Throws if the host failed too often in a row. */
   postpone(page: StoredPage, reason: string, hostWaitMs: number): Promise<void>;
-  /** Called for every request. */
+  /** Counts failures of the host in a row. Called after every request. */
   count(failed: boolean): void;
 }
 

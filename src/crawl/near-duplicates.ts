@@ -1,13 +1,13 @@
-/** Hashes per sketch. More give a better estimate. */
+/** Hashes per sketch. More hashes give a better estimate. */
 const sketchSize = 100;
-/** Words per shingle. */
+/** Words per shingle: texts are compared by their runs of this many words. */
 const shingleWords = 5;
-/** Pages that share at least this part of their shingles are duplicates: about one changed word in 200. */
+/** Pages that share at least this part of their shingles are duplicates. About one word in 200 may differ. */
 const sameShare = 0.95;
-/** Only this much of a text is compared. */
+/** Only this many characters of a text are compared. */
 const sketchCharsMax = 200_000;
 
-/** The lowest hashes of a text's shingles, ascending. */
+/** The lowest hashes of a text's shingles, in ascending order (MinHash). */
 export type Sketch = Uint32Array;
 
 export function sketchOf(text: string): Sketch {
@@ -26,7 +26,7 @@ export function sketchOf(text: string): Sketch {
   return Uint32Array.from(shingles).sort().slice(0, sketchSize);
 }
 
-/** Whether two texts are nearly the same, estimated from the hashes that their sketches share. */
+/** True if two texts are nearly the same, estimated from the hashes that their sketches share. */
 export function isNear(first: Sketch, second: Sketch): boolean {
   let [common, seen, left, right] = [0, 0, 0, 0];
   while (seen < sketchSize && (left < first.length || right < second.length)) {
@@ -48,14 +48,14 @@ export function decodeSketch(text: string): Sketch {
   return new Uint32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4));
 }
 
-/** FNV-1a. */
+/** Hashes a word with FNV-1a. */
 function hashOf(word: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < word.length; at += 1) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
-/** The finalizer of MurmurHash3: neighbouring values become unrelated ones. */
+/** The finalizer of MurmurHash3: spreads values that are close together. */
 function mixed(value: number): number {
   let hash = value >>> 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -65,7 +65,7 @@ function mixed(value: number): number {
 
 /** Finds duplicates among the texts of a source's pages. */
 export interface PageTexts {
-  /** The address of another page with nearly the same text. */
+  /** Returns the URL of another page with nearly the same text, if there is one. */
   find(url: string, hash: string, sketch: Sketch): string | undefined;
   set(url: string, hash: string, sketch: Sketch): void;
   delete(url: string): void;

@@ -11,10 +11,10 @@ export interface ListingDeps {
   hostOf(url: string): Promise<Host>;
 }
 
-/** Max sitemaps read. */
+/** Max sitemaps read per run. */
 const sitemapsMax = 100;
 
-/** The pages that a feed lists, by address. */
+/** Reads the pages that a feed lists, by URL. */
 export async function readFeedPages(
   url: string,
   deps: ListingDeps,
@@ -30,7 +30,7 @@ export async function readFeedPages(
   return byAddress(entries);
 }
 
-/** The pages of a site's sitemaps: the address itself if it is one, else those that robots.txt names, else /sitemap.xml. */
+/** Reads the pages that a site's sitemaps list: `url` if it is a sitemap, else those in robots.txt, else /sitemap.xml. */
 export async function readSitemapPages(
   url: string,
   pagesMax: number,
@@ -44,7 +44,7 @@ export async function readSitemapPages(
   const pages = new Map<string, ListedPage>();
   let failure: unknown;
   for (let next = waiting.shift(); next !== undefined && seen.size < sitemapsMax; next = waiting.shift()) {
-    // A sitemap of another site says nothing about this one.
+    // Skips sitemaps of other sites.
     if (seen.has(next) || URL.parse(next)?.origin !== origin) continue;
     seen.add(next);
     try {
@@ -61,7 +61,7 @@ export async function readSitemapPages(
   throw failure ?? new CarrelError('fetch_failed', `${origin} has no sitemap with pages. Use --site to follow links.`);
 }
 
-/** Whether the URL is a sitemap itself, rather than a page. */
+/** True if the URL is that of a sitemap, not of a page. */
 export function isSitemap(url: string): boolean {
   return /\.xml(?:\.gz)?$/i.test(new URL(url).pathname);
 }

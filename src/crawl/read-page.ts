@@ -44,7 +44,7 @@ export function createPageReader(context: RunContext): ReadPage {
     if (canonical !== undefined && canonical !== page.url && (await isBetter(context, canonical))) {
       return leadTo(context, facts, canonical);
     }
-    // Called only when the page is saved. Links of an omitted page must stay unknown, so that other pages can add them.
+    // Called only when the page is saved. If it is not, its links must stay unknown, so that other pages can add them.
     const fresh = (): FoundLinks => ({ urls: chooseLinks(context, page, found), depth: page.depth + 1 });
     if (fetched.noindex || asked?.noindex === true) {
       noteReason(state, 'skipped', 'noindex', page.url);
@@ -65,7 +65,7 @@ export function createPageReader(context: RunContext): ReadPage {
     const sketch = sketchOf(text);
     if (page.url !== state.root && (await isNotFoundPage(page.url, sketch))) return miss(context, page, 'soft 404');
     const twin = page.document === undefined ? texts.find(page.url, textHash, sketch) : undefined;
-    // Registered before the next page is compared. Links of a duplicate are not followed: they may lead to endless duplicates.
+    // Registered now, before the next page is compared. Links of a duplicate are not followed: they may never end.
     if (twin === undefined) texts.set(page.url, textHash, sketch);
     const changed: PageFacts = { ...facts, textHash, sketch: encodeSketch(sketch) };
     if (twin !== undefined) return saveDuplicate(context, page, { ...changed, target: twin });
@@ -117,14 +117,14 @@ async function keep(
   }
 }
 
-/** True if the canonical page belongs to the source and is not itself a dead end. */
+/** True if the canonical URL belongs to the source and is not known as an alias or a failure. */
 async function isBetter({ scope, web, run }: RunContext, url: string): Promise<boolean> {
   if (!scope(url)) return false;
   const [known] = await web.byUrl({ source: run.source.id, urls: [url] });
   return known?.state !== 'alias' && known?.state !== 'failed';
 }
 
-/** Links that are new to the source and may be followed. */
+/** Returns the links that are new to the source and may be followed. */
 function chooseLinks({ run, state, links, scope }: RunContext, page: StoredPage, found: readonly string[]): string[] {
   const { settings } = run.source;
   if (!settings.follows || found.length === 0) return [];

@@ -7,11 +7,11 @@ export interface RobotsRules {
   readonly sitemaps: readonly string[];
 }
 
-/** RFC 9309: at least 500 KiB must be parsed. */
+/** Max bytes of a robots.txt. RFC 9309 requires at least 500 KiB. */
 export const robotsBytesMax = 512 * 1024;
 export const allowAll = '';
 
-/** Max pause: a host that asks for longer ones gets one request an hour. */
+/** Max Crawl-delay. A host that asks for more still gets one request an hour. */
 const delayMaxMs = 3_600_000;
 
 export function readRobots(text: string, origin: string, userAgent: string): RobotsRules {

@@ -19,7 +19,7 @@ export interface RunDeps {
   readonly settings: Pick<CrawlSettings, 'sourceBytesMax' | 'sourceCpuMinutes'>;
 }
 
-/** Shared by all steps of a run. */
+/** What all steps of a run share. */
 export interface RunContext extends RunDeps {
   readonly run: ClaimedRun;
   /** Identifies this process in leases. */
@@ -28,7 +28,7 @@ export interface RunContext extends RunDeps {
   readonly state: RunState;
   readonly links: LinkChooser;
   readonly texts: PageTexts;
-  /** Changes when the source's own address redirects. */
+  /** Decides which URLs belong to the source. Replaced when the source's own URL redirects. */
   scope: Scope;
   hostOf(url: string): Promise<Host>;
   releaseHosts(): Promise<void>;

@@ -1,29 +1,29 @@
 import type { ClaimedRun } from '../storage/web/runs.ts';
 
-/** Summary of a run, for people. */
+/** Summary of a run, shown to people. */
 export interface RunSummary {
   new: number;
   changed: number;
   unchanged: number;
-  /** Documents in the trash: their pages were missing twice, or may no longer be indexed. */
+  /** Documents moved to the trash because their page was missing twice, or no longer allows indexing. */
   gone: number;
-  /** Pages with the same text as another. */
+  /** Pages with nearly the same text as another one. */
   duplicates: number;
   failed: number;
   /** Pages that robots.txt or the page itself excludes, or that have no text. */
   skipped: number;
   /** Why pages failed or were skipped. Shown with the most frequent reason first. */
   reasons: { reason: string; pages: number; example: string }[];
-  /** Limits that were reached: pages, depth, bytes, cpu, calendar. */
+  /** Limits that were reached: `pages`, `depth`, `bytes`, `cpu` or `calendar` (too many URLs of one pattern). */
   limits: string[];
   bytes: number;
   cpu_seconds: number;
 }
 
-/** Everything that another process needs to continue. */
+/** Everything that another process needs to continue the run. */
 export interface RunState {
   readonly source: number;
-  /** All pages up to this key were visited. */
+  /** All pages up to this key have been visited. */
   cursor: number;
   /** The source's URL, after redirects. */
   root: string;
@@ -35,7 +35,7 @@ export interface RunState {
 const reasonsMax = 20;
 
 export function stateOf({ source, state }: ClaimedRun): RunState {
-  // Saved by an earlier process in this shape; empty for a new run.
+  // Either a `RunState` that an earlier process saved, or empty for a new run.
   const stored = state as Partial<RunState>;
   return {
     source: source.id,

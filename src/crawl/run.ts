@@ -24,11 +24,11 @@ const readingMax = 4;
 const pagesAtOnce = 50;
 
 /**
- * A run has four steps for each page:
- * 1. Fetch it, one request per host at a time (here).
- * 2. If it is gone, moved or refused, record that (`leave-page.ts`).
+ * Creates a run. It has four steps for each page:
+ * 1. Fetch it, one request per host at a time (this file).
+ * 2. If it is missing, redirects or fails, record that (`leave-page.ts`).
  * 3. Otherwise read it, and store it if it is new or changed (`read-page.ts`).
- * 4. Save the page with its links and the state of the run in one transaction (`save-pages.ts`).
+ * 4. Save the page, its links and the state of the run in one transaction (`save-pages.ts`).
  */
 export function createRun(run: ClaimedRun, lease: { owner: string; signal: AbortSignal }, deps: RunDeps): Run {
   const context = createRunContext(run, lease, deps);
@@ -81,13 +81,13 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
       signal.throwIfAborted();
       if (failure !== undefined) throw failure.error;
       if (isOverLimit()) return;
-      // Read before the query: a page that is finished during the query may add links that the query misses.
+      // Checked before the query: a page that finishes during the query may add links that the query misses.
       const isReading = reading.size > 0;
       if (waiting.length === 0) waiting = await web.pages({ source: source.id, after, limit: pagesAtOnce });
       const page = waiting.shift();
       if (page !== undefined) {
         after = page.key;
-        // Skips pages that this run has already saved, in an earlier process or to retry them later.
+        // Skips pages that this run has already saved: an earlier process visited them, or they wait for a retry.
         if (page.run !== id && !isSettled(page)) await visit(page);
       } else if (isReading) {
         if (reading.size > 0) await Promise.race(reading.values());
@@ -102,7 +102,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return summary.limits.some((limit) => limit === 'bytes' || limit === 'cpu');
   }
 
-  /** True if the listing shows that the page is unchanged, or a feed no longer lists it. */
+  /** True if there is no need to visit the page: the listing shows it unchanged, or a feed no longer lists it. */
   function isSettled({ url, state: before, listedAt }: StoredPage): boolean {
     const listed = listing?.get(url);
     if (listed === undefined) return settings.listing === 'feed';
@@ -112,7 +112,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return true;
   }
 
-  /** Retries the first waiting page. Returns false if there is none. */
+  /** Retries the next postponed page, once its wait is over. Returns false if there is none. */
   async function retry(): Promise<boolean> {
     const [next] = await web.retried({ source: source.id, run: id });
     if (next === undefined) return false;
@@ -122,7 +122,7 @@ export function createRun(run: ClaimedRun, lease: { owner: string; signal: Abort
     return true;
   }
 
-  /** Resolves when the page is fetched; it is read while the next one is fetched. */
+  /** Resolves when the page has been fetched. It is then read while the next one is fetched. */
   async function visit(page: StoredPage): Promise<void> {
     const { key, url } = page;
     const listed = listing?.get(url);

@@ -2,7 +2,7 @@ import type { PageChange, StoredPage } from '../storage/web/pages.ts';
 import type { RunContext } from './run-context.ts';
 import { noteLimit } from './run-state.ts';
 
-/** The run was cancelled, or belongs to another process. */
+/** Thrown if the run was cancelled, or now belongs to another process. */
 export class RunLost extends Error {
   override readonly name = 'RunLost';
 }
@@ -17,7 +17,7 @@ interface More extends Partial<FoundLinks> {
   readonly removed?: readonly number[];
 }
 
-/** Saves a page's outcome and links. An unchanged page needs no write. */
+/** Saves a page's outcome and links. Writes nothing if both are unchanged. */
 export async function savePage(
   context: RunContext,
   page: StoredPage,
@@ -29,7 +29,7 @@ export async function savePage(
   await savePages(context, changes, urls.length === 0 ? undefined : { urls, depth }, removed);
 }
 
-/** Throws `RunLost` if the run is no longer this process's. */
+/** Saves pages with the progress of the run. Throws `RunLost` if the run no longer belongs to this process. */
 export async function savePages(
   context: RunContext,
   pages: readonly PageChange[],

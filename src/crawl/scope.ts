@@ -5,8 +5,8 @@ import { folderOf, isMedia } from './address.ts';
 export type Scope = (url: string) => boolean;
 
 /**
- * Decides which URLs belong to a source: those below the folder of its own URL or, if there are include patterns, those that
- * match one. A pattern with a scheme is matched against the whole URL, so it can name another origin.
+ * Decides which URLs belong to a source: those that match an include pattern or, if there are none, those below the folder of
+ * the source's own URL. A pattern with a scheme is matched against the whole URL, so it can name another origin.
  */
 export function createScope(root: string, { include, exclude, listing }: SourceSettings): Scope {
   const { origin } = new URL(root);

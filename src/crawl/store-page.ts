@@ -24,12 +24,12 @@ export type StoreOutcome =
   | { readonly outcome: 'failed'; readonly reason: string };
 
 /**
- * Stores a page as a new document or replaces its existing one, and waits until it is searchable. If the collection already has
- * a document with this URL, a killed process stored it for this page.
+ * Stores a page as a new document or replaces its existing one, and waits until it is searchable. If the page has
+ * no document but the collection has one with its URL, a killed process stored it: that one is replaced.
  */
 export async function storePage(engine: PageEngine, page: PageToStore, signal: AbortSignal): Promise<StoreOutcome> {
   const { url, bytes, contentType, tags, title } = page;
-  // The same bytes in another collection are a separate document: callers may not see each other's.
+  // The same bytes in another collection are a separate document: a caller may see only one of the two collections.
   const call = { signal, scopedTo: tags.slice(0, 1) };
   const replaces = page.document ?? (await documentAt(engine, url, call));
   const submitted = await engine.submit(
@@ -55,12 +55,12 @@ export async function storePage(engine: PageEngine, page: PageToStore, signal: A
   return { outcome: 'duplicate' };
 }
 
-/** Moves the document to the trash. Does nothing if it is gone. */
+/** Moves the document to the trash. Does nothing if it no longer exists. */
 export async function removeDocument(engine: PageEngine, id: number, signal: AbortSignal): Promise<void> {
   await engine.deleteDocument(id, { signal }).catch(unlessGone);
 }
 
-/** Updates the document's path after a page moved. */
+/** Sets the document's `source_path` to the page's new URL. Does nothing if the document no longer exists. */
 export async function moveDocument(engine: PageEngine, id: number, url: string, signal: AbortSignal): Promise<void> {
   await engine.moveDocument(id, url, { signal }).catch(unlessGone);
 }
@@ -79,7 +79,7 @@ async function isAt(engine: PageEngine, id: number, url: string, signal: AbortSi
   return found?.source_path === url;
 }
 
-/** The document of a finished job. A duplicate counts: the same bytes may have been stored while the job waited. */
+/** Returns the document of a finished job, also if it failed because the same bytes were stored while it waited. */
 function madeBy(job: EngineJob | undefined): number | undefined {
   return job?.status === 'done' || job?.error_code === 'duplicate' ? (job.document_id ?? undefined) : undefined;
 }
@@ -88,7 +88,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** The last part of the path; pages get an extension, for downloads. */
+/** Returns the last part of the URL's path. HTML pages get an extension, for downloads. */
 function filenameOf(url: string, contentType = ''): string {
   const { pathname, hostname } = new URL(url);
   const last = pathname.split('/').findLast((part) => part !== '') ?? hostname;

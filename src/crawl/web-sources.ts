@@ -8,9 +8,9 @@ import { type PageEngine, removeDocument } from './store-page.ts';
 
 export interface SourceRequest {
   readonly url: string;
-  /** Collection first. */
+  /** The first one is the tag of the collection. */
   readonly tags: readonly string[];
-  /** For a single page; by default the page's own title. */
+  /** Only for a single page. Default: the page's own title. */
   readonly title?: string | undefined;
   readonly site?: boolean | undefined;
   readonly sitemap?: boolean | undefined;
@@ -21,26 +21,26 @@ export interface SourceRequest {
   readonly exclude?: readonly string[] | undefined;
   /** `daily`, `weekly`, `never` or a number of hours. */
   readonly refresh?: string | undefined;
-  /** Version of the documented library. */
+  /** Version of the library that the pages document. Stored as the tag `version:…`. */
   readonly version?: string | undefined;
 }
 
-/** A source as people and agents see it. */
+/** A source as it is shown to people and agents. */
 export type ShownSource = ReturnType<typeof showSource>;
 
 export interface WebSources {
   /** Stores the source and starts its first run. */
   add(request: SourceRequest): Promise<{ source_id: number; job_id: number; url: string; is_new: boolean }>;
-  /** `anyTags`: only those with one of these tags. */
+  /** `anyTags` selects the sources with at least one of these tags. */
   list(selection?: {
     anyTags?: readonly string[] | undefined;
     ids?: readonly number[] | undefined;
   }): Promise<ShownSource[]>;
-  /** Returns the id of the queued or running run, or of a new one. */
+  /** Starts a run and returns its job id. If one is queued or running, returns the id of that one. */
   refresh(id: number): Promise<number>;
   pause(id: number): Promise<void>;
   resume(id: number): Promise<void>;
-  /** Returns how many documents went to the trash. */
+  /** Removes the source and, if `documents` is true, moves its documents to the trash. Returns how many. */
   remove(id: number, options: { documents: boolean }): Promise<{ url: string; deleted: number; kept: number }>;
 }
 
@@ -68,7 +68,7 @@ export function createWebSources({ storage, engine, onStarted }: WebSourcesDeps)
   const pause = async (id: number, paused: boolean): Promise<void> => {
     const [source] = await web.list({ ids: [id] });
     if (!(await web.pause({ id, paused }))) throw notFound(id);
-    // Ends the run at once, in any process.
+    // Tells the process that performs the run to end it now.
     if (source?.job !== undefined) shared?.tell({ about: 'job', id: String(source.job) });
     if (!paused) started();
   };
@@ -124,7 +124,7 @@ export function readRequest(request: SourceRequest): { url: string; tags: string
   return { url, tags: [...request.tags, ...(version === undefined ? [] : [`version:${version}`])], settings };
 }
 
-/** Max addresses of a single page: itself and its redirects. */
+/** Max URLs of a single-page source: the page and its redirects. */
 const pageAddresses = 10;
 
 function readRefresh(text: string): number | null {

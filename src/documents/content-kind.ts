@@ -12,8 +12,8 @@ export interface ContentHints {
 }
 
 /**
- * The kind of a document: by its bytes if they are conclusive, then by the header, then by its name. Throws
- * `unsupported_content_type` for kinds without text, `encrypted_document` if it needs a password.
+ * Returns the kind of a document: by its bytes if they are conclusive, then by the header, then by its name. Throws
+ * `unsupported_content_type` for kinds without text, and `encrypted_document` if the document needs a password.
  */
 export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHints = {}): DocumentKind {
   const type = mediaType(contentType);
@@ -24,16 +24,16 @@ export function contentKind(bytes: Uint8Array, { contentType, name }: ContentHin
   if (markup === 'html' || markup === 'feed') return markup;
   if (looksLikeEmail(latin1(bytes, 8192))) return 'email';
   const named = kindOfName(name, start);
-  // MIME tables list `.ts` as video, so a source code name wins over a type that the bytes contradict.
+  // Rejects images, audio and so on, but not source files: MIME tables list `.ts` as video.
   if (/^(?:image|audio|video|font|model)\//.test(type) && type !== 'image/svg+xml' && named !== 'code') {
     throw unsupported(type);
   }
   const kind = kindOfType(type) ?? named ?? markup ?? kindOfText(type, start);
-  // Read as mail, a text without header fields would lose its first lines.
+  // A text without header fields is not read as mail: it would lose its first lines.
   return kind === 'email' && !/^(?:[\x21-\x39\x3b-\x7e]+:|From )/.test(start) ? 'text' : kind;
 }
 
-/** Kinds recognised by their first bytes. */
+/** Recognises binary formats by their first bytes. Throws if they are not supported. */
 function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKind | undefined {
   if (start.startsWith('PK\x03\x04') || start.startsWith('PK\x05\x06')) return kindOfZip(bytes);
   if (start.startsWith('\xd0\xcf\x11\xe0')) return kindOfOle(bytes);
@@ -41,7 +41,7 @@ function binaryKind(bytes: Uint8Array, start: string, type: string): DocumentKin
   if (/^\s*%PDF-/.test(start)) return 'pdf';
   if (isImage(start)) return 'image';
   const isBinary = binaryStarts.some((magic) => start.startsWith(magic)) || looksBinary(bytes);
-  // PDF readers accept garbage before the header, and so do we. But a text may merely mention it.
+  // Like other PDF readers, accepts garbage before the header, unless the file is a text that merely mentions it.
   if (start.includes('%PDF-') && (isBinary || type === 'application/pdf' || /%PDF-\d\.\d\s/.test(start))) return 'pdf';
   if (isBinary) throw oldOfficeRefusal(start) ?? unsupported(type);
   return undefined;
@@ -115,7 +115,7 @@ function kindOfName(name: string | undefined, start: string): DocumentKind | und
   return codeLanguageOf(name, start) === undefined ? undefined : 'code';
 }
 
-/** `application/` types that are text; others are program formats. */
+/** Types read as plain text. Other `application/` types are formats of programs. */
 const textTypes = /^(?:text\/.+|application\/(?:(?:x-)?(?:tex|latex|subrip|troff)|rtf))$/;
 
 function kindOfText(type: string, start: string): DocumentKind {
@@ -126,7 +126,7 @@ function kindOfText(type: string, start: string): DocumentKind {
   throw unsupported(type);
 }
 
-/** A saved mail message. Any text may begin with lines of this shape, so one field must be specific to mail (RFC 5322 §3.6). */
+/** Detects a saved email. Any text may begin with `name: value` lines, so one field must be specific to mail (RFC 5322 §3.6). */
 function looksLikeEmail(start: string): boolean {
   const head = start.split(/\r?\n\r?\n/, 1)[0] ?? '';
   const fields = new Set<string>();
@@ -139,7 +139,7 @@ function looksLikeEmail(start: string): boolean {
   return hasTransport && fields.has('from') && (fields.has('date') || fields.has('to') || fields.has('subject'));
 }
 
-/** Decided by the first tag, after comments, declarations and white space. */
+/** Detects markup by its first tag, after comments, declarations and white space. */
 function markupKind(text: string): 'html' | 'feed' | 'xml' | undefined {
   let rest = text.replace(/^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/, '').replaceAll('\0', '');
   let declared = false;
@@ -180,7 +180,7 @@ const binaryStarts = [
   '\0\0\x01\0',
 ];
 
-/** Image formats for OCR. */
+/** True for the image formats that OCR can read. */
 function isImage(start: string): boolean {
   return (
     ['\x89PNG', '\xff\xd8\xff', 'II*\0', 'MM\0*'].some((magic) => start.startsWith(magic)) ||
@@ -188,7 +188,7 @@ function isImage(start: string): boolean {
   );
 }
 
-/** Detects control characters that no text has. NULs at even and odd positions are counted apart, because of UTF-16. */
+/** Detects control characters that no text has. In UTF-16, NULs are normal at even or at odd positions, but not at both. */
 function looksBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, 8192);
   if (sample.length === 0) return false;
@@ -202,12 +202,12 @@ function looksBinary(bytes: Uint8Array): boolean {
   if (controls > sample.length * 0.02) return true;
   const [even, odd] = nuls;
   if (even + odd === 0) return false;
-  // Latin UTF-16 without a byte order mark: many NULs, nearly all on one side.
+  // Not binary: Latin text in UTF-16 without a byte order mark. It has many NULs, nearly all at even or all at odd positions.
   const most = Math.max(even, odd);
   return Math.min(even, odd) > most * 0.05 || most < sample.length * 0.2;
 }
 
-/** In UTF-16 the bytes of most scripts look like controls; the decoded characters do not. */
+/** Decodes UTF-16 and counts control characters. Single bytes can't be checked: in most scripts, they look like controls. */
 function hasControls(bytes: Uint8Array): boolean {
   const encoding = bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
   const text = new TextDecoder(encoding).decode(bytes, { stream: true });

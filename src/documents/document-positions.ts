@@ -3,7 +3,7 @@ import type { ExtractedDocument, Mark } from './document.ts';
 /** The position in the original document, as far as known. */
 export interface DocumentPosition {
   page?: number;
-  /** Line of the original, from 1. Only if the text has the same lines: plain text, Markdown, CSV, code. */
+  /** Line of the original, from 1. Only for kinds whose text keeps the lines: plain text, Markdown, CSV, code. */
   line?: number;
   /** Name of the file inside the archive or email. */
   member?: string;
@@ -18,11 +18,11 @@ export interface PositionRange extends DocumentPosition {
 export interface DocumentPositions {
   /** Offsets are UTF-16 units of the document's `text`. */
   at(offset: number): DocumentPosition;
-  /** `end` is exclusive, as in chunks. */
+  /** Returns the position of a range. `end` is exclusive. */
   of(span: { start: number; end: number }): PositionRange;
 }
 
-/** Finds the page and line of an offset. Created once per document; lines are counted on first use. */
+/** Creates the lookup of pages and lines by offset, once per document. Lines are counted on first use. */
 export function createPositions({
   text,
   marks,
@@ -57,7 +57,7 @@ export function createPositions({
 
   function lineOf(first: number, mark: Mark, offset: number): number {
     newlines ??= newlinesOf(text);
-    // A newline belongs to the line that it ends.
+    // A newline belongs to the line that it ends, hence the `- 1`.
     return first + countUpTo(newlines, offset - 1) - countUpTo(newlines, mark.offset - 1);
   }
 }
@@ -68,7 +68,7 @@ function newlinesOf(text: string): number[] {
   return found;
 }
 
-/** How many of the ascending numbers are at most `value`. */
+/** Returns how many of the ascending numbers are at most `value`. */
 function countUpTo(numbers: readonly number[], value: number): number {
   let low = 0;
   let high = numbers.length;

@@ -39,11 +39,11 @@ export type PageExtent = 'content' | 'page' | 'all';
 
 export interface DocumentSource {
   bytes: Uint8Array;
-  /** The Content-Type header as received. The bytes take precedence. */
+  /** The Content-Type header as received. If the bytes contradict it, they win. */
   contentType?: string;
-  /** Its extension decides if the bytes cannot: Markdown, CSV, the language of source code. Never used as a path. */
+  /** Its extension decides the kind if the bytes cannot: Markdown, CSV, a programming language. Never used as a path. */
   filename?: string;
-  /** The source address, against which links are resolved. Nothing is fetched. */
+  /** The document's URL, against which links are resolved. Nothing is fetched. */
   url?: string;
   mode: ExtractMode;
   /** Default: `content`. */
@@ -53,8 +53,8 @@ export interface DocumentSource {
 }
 
 /**
- * From `offset` up to the next mark, the text belongs to this page or matches the original line by line. A mark with neither
- * ends the previous one.
+ * Position of a part of the text, from `offset` up to the next mark. With `page`, the part belongs to this page. With `line`,
+ * it matches the original line by line. A mark with neither has no known position.
  *
  * Offsets are UTF-16 units of the final `text`, after cleaning, trimming and truncating.
  */
@@ -62,19 +62,19 @@ export interface Mark {
   offset: number;
   /** Page of a PDF or slide of a presentation, from 1. */
   page?: number;
-  /** Original number, from 1, of the line at `offset`; later lines count up from it. */
+  /** Line number in the original, from 1, at `offset`. Later lines count up from it. */
   line?: number;
 }
 
 /** A document inside another: a file in an archive, an attachment of an email. */
 export interface Member {
-  /** As in the archive, on one line. A name, never a path to follow. */
+  /** As in the archive, but on one line. Never used as a path. */
   name: string;
   kind: DocumentKind;
   codeLanguage?: string;
-  /** Start of the line that names it. */
+  /** Offset in `text` of the heading with its name. */
   headingStart: number;
-  /** Its part of `text`, without its heading. `end` is exclusive. */
+  /** Offsets in `text` of its own text, without the heading. `end` is exclusive. */
   start: number;
   end: number;
 }
@@ -96,7 +96,7 @@ export interface ExtractedDocument {
   marks: readonly Mark[];
   /** For archives and emails, in order. */
   members?: readonly Member[];
-  /** For archives and emails: unreadable members, at most a hundred. */
+  /** For archives and emails: members that could not be read, at most a hundred. */
   omitted?: readonly Omission[];
   /** BCP 47 tag, as declared. */
   language: string | null;
@@ -105,11 +105,11 @@ export interface ExtractedDocument {
   published: string | null;
   /** Pages or slides of the whole document, even if `text` is truncated. */
   pages?: number;
-  /** If OCR was used: on how many pages, and its confidence, 0 to 100. */
+  /** Set if OCR was used: the number of pages, and its confidence from 0 to 100. */
   recognised?: Recognised;
   /** Set if `text` is truncated. */
   truncated?: Truncation;
-  /** If requested, for a page, feed or sitemap. */
+  /** Set if requested, for a page, feed or sitemap. */
   links?: DocumentLinks;
   /** CPU time of the extraction. */
   cpuMs?: number;
@@ -117,12 +117,12 @@ export interface ExtractedDocument {
 
 /** The links of a document: absolute, http or https, without fragments and duplicates. */
 export interface DocumentLinks {
-  /** Without `nofollow` links. */
+  /** All links except those marked `nofollow`. */
   readonly urls: readonly string[];
-  /** True if there are more than listed. */
+  /** True if the document has more links than `urls` lists. */
   readonly hasMore: boolean;
   readonly canonical: string | null;
-  /** The page's request to robots. */
+  /** What the page asks of crawlers in its `robots` meta tag. */
   readonly noindex: boolean;
   readonly nofollow: boolean;
   /** Entries of a feed or sitemap. */
@@ -142,12 +142,12 @@ export interface Recognised {
   confidence: number;
 }
 
-/** What was omitted, and why. */
+/** How much of the document was read, and why not all of it. */
 export interface Truncation {
   /** The limit that was reached: `textCharsMax`, or the CPU time of one extraction. */
   reason: 'characters' | 'cpu_time';
   read: number;
-  /** Null if unknown without further reading. */
+  /** The total number. Null if unknown, because the rest was not read. */
   of: number | null;
   unit: 'pages' | 'slides' | 'sheets' | 'chapters' | 'files' | 'characters';
 }
@@ -155,10 +155,10 @@ export interface Truncation {
 /** Limits of one extraction, sent to the worker with each document. */
 export interface ExtractLimits {
   textCharsMax: number;
-  /** A reader that can stop between two parts does so after this CPU time and returns what it has. */
+  /** After this CPU time, a reader stops at the end of the current part, if it can, and returns what it has. */
   softCpuMs: number;
   pdfEnabled: boolean;
-  /** For OCR, in Tesseract's names: `eng`, `deu`. Without any, OCR is off. */
+  /** Languages for OCR, as Tesseract names them: `eng`, `deu`. If empty or undefined, OCR is off. */
   ocrLanguages?: readonly string[];
 }
 
@@ -176,16 +176,16 @@ export interface Reading {
   published?: string | null;
   pages?: number;
   recognised?: Recognised;
-  /** True, or how many of its parts were read. */
+  /** True if truncated, or how many of the parts were read. */
   truncated?: boolean | Omit<Truncation, 'reason'>;
   links?: DocumentLinks | undefined;
 }
 
-/** What every reader of a binary format gets. */
+/** Options for every reader of a binary format. */
 export interface ReadOptions {
   mode: ExtractMode;
   charsMax: number;
-  /** On the clock of `cpuMs`: a reader stops after this, between two parts. */
+  /** CPU time, by `cpuMs()`, after which a reader stops at the end of the current part. */
   stopAt: number;
 }
 

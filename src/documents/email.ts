@@ -10,15 +10,15 @@ export interface MailFile {
   bytes: Uint8Array;
 }
 
-/** Real emails nest four or five parts. */
+/** Max nesting of parts. Real emails have four or five levels. */
 const nestingMax = 32;
 const headerBytesMax = 2 * 1024 * 1024;
-/** A message may have thousands of recipients. */
+/** Max UTF-16 units of a header field. A message may have thousands of recipients. */
 const fieldUnitsMax = 500_000;
 
 /**
- * An email (RFC 5322): sender, recipients, date, text and attachments. Prefers the plain text version unless it is empty; a
- * nested message is an attachment.
+ * Reads an email (RFC 5322): sender, recipients, date, text and attachments. Uses the HTML version only if there is no plain
+ * text. A nested message counts as an attachment.
  */
 export async function readEmail(
   bytes: Uint8Array,
@@ -64,8 +64,8 @@ export function mailReading({ from, to, cc, date, subject }: MailHead, body: str
 }
 
 /**
- * The messages of a mailbox (RFC 4155): each begins with a line `From sender date` after an empty one. Undefined for a single
- * message.
+ * Splits a mailbox (RFC 4155) into messages. Each begins with a line `From sender date` that follows an empty line. Undefined
+ * for a single message.
  */
 export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
   const box = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -84,13 +84,13 @@ export function mailsIn(bytes: Uint8Array): Uint8Array[] | undefined {
 
 const separator = Buffer.from('From ');
 const mailsMax = 5000;
-/** A separator is followed by a header field. */
+/** A separator line and the header field that must follow it. */
 const fieldLine = /^From [^\r\n]*\r?\n[\x21-\x39\x3b-\x7e]+:/;
 
-/** Max lines that may begin a part: at each, the parser examines all parts before it. */
+/** Max lines that may begin a part. At each of them, the parser checks all earlier parts, which takes quadratic time. */
 const partLinesMax = 20_000;
 
-/** Lines of dashes, and the one above a signature, begin no part. */
+/** Counts the lines that may begin a part. Lines of only dashes, and the `-- ` above a signature, don't count. */
 function countPartLines(bytes: Uint8Array): number {
   const mail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let count = 0;
@@ -139,7 +139,7 @@ function lined(text: string): string {
   return text.replaceAll('\r\n', '\n').trim();
 }
 
-/** A type without a subtype is invalid, so the text is plain (RFC 2045 §5.2). */
+/** Returns the text of an email whose type has no subtype. Such a type is invalid, so it is plain text (RFC 2045 §5.2). */
 function untypedText({ attachments, text, html }: Email): string | undefined {
   const [only, ...others] = attachments;
   const isBody = text === undefined && html === undefined && others.length === 0;
@@ -147,7 +147,7 @@ function untypedText({ attachments, text, html }: Email): string | undefined {
   return typeof only.content === 'string' ? only.content : new TextDecoder().decode(only.content);
 }
 
-/** Inline images are not attachments. */
+/** Converts an attachment. Inline images don't count as attachments. */
 function fileOf({ filename, mimeType, content, related }: Attachment): MailFile[] {
   if (typeof content === 'string' || (related === true && mimeType.startsWith('image/'))) return [];
   const name = filename ?? (mimeType === 'message/rfc822' ? 'message.eml' : 'unnamed');

@@ -18,12 +18,12 @@ import { cleanText } from './text/clean-text.ts';
 import { finishText } from './text/finish-text.ts';
 import { readText } from './text/read-text.ts';
 
-/** Only for workers: one call may take all of a worker's time and memory. */
+/** Extracts the text of a document. Call it only in a worker: one document may use up all its time and memory. */
 export function extractDocument(source: DocumentSource, limits: ExtractLimits): Promise<ExtractedDocument> {
   return extract(source, limits, true);
 }
 
-/** `opens` is false inside an archive or email: only one level is opened. */
+/** `opens` is false for a document inside an archive or email: archives inside others are not opened. */
 async function extract(source: DocumentSource, limits: ExtractLimits, opens: boolean): Promise<ExtractedDocument> {
   const { contentType, filename, url } = source;
   const bytes = source.links === true ? unpacked(source.bytes) : source.bytes;
@@ -53,15 +53,15 @@ async function extract(source: DocumentSource, limits: ExtractLimits, opens: boo
   return finished(reading, kind, options);
 }
 
-/** A sitemap unpacks to at most 50 MB (sitemaps.org). */
+/** Max unpacked bytes of a sitemap (sitemaps.org). */
 const sitemapBytesMax = 52_428_800;
 
-/** Sitemaps may be compressed files. */
+/** Unpacks gzip files, because sitemaps may be compressed. */
 function unpacked(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: sitemapBytesMax }) : bytes;
 }
 
-/** Readers of binary formats are loaded on first use. */
+/** Reads a binary format; undefined for text formats. Each reader is loaded on first use. */
 async function readBinary(
   kind: DocumentKind,
   { bytes }: DocumentSource,
@@ -123,7 +123,7 @@ async function extractMail(bytes: Uint8Array, context: MembersContext, opens: bo
   return withFiles(await readEmail(bytes, context.mode, context.limits.textCharsMax), context, opens);
 }
 
-/** An email with its attachments. */
+/** Extracts an email with its attachments. */
 async function withFiles(
   { reading, files }: { reading: Reading; files: readonly MailFile[] },
   context: MembersContext,
@@ -135,7 +135,7 @@ async function withFiles(
   return { ...mail, ...(await joinMembers(mail, sources, context)) };
 }
 
-/** A mailbox: every message under its subject. Attachments are not opened. */
+/** Extracts every message of a mailbox, each with its own heading. Attachments are not opened. */
 async function extractMails(mails: readonly Uint8Array[], context: MembersContext): Promise<ExtractedDocument> {
   const sources = mails.map((mail, index) => ({
     name: `Mail ${index + 1}`,
@@ -180,7 +180,7 @@ function truncationOf(reading: Reading, text: string, { charsMax, stopAt }: Boun
   return { reason, read: text.length, of: truncated ? null : reading.text.length, unit: 'characters' };
 }
 
-/** An empty text file is fine. An empty PDF or office document usually contains images only, so it is an error. */
+/** Throws for an empty PDF or office document, which usually has only images. An empty text file is fine. */
 function assertMayBeEmpty(kind: DocumentKind, pages = 0): void {
   if (kind === 'pdf') {
     throw new CarrelError(

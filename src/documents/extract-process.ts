@@ -10,9 +10,9 @@ import { startReader } from './start-reader.ts';
 
 export interface ExtractProcess {
   readonly alive: boolean;
-  /** One document at a time. Exceeding a limit, or a cancellation, ends the process. */
+  /** Extracts one document at a time. If it exceeds a limit or is cancelled, the process ends. */
   run(source: DocumentSource, limits: ExtractLimits, options?: ExtractOptions): Promise<ExtractedDocument>;
-  /** Kills it, and resolves when it has exited. */
+  /** Kills the process, and resolves when it has exited. */
   terminate(): Promise<void>;
 }
 
@@ -24,28 +24,28 @@ export interface ExtractOptions {
 
 export interface ExtractProcessConfig {
   readonly memoryMb: number;
-  /** Per document. */
+  /** Max CPU time per document. */
   readonly cpuMsMax: number;
 }
 
-/** Starting Node and loading the readers: usually 0.1 s, many times that on a busy machine. */
+/** Max time to start Node and load the readers. Usually 0.1 s, but far more on a busy machine. */
 const startTimeoutMs = 120_000;
 
 /**
- * Max elapsed time, as a multiple of the CPU limit. A worker ends itself when its CPU time is used up; this catches one that
- * hangs. The multiple is large because the machine may be busy.
+ * Max elapsed time per document, as a multiple of the CPU limit. A worker ends itself when its CPU time is used up; this limit
+ * catches a worker that hangs. It is large because the machine may be busy.
  */
 const waitFactor = 20;
 
 /** Share of a worker's memory for the JavaScript heap. The rest is for Node and off-heap buffers. */
 const heapShare = 0.6;
 
-/** A worker that retains more than this share of its memory after a document is replaced. */
+/** If a worker still uses more than this share of its memory after a document, it is replaced. */
 const residentShareMax = 0.6;
 
 /**
- * A child process that extracts documents. Not a worker thread: `resourceLimits` does not cover ArrayBuffers, into which PDF
- * streams are unpacked, and a thread that exhausts memory ends the whole process.
+ * Starts a child process that extracts documents. A worker thread is not safe enough: its `resourceLimits` omit ArrayBuffers,
+ * into which PDF streams are unpacked, and a thread that exhausts memory ends the whole process.
  */
 export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: ExtractProcessConfig): ExtractProcess {
   const child = startReader(
@@ -53,7 +53,7 @@ export function createExtractProcess({ memoryMb, cpuMsMax: cpuMsDefault }: Extra
     [String(memoryMb)],
     [
       `--max-old-space-size=${Math.round(memoryMb * heapShare)}`,
-      // With V8's default semi-space of 16 MB, uncollected garbage doubles the memory that a large page takes.
+      // V8's default is 16 MB. With it, uncollected garbage doubles the memory that a large page needs.
       '--max-semi-space-size=4',
       // One thread for garbage collection: a worker low on memory must not take every core.
       '--v8-pool-size=1',

@@ -1,6 +1,6 @@
 /**
- * The process that extracts text: started by `extract-process.ts`, one document at a time. Its first argument is the resident
- * memory in MB above which it must end.
+ * The process that extracts text, one document at a time. `extract-process.ts` starts it. Its first argument is the max
+ * resident memory in MB: above it, the process ends itself.
  */
 import { once } from 'node:events';
 import { setPriority } from 'node:os';
@@ -25,7 +25,7 @@ export type ExtractAnswer = { readonly residentMb: number } & (
   | { readonly failure: WireError }
 );
 
-/** Maximum 19. High enough to yield, low enough to make progress. */
+/** Nice value of this process (max 19): high enough to yield to others, low enough to make progress. */
 const niceness = 5;
 
 const deadline = new Float64Array(new SharedArrayBuffer(8)).fill(Number.POSITIVE_INFINITY);
@@ -34,7 +34,7 @@ const watch = startWorker(
   { workerData: { memoryMb: Number(process.argv[2]), parentId: process.ppid, deadline } satisfies WatchData },
 );
 
-// Answering has priority over extraction. Some systems do not allow the change.
+// Answering requests has priority over extraction. Some systems do not allow the change.
 try {
   setPriority(niceness);
 } catch {}
@@ -59,7 +59,7 @@ async function perform({ source, limits, cpuMsMax }: ExtractRequest): Promise<Ex
 }
 
 function failureOf(error: unknown): CarrelError {
-  // The message may quote the document at length.
+  // Shortened, because the message may quote the document at length.
   const cause = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 500) : 'not an error';
   if (isCarrelError(error)) return new CarrelError(error.code, error.message, { cause, data: error.data });
   return new CarrelError(

@@ -4,22 +4,22 @@ import type { DocumentSource, ExtractedDocument, ExtractLimits } from './documen
 import { createExtractProcess, type ExtractOptions } from './extract-process.ts';
 
 export interface ExtractorConfig {
-  /** CPU time for one document. */
+  /** Max CPU time for one document. */
   cpuMsMax: number;
-  /** Resident memory per worker, off-heap buffers included. */
+  /** Max resident memory per worker, off-heap buffers included. */
   memoryMb: number;
   workersMax: number;
-  /** Larger documents are refused unread. */
+  /** Max bytes of a document. Larger ones are refused unread. */
   bytesMax?: number;
-  /** Text is truncated after this many UTF-16 units, and `truncated` is set. */
+  /** Max UTF-16 units of the text. Longer text is truncated, and `truncated` is set. */
   textCharsMax?: number;
   /** Max documents waiting for a worker. */
   queueMax?: number;
-  /** An idle worker stops after this time. */
+  /** Time after which an idle worker stops. */
   idleMs?: number;
-  /** False refuses PDF and never loads its reader. */
+  /** If false, PDFs are refused, and the PDF reader is never loaded. */
   pdfEnabled?: boolean;
-  /** For OCR; without any, OCR is off. */
+  /** Languages for OCR. If empty or undefined, OCR is off. */
   ocrLanguages?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface Extractor {
 
 /**
  * Extracts text in separate processes, so that no input can stop or exhaust the server. A process that exceeds its time or
- * memory is killed; the next document starts another.
+ * memory is killed, and the next document starts a new one.
  */
 export function createExtractor(config: ExtractorConfig): Extractor {
   const { cpuMsMax, memoryMb, workersMax, bytesMax = 16 * 1024 * 1024, idleMs = 10_000 } = config;

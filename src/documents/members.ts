@@ -6,7 +6,7 @@ import type { DocumentSource, ExtractedDocument, ExtractLimits, Mark, Member, Om
 import { cpuMs } from './reader-limits.ts';
 import { cleanText } from './text/clean-text.ts';
 
-/** A document inside another, unpacked on demand. */
+/** A document inside an archive or email, unpacked on demand. */
 export interface MemberSource {
   name: string;
   contentType?: string;
@@ -27,10 +27,10 @@ type Joined = First & { members: Member[]; omitted: Omission[] };
 
 const memberBytesMax = 32 * 1024 * 1024;
 const omittedMax = 100;
-/** Files that operating systems add to archives. */
+/** Files that operating systems and Git add to archives. */
 const litter = /(?:^|\/)(?:__MACOSX\/|\.git\/|\.DS_Store$|Thumbs\.db$|desktop\.ini$)/i;
 
-/** The members of a zip archive, unpacked one after another. */
+/** Lists the members of a zip archive. Each is unpacked when its `bytes()` is called. */
 export function archiveMembers(bytes: Uint8Array): MemberSource[] {
   const zip = openZip(bytes, { membersMax: 5000, totalBytesMax: 128 * 1024 * 1024 });
   const files = zip.members.filter(({ name, isFolder }) => !isFolder && !litter.test(name));
@@ -38,8 +38,8 @@ export function archiveMembers(bytes: Uint8Array): MemberSource[] {
 }
 
 /**
- * Reads documents one after another and appends their texts to `first`, each under its name. An unreadable one is recorded and
- * does not affect the others. Marks and members have offsets into the joined text.
+ * Reads documents one after another and appends their texts to `first`, each under its name. One that can't be read is listed
+ * in `omitted` and does not affect the others. The offsets of marks and members are offsets into the joined text.
  */
 export async function joinMembers(
   first: First,
@@ -85,7 +85,7 @@ export async function joinMembers(
   return { ...joined, text: parts.join(''), marks };
 }
 
-/** For an archive without readable members: if most need a password, so does the archive. */
+/** Creates the error for an archive without readable members. It asks for a password if all of them need one. */
 export function nothingReadable(omitted: readonly Omission[]): CarrelError {
   if (omitted.length > 0 && omitted.every(({ code }) => code === 'encrypted_document')) {
     return new CarrelError('encrypted_document', 'This archive needs a password. Pack it without one and try again.');
@@ -95,7 +95,7 @@ export function nothingReadable(omitted: readonly Omission[]): CarrelError {
   return new CarrelError(code, message, { data: { omitted: omitted.length } });
 }
 
-/** An archive or email inside an archive or email. */
+/** Creates the error for an archive inside an archive or email. */
 export function nestedArchive(): CarrelError {
   return new CarrelError(
     'unsupported_content_type',

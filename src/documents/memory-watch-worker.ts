@@ -1,7 +1,7 @@
 /**
- * A thread inside the extraction process that ends the process when its resident memory or CPU time exceeds the limit, or its
- * parent is gone. The extracting thread may be in one long synchronous call and cannot watch itself; V8's own limit does not
- * count ArrayBuffers.
+ * A thread inside the extraction process. It ends the process when its resident memory or CPU time exceeds the limit, or when
+ * the parent process has ended. The extracting thread cannot watch itself, because it may be in one long synchronous call. V8's
+ * own memory limit does not count ArrayBuffers.
  */
 import { workerData } from 'node:worker_threads';
 import { cpuMs, cpuSignal, memorySignal } from './reader-limits.ts';
@@ -9,7 +9,7 @@ import { cpuMs, cpuSignal, memorySignal } from './reader-limits.ts';
 export interface WatchData {
   readonly memoryMb: number;
   readonly parentId: number;
-  /** One number: the deadline of the current document, on the clock of `cpuMs`. */
+  /** A single number, shared with the extracting thread: the CPU time, by `cpuMs()`, at which the current document must end. */
   readonly deadline: Float64Array;
 }
 

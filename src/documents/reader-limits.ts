@@ -1,6 +1,6 @@
 /**
- * CPU time of this process, in milliseconds. Readers are limited by it, not by elapsed time: the same file must give the same
- * text on a busy machine.
+ * Returns the CPU time of this process, in milliseconds. Readers are limited by CPU time, not by elapsed time, because the same
+ * file must give the same text on a busy machine.
  */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
@@ -8,13 +8,13 @@ export function cpuMs(): number {
 }
 
 /**
- * A reader that reaches a limit ends itself with a signal that tells its parent why. Nothing else sends these signals, and they
- * leave no core file; the system kills with SIGKILL. Windows lacks them.
+ * A reader that reaches a limit ends itself with a signal that tells its parent why. Nothing else sends SIGALRM or SIGUSR2, and
+ * they leave no core file. SIGKILL is not used, because the system sends it too. Windows lacks these signals and uses others.
  */
 const windows = process.platform === 'win32';
 
-/** CPU time exceeded. */
+/** The reader exceeded its CPU time. */
 export const cpuSignal = windows ? 'SIGTERM' : 'SIGALRM';
 
-/** Memory exceeded. */
+/** The reader exceeded its memory. */
 export const memorySignal = windows ? 'SIGKILL' : 'SIGUSR2';

@@ -4,9 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { isBuilt, packageFile } from '../base/program-files.ts';
 
 /**
- * Starts a program that reads untrusted input. It can read its own program and nothing else, writes no file, starts no process,
- * loads no native code and has no environment, so none of our secrets. It has no network if the system or Node can take it
- * away.
+ * Starts a program that reads untrusted input. It can read only its own program files, and cannot write files, start processes
+ * or load native code. It gets no environment variables, hence no secrets. It has no network if the system or Node can block it.
  */
 export function startReader(file: URL, args: readonly string[], nodeFlags: readonly string[]): ChildProcess {
   const command = [
@@ -14,7 +13,7 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
     process.execPath,
     ...nodeFlags,
     '--permission',
-    // For the thread that watches memory and time.
+    // Needed for the thread that watches memory and CPU time.
     '--allow-worker',
     ...programFolders().map((folder) => `--allow-fs-read=${folder}`),
     fileURLToPath(file),
@@ -25,21 +24,21 @@ export function startReader(file: URL, args: readonly string[], nodeFlags: reado
     cwd: packageFolder,
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // From source, it shares Node's compile cache.
+    // When run from source, it shares Node's compile cache.
     env: isBuilt ? {} : { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
   });
 }
 
-/** How readers are kept off the network; undefined if they are not. */
+/** Returns what blocks the network for readers. Undefined if nothing does. */
 export function networkBarrier(): 'namespace' | 'node' | undefined {
   if (canUnshare()) return 'namespace';
   return Number(process.versions.node.split('.')[0]) >= nodeWithNetPermission ? 'node' : undefined;
 }
 
-/** Since this version, `--permission` covers the network. */
+/** First version of Node whose `--permission` covers the network. */
 const nodeWithNetPermission = 25;
 
-/** A namespace without network, which ordinary users may create on most Linux systems. */
+/** Command that runs a program without network, in a namespace. On most Linux systems, any user may create one. */
 const unshare = ['unshare', '--user', '--map-current-user', '--net', '--'];
 const probeMs = 2_000;
 let isUnshareable: boolean | undefined;
@@ -53,7 +52,7 @@ function canUnshare(): boolean {
 
 const packageFolder = fileURLToPath(packageFile(''));
 
-/** The package, and what npm installed next to it. */
+/** Returns the package's folder, and the `node_modules` folder around it if there is one. */
 function programFolders(): string[] {
   const beside = dirname(packageFolder);
   return basename(beside) === 'node_modules' ? [packageFolder, `${beside}/`] : [packageFolder];

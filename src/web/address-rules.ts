@@ -2,11 +2,11 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * The kind of an address, for a caller about to connect to it:
+ * The class of an address, which decides whether a connection to it is allowed:
  * - `public`: ordinary unicast on the internet; the only class that is allowed by default.
  * - `private`: loopback, RFC 1918, carrier-grade NAT, unique local. An operator may allow these.
  * - `special`: everything else that IANA reserves (documentation, benchmarking, multicast, transition, …).
- * - `metadata`: where clouds serve credentials. Never allowed, regardless of settings.
+ * - `metadata`: addresses at which clouds serve credentials. Never allowed, whatever the settings.
  */
 export type AddressClass = 'public' | 'private' | 'special' | 'metadata';
 
@@ -14,8 +14,9 @@ export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressBlock = [Address, number];
 
 /**
- * Parses a canonical address literal. IPv4-mapped IPv6 becomes the IPv4 address, where the connection would go. Undefined for
- * anything else: the URL parser has already canonicalised short and octal forms, and a zone id names one of our interfaces.
+ * Parses a canonical address literal. Converts an IPv4-mapped IPv6 address to the IPv4 address that a connection would go to.
+ * Undefined for any other text. Short and octal forms are not accepted, because the URL parser has already made them canonical.
+ * Zone ids are not accepted, because they name a network interface of this machine.
  */
 export function parseAddress(text: string): Address | undefined {
   if (text.includes('%') || isIP(text) === 0) return undefined;
@@ -51,8 +52,8 @@ const privateRanges = new Set<string>(['loopback', 'private', 'carrierGradeNat',
 const globalUnicast = block('2000::/3');
 
 /**
- * All of link-local, where clouds put their services (169.254.169.254, .170.2, .170.23, .0.23, .42.42; fe80::a9fe:a9fe), and
- * the metadata addresses outside it.
+ * All link-local addresses, at which clouds have their services (169.254.169.254, .170.2, .170.23, .0.23, .42.42;
+ * fe80::a9fe:a9fe), and metadata addresses in other ranges.
  */
 const metadataBlocks = [
   '169.254.0.0/16',
@@ -65,7 +66,7 @@ const metadataBlocks = [
   'fd00:42::42/128', // Scaleway
 ].map(block);
 
-/** Bit offset of the IPv4 address in IPv6 ranges that embed one. */
+/** IPv6 ranges that embed an IPv4 address, and its bit offset. In Teredo's, its bits are inverted. */
 const carriers: { block: AddressBlock; offset: number; inverted?: true }[] = [
   { block: block('::/96'), offset: 96 }, // IPv4-compatible, RFC 4291
   { block: block('::ffff:0:0:0/96'), offset: 96 }, // IPv4-translated, RFC 2765
@@ -89,19 +90,19 @@ function ipv4At(bytes: number[], start: number, mask: number): ipaddr.IPv4 {
   return new ipaddr.IPv4(bytes.slice(start, start + 4).map((byte) => byte ^ mask));
 }
 
-/** ISATAP (RFC 5214) can use any prefix; it is marked by the interface identifier `[02]00:5efe:<IPv4>`. */
+/** Detects ISATAP (RFC 5214). It can use any prefix; its interface identifier is `[02]00:5efe:<IPv4>`. */
 function isIsatap(address: Address): boolean {
   if (!(address instanceof ipaddr.IPv6)) return false;
   const [, , , , fourth = 0, fifth = 0] = address.parts;
   return (fourth & 0xfdff) === 0 && fifth === 0x5efe;
 }
 
-/** ipaddr.js reads `::8.8.8.8`, as resolvers print `::808:808`, as the mapped address `::ffff:8.8.8.8`. */
+/** Rewrites `::8.8.8.8`, as some resolvers print it, to `::808:808`. ipaddr.js would read it as `::ffff:8.8.8.8`. */
 function withoutDots(literal: string): string {
   return isIP(literal) === 6 ? new URL(`http://[${literal}]/`).hostname.slice(1, -1) : literal;
 }
 
-/** Our own constants are canonical: Node's check of literals would cost milliseconds at start. */
+/** Parses a constant of this file. Without the checks of `parseAddressBlock`, which would cost milliseconds at start. */
 function block(text: string): AddressBlock {
   return ipaddr.parseCIDR(text);
 }

@@ -4,16 +4,16 @@ import { connect as connectTls, createSecureContext, type SecureContext } from '
 import type { Address } from './address-rules.ts';
 
 export interface Endpoint {
-  /** Already checked, and not empty. */
+  /** At least one. All have been checked. */
   addresses: readonly Address[];
   port: number;
-  /** Present for TLS. A name is verified and sent as SNI, an address is only verified. */
+  /** Present for TLS: the host that the certificate must be valid for. A name is also sent as SNI, an address is not. */
   tlsHost?: string;
 }
 
 /**
- * Opens a new connection to one of exactly these addresses. No agent or pool, so that a connection for one name never serves
- * another; no proxy from the environment, which would resolve names itself.
+ * Opens a new connection to one of exactly these addresses. Uses no agent or pool, so that a connection for one name never
+ * serves another. Uses no proxy from the environment, because a proxy would resolve names itself.
  */
 export async function connect({ addresses, port, tlsHost }: Endpoint, signal: AbortSignal): Promise<Socket> {
   const candidates = alternateFamilies(addresses).slice(0, attemptsMax);
@@ -31,12 +31,12 @@ export async function connect({ addresses, port, tlsHost }: Endpoint, signal: Ab
   throw failure;
 }
 
-/** A name with many addresses must not turn one call into many connections. */
+/** Max addresses to try, so that a name with many addresses does not cause many connections. */
 const attemptsMax = 4;
-/** How long to wait for one address while there is another to try. */
+/** Timeout for connecting to an address, if there is another one to try. */
 const attemptTimeoutMs = 2500;
 
-/** A machine without a route for one family must reach the other soon. Keeps the resolver's order within a family. */
+/** Alternates IPv4 and IPv6, so that a machine with only one of them connects soon. Otherwise keeps the resolver's order. */
 function alternateFamilies(addresses: readonly Address[]): Address[] {
   const first = addresses.filter((address) => address.kind() === addresses[0]?.kind());
   const second = addresses.filter((address) => address.kind() !== addresses[0]?.kind());
@@ -52,7 +52,7 @@ async function dial(
   signal: AbortSignal,
 ): Promise<Socket> {
   const socket = connectTcp({ host: address.toString(), port, autoSelectFamily: false });
-  // An error between connecting and the request would be unhandled and end the process.
+  // Without a listener, an error between connecting and the request would end the process.
   socket.on('error', () => {});
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => socket.destroy(dialTimeout()), timeoutMs);
   try {
@@ -67,7 +67,7 @@ async function dial(
 }
 
 async function secure(socket: Socket, host: string, signal: AbortSignal): Promise<Socket> {
-  // Set explicitly: NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise disable verification for the process.
+  // `rejectUnauthorized` is explicit: NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise disable verification.
   secureContext ??= createSecureContext();
   const tls = connectTls({
     socket,
@@ -88,7 +88,7 @@ async function secure(socket: Socket, host: string, signal: AbortSignal): Promis
   }
 }
 
-/** Trusted roots, parsed once: that costs more than the handshake. */
+/** Trusted root certificates. Parsed only once, because that takes longer than a handshake. */
 let secureContext: SecureContext | undefined;
 
 function isDialError(error: unknown): boolean {

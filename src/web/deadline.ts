@@ -1,8 +1,8 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 
 /**
- * Runs work until its time is up (`fetch_timeout`) or the caller aborts (`cancelled`, or the caller's own reason). The limit
- * covers the whole, so a body that drips forever ends too.
+ * Runs work until its time is up (`fetch_timeout`) or the caller aborts (`cancelled`, or the caller's own reason). The time limit
+ * covers all of the work, so that a body that arrives very slowly ends too.
  */
 export async function withDeadline<T>(
   { timeoutMs, host }: { timeoutMs: number; host: string },
@@ -17,11 +17,11 @@ export async function withDeadline<T>(
     if (callerSignal?.aborted) onCallerAbort();
     controller.signal.throwIfAborted();
     const result = await work(controller.signal);
-    // A truncated body may look complete.
+    // Checked again, because a body that the abort truncated may look complete.
     controller.signal.throwIfAborted();
     return result;
   } catch (error) {
-    // The abort caused any other failure (a reset, a half-read body).
+    // After an abort, any other error (a reset, a half-read body) is only a consequence.
     controller.signal.throwIfAborted();
     throw error;
   } finally {

@@ -4,7 +4,7 @@ import { CarrelError } from '../base/errors.ts';
 
 export type FetchMethod = 'GET' | 'HEAD';
 
-/** Everything that is ever sent. No credentials of the caller or this server. */
+/** All headers that are ever sent. They contain no credentials of the caller or of this server. */
 export interface RequestHeaders {
   host: string;
   'user-agent': string;
@@ -15,7 +15,7 @@ export interface RequestHeaders {
   'if-modified-since'?: string;
 }
 
-/** Sends one request over a dedicated connection and resolves with the head of the answer. */
+/** Sends one request over its own connection. Resolves when the head of the answer has arrived. */
 export function exchange(
   socket: Socket,
   request: { method: FetchMethod; path: string; headers: RequestHeaders },
@@ -38,7 +38,7 @@ export function exchange(
     outgoing.on('error', reject);
     outgoing.on('close', () => reject(failure('ECONNRESET', 'closed before an answer')));
     outgoing.on('response', (response) => {
-      // A body without a length ends when its connection closes. Node takes a broken connection for that end, so the error is
+      // A body without a length ends when its connection closes. Node treats a broken connection as that end, so the error is
       // passed on here, unless the body is already complete.
       outgoing.on('error', (error) => {
         if (!response.complete) response.destroy(error);
@@ -49,7 +49,7 @@ export function exchange(
   });
 }
 
-/** The headers that describe the page. Cookies and others stop here. */
+/** Returns the headers that describe the page. Drops cookies and all others. */
 export function pageHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const result: Record<string, string> = {};
   for (const name of keptHeaders) {
@@ -60,7 +60,7 @@ export function pageHeaders(headers: IncomingHttpHeaders): Record<string, string
   return result;
 }
 
-/** Printable ASCII only: anything else could end the line and start another header. */
+/** True for printable ASCII. Other characters could end the line and start another header. */
 export function isHeaderValue(value: string): boolean {
   return /^[\x20-\x7e]{1,1024}$/.test(value);
 }
@@ -80,7 +80,7 @@ function failure(code: string, message: string): Error {
 
 const headerBytesMax = 32 * 1024;
 const headerCharactersMax = 1024;
-/** Each 1xx answer resets the parser's count of header bytes, so limit their number. */
+/** Max 1xx answers. Each of them resets the parser's count of header bytes, so their number must be limited. */
 const interimAnswersMax = 8;
 
 const keptHeaders = [

@@ -1,8 +1,8 @@
 import { CarrelError, isCarrelError } from '../base/errors.ts';
 
 /**
- * Explains a site's failure in our words; the message of a socket, resolver or parser stays in `cause`. An error without a code
- * is a bug of ours and is returned unchanged.
+ * Converts an error of a socket, resolver or parser to a clear message about the site. The original error is the `cause`. An
+ * error without a code is a bug of this program and is returned unchanged.
  */
 export function fetchFailure(error: unknown, host: string): unknown {
   if (!(error instanceof Error && 'code' in error) || (isCarrelError(error) && error.code !== 'invalid_url'))

@@ -2,7 +2,7 @@ import { isCarrelError } from '../base/errors.ts';
 import { ConfigFault, type Field, integer, list } from '../config/field.ts';
 import { parseTargetList } from './target-list.ts';
 
-/** Settings of every part that fetches pages. Each has its own section, with the same variables. */
+/** Settings of every part of the program that fetches pages. Each part has its own section, with the same variables. */
 export const fetchFields = {
   fetchTimeoutMs: integer({
     default: 15_000,
@@ -28,7 +28,7 @@ export const fetchFields = {
   ),
 };
 
-/** Parsed here too, not only in the fetcher, so that an error names the variable. */
+/** Adds a check to a field with targets. The fetcher parses them too, but only here can the error name the variable. */
 export function targets(field: Field<readonly string[]>): Field<readonly string[]> {
   return {
     ...field,

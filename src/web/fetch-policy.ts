@@ -4,32 +4,32 @@ import { canonicalHost, type Target, type TargetList } from './target-list.ts';
 
 export type Scheme = 'http' | 'https';
 
-/** What a fetcher may reach. Applies to the caller's URL and to every redirect. */
+/** Which URLs a fetcher may fetch. Applies to the caller's URL and to every redirect. */
 export interface FetchPolicy {
-  /** Default: both. */
+  /** Default: http and https. */
   schemes?: readonly Scheme[];
-  /** Replaces `isWebPort`. */
+  /** Allowed ports. Default: see `isWebPort`. */
   ports?: readonly number[];
-  /** If not empty, only these hosts are allowed. Does not open private addresses. */
+  /** If not empty, only these hosts are allowed. Does not allow private addresses. */
   onlyHosts?: TargetList;
-  /** Allowed although not public; entries with a port also open that port. Never metadata addresses. */
+  /** Allowed although not public. Entries with a port also allow that port. Metadata addresses stay blocked. */
   allowPrivate?: TargetList;
-  /** Allows loopback, RFC 1918, carrier-grade NAT and unique local addresses. Never metadata addresses. */
+  /** Allows loopback, RFC 1918, carrier-grade NAT and unique local addresses. Metadata addresses stay blocked. */
   allowPrivateNetworks?: boolean;
-  /** Never allowed, even if listed elsewhere: the program's own listeners and its dependencies. */
+  /** Never allowed, even if another list has them: this program's own listeners, and the services it uses. */
   refused?: TargetList;
 }
 
-/** A URL that passed every rule that needs no name lookup. */
+/** A URL that passed all checks that need no name lookup. */
 export interface JudgedUrl extends Target {
   url: URL;
   scheme: Scheme;
 }
 
-/** Longer URLs are never legitimate. */
+/** Max characters of a URL. Longer ones are never legitimate. */
 export const urlCharactersMax = 8192;
 
-/** `base` is the URL that redirected to `text`. */
+/** Checks a URL. `base` is the URL that redirected to `text`, if any. */
 export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedUrl {
   const url = parseUrl(text, base);
   const scheme = schemeOf(url, policy);
@@ -51,7 +51,7 @@ export function judgeUrl(text: string, policy: FetchPolicy, base?: URL): JudgedU
   return target;
 }
 
-/** Checks the addresses of a name. One forbidden address refuses it: we cannot choose which one answers. */
+/** Checks the addresses of a name. Throws if any of them is forbidden, because any of them may be connected to. */
 export function judgeAddresses(target: Target, addresses: readonly Address[], policy: FetchPolicy): void {
   for (const address of addresses) {
     const resolved = { ...target, address };
@@ -89,7 +89,7 @@ function judgeHost(target: Target, policy: FetchPolicy): void {
   const mayMatchResolved = target.address === undefined && policy.onlyHosts?.hasRanges === true;
   if (isRestricted(policy) && !policy.onlyHosts?.matches(target) && !mayMatchResolved)
     throw hostNotAllowed(target.host);
-  // RFC 6761: these names mean loopback even if a resolver disagrees.
+  // RFC 6761: these names mean loopback, even if a resolver returns another address.
   const isLocalhost = target.host === 'localhost' || target.host.endsWith('.localhost');
   const isOpen =
     policy.allowPrivateNetworks === true || policy.allowPrivate?.matches(target) || policy.allowPrivate?.hasRanges;
@@ -117,22 +117,22 @@ function hostNotAllowed(host: string): CarrelError {
   return new CarrelError('host_not_allowed', message, { data: { host } });
 }
 
-/** Reveals neither the resolved address nor whether anything listens there: that would map the network for the caller. */
+/** Creates the error for a private address. It reveals neither the address nor whether a server listens there. */
 function privateNetworkBlocked(host: string): CarrelError {
   const message = `${host} is not on the public internet, and private addresses are blocked. The operator of this server can allow it with FETCH_ALLOW_PRIVATE.`;
   return new CarrelError('private_network_blocked', message, { data: { host } });
 }
 
 /**
- * Default ports: 80, 443, and from 1024 any port without a well-known service that is not a web server. Pages do live on 3000,
- * 8000 or 8888, but a request line to a mail server, database or cluster control port is an attack in our name.
+ * True for the ports that are allowed by default: 80, 443, and from 1024 all but those of well-known other services. Many web
+ * servers use ports such as 3000 or 8888, but a request to a mail server, database or cluster control port could be an attack.
  */
 function isWebPort(port: number): boolean {
   return port === 80 || port === 443 || (port >= 1024 && port <= 65_535 && !servicePorts.has(port));
 }
 
 const servicePorts = new Set([
-  // The Fetch standard's blocked ports ("bad port") from 1024.
+  // Ports from 1024 that the Fetch standard blocks ("bad port").
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
   // Databases, caches and queues that work without a login or accept HTTP.
   1433, 1521, 3306, 5432, 5433, 5672, 5984, 6379, 6380, 6432, 7474, 7687, 8086, 9042, 9092, 9200, 9300, 11_211, 15_672,

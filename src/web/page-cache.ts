@@ -10,15 +10,15 @@ export interface PageCacheConfig {
 
 export interface PageCacheDeps {
   safeFetch: SafeFetch;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now?: () => number;
 }
 
 /**
- * A safe fetch with a shared HTTP cache (RFC 9111): a fresh page is served from it, a stale one is revalidated. Stored pages
- * passed the rules of the wrapped fetch, so each fetcher has its own cache.
+ * Adds a shared HTTP cache (RFC 9111) to a safe fetch. Fresh pages are served from the cache, stale ones are revalidated. Each
+ * fetcher needs its own cache, because stored pages have passed the rules of that fetcher only.
  *
- * Pages are stored under the URL that answered. Redirects are never stored.
+ * Pages are stored under the URL that returned them, after redirects. Redirects are never stored.
  */
 export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date.now }: PageCacheDeps): SafeFetch {
   // Least recently used first.
@@ -34,7 +34,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
   };
 
   async function fetchAndKeep(url: string, request: FetchRequest): Promise<FetchResponse> {
-    // Kept during the call: the entry that a 304 refers to may be evicted meanwhile.
+    // Keeps the offered entries: the one that a 304 refers to may be evicted during the call.
     const offered = new Map<string, Entry>();
     const validatorsFor = (hop: string): Validators | undefined => {
       const entry = entries.get(keyOf(hop, request));
@@ -65,7 +65,7 @@ export function createPageCache(config: PageCacheConfig, { safeFetch, now = Date
     return { ...head, body: entry.body.slice(), fromCache: true };
   }
 
-  /** RFC 9111, 4.3.4: a 304 updates the page's headers. */
+  /** Updates a stored page with the headers of a 304 (RFC 9111, 4.3.4). */
   function refreshed(entry: Entry, notModified: FetchResponse, request: FetchRequest): Entry {
     const headers = { ...entry.response.headers, ...withoutLength(notModified.headers) };
     const response = { ...entry.response, headers };
@@ -106,12 +106,12 @@ interface Entry {
   freshUntilMs: number;
 }
 
-/** The URL and everything in a request that can change the answer. */
+/** Returns the key of an entry: the URL and all parts of a request that can change the answer. */
 function keyOf(url: string, { accept, acceptLanguage, bytesMax }: FetchRequest): string {
   return [url, accept, acceptLanguage, bytesMax].join('\n');
 }
 
-/** The URL as the fetcher writes it. Invalid URLs are never cached; the fetcher reports them. */
+/** Returns the URL as the fetcher writes it. Leaves invalid URLs unchanged: the fetcher rejects them, so none is cached. */
 function canonicalUrl(text: string): string {
   const url = text.length > urlCharactersMax ? null : URL.parse(text);
   if (url === null) return text;
@@ -134,8 +134,8 @@ function withoutLength(headers: Readonly<Record<string, string>>): Record<string
 }
 
 /**
- * True if a shared cache may store the answer (RFC 9111, 3). Only plain successes are worth it. `private` is respected although
- * we send no credentials, because one cache serves all clients.
+ * True if a shared cache may store the answer (RFC 9111, 3). Only status 200 is stored. Answers marked `private` are not,
+ * although requests have no credentials, because one cache serves all clients.
  */
 export function isStorable({ status, headers }: FetchHead): boolean {
   const directives = cacheDirectives(headers);
@@ -144,8 +144,8 @@ export function isStorable({ status, headers }: FetchHead): boolean {
 }
 
 /**
- * How long the answer may be served without a request; 0 to revalidate each time. Last-Modified is not used to guess:
- * revalidation is cheap and never wrong.
+ * Returns how long the answer may be served without a request. 0 means to revalidate it each time. Does not estimate the time
+ * from Last-Modified, because revalidation is cheap and never wrong.
  */
 function freshnessMs({ headers }: FetchHead, nowMs: number): number {
   const directives = cacheDirectives(headers);
@@ -156,7 +156,7 @@ function freshnessMs({ headers }: FetchHead, nowMs: number): number {
   return Math.max(0, Math.min(lifetimeMs, lifetimeMaxMs) - ageMs);
 }
 
-/** "A year" is meant for files whose names change with their content; a page is checked daily. */
+/** Max time without revalidation: a day. Longer times are meant for files whose names change with their content. */
 const lifetimeMaxMs = 24 * 3600 * 1000;
 
 function untilExpiryMs(headers: FetchHead['headers'], nowMs: number): number {
@@ -166,7 +166,7 @@ function untilExpiryMs(headers: FetchHead['headers'], nowMs: number): number {
   return Number.isNaN(expiresMs) ? 0 : expiresMs - (Number.isNaN(sentMs) ? nowMs : sentMs);
 }
 
-/** Names in lower case; values unquoted. The first of repeated directives counts. */
+/** Parses Cache-Control. Names are in lower case, values without quotes. If a directive repeats, the first counts. */
 function cacheDirectives(headers: FetchHead['headers']): Map<string, string> {
   const directives = new Map<string, string>();
   for (const part of (headers['cache-control'] ?? '').split(',')) {

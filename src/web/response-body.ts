@@ -5,8 +5,8 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { CarrelError } from '../base/errors.ts';
 
 /**
- * The whole decompressed body. Both wire bytes and decompressed bytes are limited to `bytesMax`; reading stops right there, so
- * a compression bomb costs no more memory than a page.
+ * Reads and decompresses the whole body. Received bytes and decompressed bytes are each limited to `bytesMax`. Reading stops at
+ * the limit, so a compression bomb costs no more memory than a page.
  */
 export async function readBody(response: IncomingMessage, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
   const encodings = contentEncodings(response.headers['content-encoding']);
@@ -18,7 +18,7 @@ export async function readBody(response: IncomingMessage, bytesMax: number): Pro
   return joined(chunks);
 }
 
-/** The encodings in order of application. Their number is bounded because each multiplies what one byte can expand to. */
+/** Returns the encodings in the order in which they were applied. Allows few, because each multiplies the possible expansion. */
 function contentEncodings(header: string | undefined): string[] {
   const names = (header ?? '').split(',', encodingsMax + 1).map((name) => name.trim().toLowerCase());
   const encodings = names.filter((name) => name !== '' && name !== 'identity');
@@ -34,13 +34,13 @@ function contentEncodings(header: string | undefined): string[] {
 const encodingsMax = 2;
 const knownEncodings = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
 
-/** An empty body is an empty page in every encoding, although decoders reject it. */
+/** Decodes a body. An empty body is a valid empty page in every encoding, although decoders reject it. */
 async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done === true) return;
   const decoder = createDecoder(encoding, first.value);
-  // The loop over the decoder sees every failure of the pipeline.
+  // Errors of the pipeline are ignored here, because reading from the decoder throws them too.
   pipeline(withFirst(first.value, chunks), decoder).catch(() => {});
   yield* decoder;
 }
@@ -48,7 +48,7 @@ async function* decoded(source: AsyncIterable<Uint8Array>, encoding: string): As
 function createDecoder(encoding: string, firstChunk: Uint8Array): Transform {
   if (encoding === 'br') return createBrotliDecompress();
   if (encoding !== 'deflate') return createGunzip();
-  // `deflate` means zlib (RFC 9110, 8.4.1.2), but some servers send it raw; the first byte shows which.
+  // `deflate` means zlib (RFC 9110, 8.4.1.2), but some servers send raw deflate. The first byte shows which it is.
   return ((firstChunk[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
 }
 
@@ -80,7 +80,7 @@ function tooLarge(bytesMax: number): CarrelError {
   );
 }
 
-/** In its own memory, not in Node's shared pool, so that it can be transferred to a worker. */
+/** Joins the chunks in memory of their own, not in Node's shared pool, so that the body can be transferred to a worker. */
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(chunks.reduce((bytes, chunk) => bytes + chunk.byteLength, 0));
   let offset = 0;

@@ -14,13 +14,13 @@ export interface SafeFetchConfig extends FetchPolicy {
   acceptLanguage?: string;
   /** Max bytes of an answer, compressed and decompressed. A call may override it. */
   bytesMax?: number;
-  /** From the name lookup to the last byte, redirects included. A call may override it. */
+  /** Timeout from the name lookup to the last byte, redirects included. A call may override it. */
   timeoutMs?: number;
   redirectsMax?: number;
 }
 
 export interface SafeFetchDeps {
-  /** All addresses of a name, in the system's order. */
+  /** Resolves a name to all its addresses, in the system's order. */
   lookup?: (host: string) => Promise<readonly { address: string }[]>;
 }
 
@@ -31,7 +31,7 @@ export interface FetchRequest {
   acceptLanguage?: string;
   bytesMax?: number;
   timeoutMs?: number;
-  /** Returns the validators of a known page. Called for every URL, redirects included: validators belong to one URL. */
+  /** Returns the validators of a URL, if known. Called again for every redirect, because validators belong to one URL. */
   validatorsFor?: (url: string) => Validators | undefined;
   /** Called with an allowed redirect target; may throw to stop there. */
   beforeRedirect?: (url: string) => void | Promise<void>;
@@ -48,11 +48,11 @@ export interface FetchHead {
   status: number;
   /** The final URL, without fragment. */
   url: string;
-  /** The headers that describe the page; names in lower case. Foreign text. */
+  /** The headers that describe the page, with names in lower case. Untrusted text. */
   headers: Readonly<Record<string, string>>;
-  /** As sent, with its parameters. Foreign text. */
+  /** As received, with its parameters. Untrusted text. */
   contentType: string | undefined;
-  /** The URLs that redirected, first to last. */
+  /** The URLs that redirected, in order. */
   redirects: readonly string[];
   /** True if an https URL redirected to plain http. */
   isDowngraded: boolean;
@@ -64,12 +64,13 @@ export interface FetchResponse extends FetchHead {
   fromCache: boolean;
 }
 
-/** Resolves with any answer, status 400 and up included; rejects only with a CarrelError. */
+/** Fetches a URL. Resolves with any answer, also with status 400 and above. Rejects only with a CarrelError. */
 export type SafeFetch = (url: string, request?: FetchRequest) => Promise<FetchResponse>;
 
 /**
- * The only way to addresses named by a page, document, redirect or caller. For each URL: parse once, check it, resolve once,
- * check every address, connect to a checked address, send the request, and check its redirect.
+ * Creates the fetcher, through which the program requests every URL that comes from a page, document, redirect or caller. For
+ * each URL, it parses it once, checks it, resolves its host once, checks every address, connects to a checked address, sends the
+ * request, and does the same for a redirect.
  */
 export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {}): SafeFetch {
   const { timeoutMs = 15_000, bytesMax = 5 * 1024 * 1024, redirectsMax = 5 } = config;
@@ -103,7 +104,7 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
     }
   }
 
-  /** One hop: the answer, or its redirect target. */
+  /** Sends one request. Returns the answer, or the target of its redirect. */
   async function ask(
     target: JudgedUrl,
     redirects: readonly string[],
@@ -136,12 +137,12 @@ export function createSafeFetch(config: SafeFetchConfig, deps: SafeFetchDeps = {
 
   async function resolve({ host, address }: JudgedUrl, signal: AbortSignal): Promise<Address[]> {
     if (address !== undefined) return [address];
-    // getaddrinfo cannot be stopped; after the timeout its result is ignored.
+    // getaddrinfo cannot be cancelled. After the timeout, its result is ignored.
     const found = await untilAborted(lookup(host), signal).catch((error: unknown) => {
       throw fetchFailure(error, host);
     });
     const addresses = found.map((one) => parseAddress(one.address)).filter((one) => one !== undefined);
-    // An unparsable address, such as one with a zone id, cannot be checked.
+    // Fails if any address can't be parsed, such as one with a zone id, because it can't be checked.
     if (addresses.length === 0 || addresses.length < found.length) {
       throw fetchFailure(Object.assign(new Error('no usable address'), { code: 'ENOTFOUND' }), host);
     }
@@ -176,15 +177,15 @@ function headOf(response: IncomingMessage, url: URL, redirects: readonly string[
   };
 }
 
-/** Only the header counts. A `Refresh` header or meta element is left to the caller. */
+/** Returns the target of a redirect. Only `Location` counts; `Refresh` headers and meta elements are left to the caller. */
 function redirectLocation(response: IncomingMessage): string | undefined {
   const isRedirect = [301, 302, 303, 307, 308].includes(response.statusCode ?? 0);
   const location = response.headers.location;
-  // Node reads header bytes as Latin-1; servers that send non-ASCII mean UTF-8.
+  // Node decodes headers as Latin-1, but servers that send other characters than ASCII mean UTF-8.
   return isRedirect && location !== undefined ? Buffer.from(location, 'latin1').toString('utf8') : undefined;
 }
 
-/** Adds the redirect to the error: the caller never named the address that was refused. */
+/** Mentions the redirect in an error, because the caller does not know the URL that was refused. */
 async function afterRedirect<T>(redirects: readonly string[], step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();

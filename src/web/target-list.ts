@@ -1,7 +1,7 @@
 import { CarrelError } from '../base/errors.ts';
 import { type Address, type AddressBlock, isInBlock, parseAddress, parseAddressBlock } from './address-rules.ts';
 
-/** A host as the URL names it, and its address if it is a literal or resolved. */
+/** A host as the URL names it, and its address, if the host is an address or was resolved. */
 export interface Target {
   host: string;
   port: number;
@@ -9,20 +9,20 @@ export interface Target {
 }
 
 /**
- * The hosts of a rule. An entry is one of
- * - `docs.example.com`, `10.1.2.3`, `[fd00::1]`: that host as a URL names it. Subdomains, and names that resolve to the
- *   address, are other hosts.
- * - `*.example.com`: its subdomains, not the name itself.
- * - `10.0.0.0/8`, `fd00::/8`: these addresses, as literals and as resolved.
+ * A list of hosts. Each entry is one of:
+ * - `docs.example.com`, `10.1.2.3`, `[fd00::1]`: this host, as a URL names it. Does not match subdomains, nor names that resolve
+ *   to the address.
+ * - `*.example.com`: the subdomains of `example.com`, but not `example.com` itself.
+ * - `10.0.0.0/8`, `fd00::/8`: these addresses, and names that resolve to them.
  *
- * Each may have a port: `docs.example.com:8080`, `[fd00::1]:8080`, `10.0.0.0/8:8080`, `[fd00::/8]:8080`.
+ * Each entry may have a port: `docs.example.com:8080`, `[fd00::1]:8080`, `10.0.0.0/8:8080`, `[fd00::/8]:8080`.
  */
 export interface TargetList {
   readonly isEmpty: boolean;
   /** True if an unlisted host could still match by its resolved address. */
   readonly hasRanges: boolean;
   matches(target: Target): boolean;
-  /** As `matches`, but only entries that name the port. */
+  /** Like `matches`, but considers only entries with a port. */
   matchesWithPort(target: Target): boolean;
 }
 
@@ -40,8 +40,8 @@ export function parseTargetList(entries: readonly string[]): TargetList {
 }
 
 /**
- * The canonical spelling that rules compare: as the URL parser yields it (lower case, punycode, canonical IPv4), without
- * brackets and trailing dot. Undefined if no such host can exist in the DNS.
+ * Returns the spelling of a host that rules compare: as the URL parser returns it (lower case, punycode, canonical IPv4), but
+ * without brackets and trailing dot. Undefined if it is neither an address nor a possible DNS name.
  */
 export function canonicalHost(urlHostname: string): string | undefined {
   const host = urlHostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
@@ -64,13 +64,13 @@ function entryMatches(entry: Entry, { host, port, address }: Target): boolean {
   return comparable(host) === entry.name;
 }
 
-/** The same text for all spellings of an address literal, IPv4-mapped ones included. */
+/** Returns the same text for all spellings of an address, IPv4-mapped ones included. */
 function comparable(host: string): string {
   return parseAddress(host)?.toString() ?? host;
 }
 
 function parseEntry(text: string): Entry {
-  // A bare IPv6 address is all colons, none of which starts a port.
+  // No colon in an IPv6 address without brackets starts a port.
   const isBare = parseAddress(text) !== undefined || parseAddressBlock(text) !== undefined;
   const [, hostText = '', portText] = (isBare ? [text, text] : /^(.*?)(?::(\d{1,5}))?$/.exec(text)) ?? [];
   const port = portText === undefined ? undefined : Number(portText);
@@ -89,7 +89,7 @@ function parseHost(text: string): Entry | undefined {
   return parseAddress(host) === undefined ? { suffix: `.${host}` } : undefined;
 }
 
-/** Uses the URL parser, so that `EXAMPLE.com.` or `bücher.example` means the same as in a URL. */
+/** Parses a host with the URL parser, so that `EXAMPLE.com.` or `bücher.example` means the same as in a URL. */
 function hostOf(authority: string): string | undefined {
   if (/[*/?#@\\\s]/.test(authority)) return undefined;
   const url = URL.parse(`http://${authority}/`);

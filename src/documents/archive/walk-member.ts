@@ -1,7 +1,7 @@
 import { walkXml, type XmlHandler } from '../xml/walk-xml.ts';
 import type { Zip } from './zip.ts';
 
-/** Reads an XML member. False if the archive has none of this name: most parts of a document are optional. */
+/** Parses an XML member. Returns false if the archive has no member of this name: most parts of a document are optional. */
 export function walkMember(zip: Zip, name: string | undefined, handler: XmlHandler): boolean {
   const member = name === undefined ? undefined : zip.find(name);
   if (!member) return false;
@@ -9,7 +9,7 @@ export function walkMember(zip: Zip, name: string | undefined, handler: XmlHandl
   return true;
 }
 
-/** Metadata by element name: the first non-empty value of each. */
+/** Reads metadata by element name: the first non-empty value of each element. */
 export function readFields(zip: Zip, name: string | undefined): Map<string, string> {
   const fields = new Map<string, string>();
   let field = '';

@@ -1,14 +1,14 @@
 import { CarrelError } from '../../base/errors.ts';
 
 export interface ZipMember {
-  /** As written in the archive: any text, never to be used as a path. */
+  /** As written in the archive. It may be any text, so never use it as a path. */
   name: string;
   isFolder: boolean;
   isEncrypted: boolean;
-  /** 0 stored, 8 deflated (APPNOTE 4.4.5). */
+  /** Compression: 0 for none, 8 for deflate (APPNOTE 4.4.5). */
   method: number;
   crc: number;
-  /** Offset of its packed bytes. */
+  /** Offsets of its packed bytes in the archive. `end` is exclusive. */
   start: number;
   end: number;
 }
@@ -19,7 +19,7 @@ const endBytes = 22;
 const entryBytes = 46;
 const localBytes = 30;
 
-/** The members in the archive's central directory (APPNOTE 6.3.10), checked against its bytes. */
+/** Reads the members from the archive's central directory (APPNOTE 6.3.10). Checks that each lies inside the file. */
 export function readZipDirectory(bytes: Uint8Array, membersMax: number): ZipMember[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = findEnd(view);
@@ -52,7 +52,7 @@ function findEnd(view: DataView): number {
   throw damagedZip('no end of the directory');
 }
 
-/** Bytes before an archive (a self-extractor) shift all its offsets. */
+/** Finds the directory. If bytes precede the archive (a self-extractor), `shift` must be added to all its offsets. */
 function directoryPlace(view: DataView, end: number, size: number, declared: number): { start: number; shift: number } {
   if (size !== 0xffffffff && declared !== 0xffffffff) {
     const start = end - size;
@@ -98,7 +98,7 @@ function readEntry(bytes: Uint8Array, view: DataView, at: number, shift: number)
   };
 }
 
-/** A value whose bits are all 1 is in the zip64 field instead (APPNOTE 4.5.3). The field keeps this order. */
+/** Reads a member's packed size and offset. If one is 0xffffffff, the zip64 field has it, in this order (APPNOTE 4.5.3). */
 function zip64Sizes(view: DataView, at: number, extra: number, length: number): { packed: number; offset: number } {
   let packed = view.getUint32(at + 20, true);
   let offset = view.getUint32(at + 42, true);
@@ -122,7 +122,7 @@ function big(view: DataView, at: number): number {
   return Number(view.getBigUint64(at, true));
 }
 
-/** Names without the UTF-8 flag use the packer's code page; most are ASCII, and many are UTF-8 anyway. */
+/** Decodes a name. Without the UTF-8 flag it is in the packer's code page, but most are ASCII or UTF-8 anyway. */
 function decodeName(bytes: Uint8Array, isUtf8: boolean): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);

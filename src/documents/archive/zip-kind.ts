@@ -2,10 +2,10 @@ import { CarrelError } from '../../base/errors.ts';
 import type { DocumentKind } from '../document.ts';
 import { openZip, type Zip } from './zip.ts';
 
-/** Identifying members are short; only their start is read. */
+/** Max bytes read of a member that identifies the kind. Such members are short. */
 const startBytesMax = 256 * 1024;
 
-/** The kind of document that an archive is, by members that only this kind has; `zip` for a plain archive. */
+/** Returns the kind of document in a zip file, by members that only this kind has. `zip` is a plain archive. */
 export function kindOfZip(bytes: Uint8Array): DocumentKind {
   const zip = openZip(bytes);
   const mimetype = startOf(zip, 'mimetype').trim();
@@ -23,7 +23,7 @@ export function kindOfZip(bytes: Uint8Array): DocumentKind {
       throw refusal('This is a binary Excel file (xlsb): save it as xlsx and try again.');
     }
   }
-  // Drawings, models, Apple's Pages: archives, but not of documents.
+  // Unsupported formats that are zip files too: drawings, 3D models, Apple's Pages.
   if (types.includes('<Types') || zip.find('Index/Document.iwa')) {
     throw refusal('This file format is not supported. Export it as PDF.');
   }

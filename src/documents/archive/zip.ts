@@ -6,7 +6,7 @@ import { damagedZip, readZipDirectory, type ZipMember } from './zip-directory.ts
 
 export interface ZipLimits {
   membersMax: number;
-  /** Max unpacked bytes over all reads, however often a member is read. */
+  /** Max unpacked bytes over all reads. A member that is read twice counts twice. */
   totalBytesMax: number;
   /** Max unpacked bytes per packed byte, checked once a member has yielded `ratioFromBytes`. Deflate reaches 1032. */
   ratioMax: number;
@@ -16,12 +16,12 @@ export interface ZipLimits {
 export interface Zip {
   readonly members: readonly ZipMember[];
   find(name: string): ZipMember | undefined;
-  /** The unpacked bytes, piece by piece and on demand. Throws if they are damaged. */
+  /** Yields the unpacked bytes in pieces, on demand. Throws if they are damaged. */
   stream(member: ZipMember): Generator<Uint8Array, void>;
   bytes(member: ZipMember): Uint8Array;
 }
 
-/** An office document of 16 MB is rarely more than 100 MB unpacked, and its parts are streamed. */
+/** Default limits. An office document of 16 MB rarely unpacks to more than 100 MB, and its parts are streamed. */
 const limitsDefault: ZipLimits = {
   membersMax: 20_000,
   totalBytesMax: 256 * 1024 * 1024,
@@ -29,12 +29,12 @@ const limitsDefault: ZipLimits = {
   ratioFromBytes: 8 * 1024 * 1024,
 };
 
-/** Packed bytes per inflater step: limits its output to 8 MB at once. */
+/** Packed bytes per inflater step. Limits the output of a step to about 8 MB. */
 const stepBytes = 8 * 1024;
 
 /**
- * A zip archive in memory. Declared sizes are not trusted: output is counted and limited, in bytes and relative to the input.
- * Members that share bytes are refused, because that is how a small file becomes petabytes.
+ * Opens a zip archive in memory. Declared sizes are not trusted: the output is counted and limited, in bytes and relative to
+ * the input. Members that share bytes are refused, because a small file could unpack to petabytes that way.
  */
 export function openZip(bytes: Uint8Array, limits: Partial<ZipLimits> = {}): Zip {
   const { membersMax, totalBytesMax, ratioMax, ratioFromBytes } = { ...limitsDefault, ...limits };

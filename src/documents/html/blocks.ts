@@ -16,7 +16,7 @@ export interface Span {
   image: string | null;
 }
 
-/** The containers around a block, innermost first. Chained, so that depth costs one object per level. */
+/** A list item or quote around a block. Linked to the container outside it, so that each level costs only one object. */
 export interface Container {
   kind: 'quote' | 'item';
   /** Number of an item in an ordered list; null for a bullet. */
@@ -39,10 +39,10 @@ export interface Cell {
   head: boolean;
 }
 
-/** White space other than a single space: most text has little of it. */
+/** White space to replace by a single space. */
 const unevenSpace = /[ \t\n\r\f]{2,}|[\t\n\r\f]/g;
 
-/** Deeper lists and quotes are shown at this depth: an indent per level would make deep pages quadratic. */
+/** Max depth of lists and quotes; deeper ones are shown at this depth. Otherwise the indents of deep pages grow quadratically. */
 const depthMax = 12;
 
 interface Frame {
@@ -52,8 +52,8 @@ interface Frame {
 }
 
 /**
- * The content as a flat list of blocks, in order, to print as text or Markdown. No recursion. Ends after `charsMax` characters
- * of the page.
+ * Collects the content as a flat list of blocks, in order, to print as text or Markdown. Stops after `charsMax` characters of
+ * the page. Does not recurse, because pages may be nested very deep.
  */
 export function collectBlocks(root: PageElement, baseUrl: string | null, charsMax: number): Block[] {
   const blocks: Block[] = [];
@@ -81,7 +81,7 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
   flush();
   return blocks;
 
-  /** Adds an element whose children need no visit, and returns true; false for any other. */
+  /** Handles an element whose children need no visit. Returns false for any other. */
   function isLeaf(element: PageElement): boolean {
     if (element.tag === 'br') addText('\n', true);
     else if (element.tag === 'wbr') return true;
@@ -226,8 +226,8 @@ export function collectBlocks(root: PageElement, baseUrl: string | null, charsMa
 }
 
 /**
- * True for adjacent inline elements in a block without text of its own, such as links in a bar. Style sheets separate them;
- * here their words would run together.
+ * True if the element needs a space before it: it follows another inline element in a block without text of its own, such as
+ * links in a bar. In a browser, style sheets separate them; here their words would run together.
  */
 function standsApart({ parent, position }: PageElement): boolean {
   if (!parent || !blockTags.has(parent.tag) || position === 0) return false;
@@ -265,7 +265,7 @@ function lookOf(element: PageElement, baseUrl: string | null): Partial<Span> {
   }
 }
 
-/** Null for links inside the page, unresolvable ones, and active schemes (`javascript:`). */
+/** Resolves a link. Null if it points into the page, can't be resolved, or has an active scheme (`javascript:`). */
 function resolve(address: string, baseUrl: string | null, schemes: Set<string>): string | null {
   const trimmed = address.trim();
   if (trimmed === '' || trimmed.startsWith('#') || trimmed.length > 4000) return null;

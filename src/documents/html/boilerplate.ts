@@ -2,19 +2,19 @@ import { blockTags, type MeasureOf, measure } from './measure.ts';
 import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 
-/** A family of boilerplate names with a larger share of the page's text is content on this page. */
+/** If a family of boilerplate names has more than this share of the page's text, it counts as content on this page. */
 const familyShareMax = 0.5;
-/** An element with a boilerplate name stays if it has a larger share of the page's text. */
+/** If an element with a boilerplate name has more than this share of the page's text, it stays. */
 const elementShareMax = 0.4;
-/** The same for an element with the main heading or an article. */
+/** The same for an element that contains the main heading or an article. */
 const articleShareMax = 0.1;
-/** Consent dialogs and pop-ups are often longer than the page, and nothing else has such names. */
+/** The same for consent dialogs and pop-ups: they are often longer than the page, and nothing else has such names. */
 const overlayShareMax = 0.85;
 
-/** Min running text of a section. */
+/** Min characters of running text in a section. */
 const sectionProseMin = 50;
 
-/** Drops elements around the content, by names, tags and roles, unless their amount of text says otherwise. */
+/** Drops elements whose names, tags or roles mark them as boilerplate, unless they have too much of the page's text. */
 export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'content'): void {
   const families = Uint32Array.from(page.elements, familiesOf);
   const measureOf = measure(page.elements);
@@ -31,9 +31,9 @@ export function dropBoilerplate(page: Page, extent: 'content' | 'page' = 'conten
 }
 
 /**
- * A name alone never removes a section with running text: chapters are called voting, login or related-work. Removal needs
- * another sign: a field or button, or mostly links. With extent `content`, boxes without a heading and overlays are removed by
- * name too.
+ * True for a section with running text, which a boilerplate name alone does not remove: chapters are called voting, login or
+ * related-work. Removal needs another sign: a field or button, or mostly links. With extent `content`, a missing heading is
+ * such a sign too.
  */
 function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content' | 'page'): boolean {
   const { prose, text, linked, control, titled } = measureOf(element);
@@ -42,8 +42,8 @@ function isSection(element: PageElement, measureOf: MeasureOf, extent: 'content'
 }
 
 /**
- * Words in class and id, by family. Adjacent words are also tried as one (`most-read`). Each family is judged as a whole: a
- * restaurant's page has its dishes in `menu-item`.
+ * Boilerplate words in class and id, one family per line. Adjacent words are also tried as one (`most-read`). A family with much
+ * of the page's text is content: a restaurant's page has its dishes in `menu-item`.
  */
 const words: string[] = [
   'nav navbar navigation navmenu sitenav topnav mainnav subnav breadcrumb breadcrumbs crumb crumbs skip skiplink skipnav hamburger mainmenu',
@@ -73,7 +73,7 @@ const familyOfWord = new Map(
 const landmark = 1 << 28;
 const overlays = (familyOfWord.get('consent') ?? 0) | (familyOfWord.get('popup') ?? 0);
 
-/** Tags whose names count. On a heading or a run of text, the id is just the author's choice. */
+/** Tags whose class and id count. On others, such as headings, the author may have chosen any name. */
 const namedTags = new Set(
   [...blockTags, 'span', 'a', 'amp-ad', 'ins'].filter((tag) => !/^(?:h\d|pre|body|main)$/.test(tag)),
 );
@@ -87,7 +87,7 @@ function familiesOf(element: PageElement): number {
 
 const notes = /(?:^|[\s_-])(?:note|tip|warning|caution|info|important|danger|admonition|callout|hint|alert|notice)/i;
 
-/** Elements beside the content by their tag: footers, asides, the page's own header, small forms. */
+/** True for elements that their tag or role marks as boilerplate: footers, asides, the page's own header, forms. */
 function isLandmark(element: PageElement): boolean {
   const { tag, attributes, parent } = element;
   if (tag === 'footer') return parent?.tag !== 'blockquote' && parent?.tag !== 'figure';
@@ -97,7 +97,7 @@ function isLandmark(element: PageElement): boolean {
 }
 
 function insideContent(element: PageElement): boolean {
-  // Bounded: a page header is not nested deeper than this.
+  // Checks a limited number of levels: a page header is not nested deeper.
   let above = element.parent;
   for (let level = 0; above && level < 30; level += 1) {
     if (above.tag === 'article' || above.tag === 'main' || above.tag === 'section') return true;
@@ -107,7 +107,7 @@ function insideContent(element: PageElement): boolean {
   return false;
 }
 
-/** Families that cover so much of the page that they must be its content. Nested elements are counted once. */
+/** Returns the families that cover so much of the page that they must be its content. Nested elements count once. */
 function tooCommon(elements: PageElement[], families: Uint32Array, measureOf: MeasureOf, whole: number): number {
   const covered = new Map<number, number>();
   const above = new Uint32Array(elements.length);

@@ -1,6 +1,6 @@
 import type { PageElement, PageNode } from './page-tree.ts';
 
-/** Text of a code block as written, with spaces and line breaks. */
+/** Returns the text of a code block as written, with spaces and line breaks. */
 export function verbatimText(element: PageElement): string {
   const parts: string[] = [];
   const open: PageNode[] = [element];
@@ -8,7 +8,7 @@ export function verbatimText(element: PageElement): string {
     if (typeof node === 'string') parts.push(node);
     else if (node.tag === 'br') parts.push('\n');
     else if (!node.dropped) {
-      // Highlighters that put every line into a block write no line break.
+      // Some highlighters put every line into a block element, without line breaks.
       if (/^(?:div|li|tr|p)$/.test(node.tag) && parts.length > 0 && parts.at(-1)?.endsWith('\n') === false)
         parts.push('\n');
       for (let index = node.children.length - 1; index >= 0; index -= 1) {
@@ -20,7 +20,7 @@ export function verbatimText(element: PageElement): string {
   return trimLines(parts.join('').replaceAll('\r\n', '\n'));
 }
 
-/** Without leading empty lines and trailing spaces; the first line's indent stays. */
+/** Removes leading empty lines and trailing white space. Keeps the indent of the first line. */
 function trimLines(text: string): string {
   const trimmed = text.trimEnd();
   const start = trimmed.length - trimmed.trimStart().length;
@@ -28,7 +28,7 @@ function trimLines(text: string): string {
   return start === 0 || newline === -1 ? trimmed : trimmed.slice(newline + 1);
 }
 
-/** From a class such as `language-ts`, on the block, its code, or the highlighter's wrapper. */
+/** Reads the language from a class such as `language-ts` on the `pre`, its first child or the highlighter's wrapper. */
 export function codeLanguage(pre: PageElement): string | null {
   const first = pre.children.find((child) => typeof child !== 'string');
   const nodes = [first, pre, pre.parent, pre.parent?.parent];

@@ -1,4 +1,4 @@
-/** Elements without text for readers: code, controls, drawings, embedded documents, and the head. */
+/** Elements that never have text for readers: scripts, controls, drawings, embedded documents, navigation, the head. */
 export const neverContent = new Set(
   'head script style noscript template svg iframe object embed applet canvas audio video button input select textarea option datalist dialog nav link meta title base map area progress meter frameset noframes annotation annotation-xml slot'.split(
     ' ',
@@ -9,7 +9,7 @@ const hiddenRoles = new Set(
   'navigation search dialog alertdialog menu menubar toolbar tooltip tablist banner contentinfo switch'.split(' '),
 );
 
-/** Class names that hide text for screen readers or heading links. */
+/** Class names of invisible or secondary text: text for screen readers, heading links, line numbers. */
 const hiddenClass =
   /(?:^|\s)(?:sr-only|visually-?hidden|visuallyhidden|screen-?reader(?:-text|-only)?|a11y-hidden|u-hidden|is-hidden|noprint|d-none|headerlink|heading-anchor|anchorjs-link|hash-link|mw-editsection|mw-jump-link|gutter|lineno|linenos|line-numbers-rows|linenodiv)(?:\s|$)/i;
 

@@ -4,16 +4,16 @@ import { namesOf } from './names.ts';
 import type { Page, PageElement } from './page-tree.ts';
 import { pruneLinkLists } from './prune.ts';
 
-/** A child with this share of its parent's points is entered, and its siblings are dropped. */
+/** If a child has at least this share of its parent's points, the search continues in it, and its siblings are dropped. */
 const descendShare = 0.75;
-/** The search starts at a `main` or `article` with this share of the page's points. */
+/** The search starts at a `main` or `article` if that has at least this share of the page's points. */
 const semanticShare = 0.4;
-/** If less text is left, finding the content has failed, and the whole page is returned. */
+/** Min text of the result. If less is left, the search has failed, and the whole page is returned. */
 const textMin = 140;
 
 /**
  * Finds the element with the page's content and drops everything else, in this order:
- * 1. elements around the content, by names, tags and roles;
+ * 1. elements whose names, tags or roles mark them as boilerplate;
  * 2. comments below an article;
  * 3. everything outside the smallest element with most of the running text;
  * 4. lists of links and calls to action inside it.
@@ -31,7 +31,7 @@ export function findMainContent(page: Page): PageElement {
   return page.body;
 }
 
-/** Drops elements around the content, by names, tags and roles, unless they are most of the page. */
+/** Drops elements whose names, tags or roles mark them as boilerplate. Drops nothing if they are most of the page. */
 export function dropMarked(page: Page): void {
   const before = measure(page.elements)(page.body).text;
   dropBoilerplate(page, 'page');
@@ -67,18 +67,18 @@ function isArticle({ tag, attributes }: PageElement): boolean {
   return tag === 'article' || attributes.get('role') === 'article';
 }
 
-/** Elements that are content themselves: entering one would lose its siblings. */
+/** Elements that are content themselves. The search does not enter them, because their siblings are content too. */
 const leafTags = new Set('p pre h1 h2 h3 h4 h5 h6 blockquote ul ol dl figure li dd details'.split(' '));
 
 /**
- * Enters the heaviest child while it has nearly everything. Siblings are dropped, except those that belong to the content; the
- * result is the first element that has any of them.
+ * Enters the child with the most points as long as it has nearly all of them, and drops its siblings. Siblings that belong to
+ * the content are kept; then the result is the outermost element that contains any of them.
  */
 function descend(start: PageElement, measureOf: MeasureOf): PageElement {
   let root: PageElement | null = null;
   let current = start;
   for (let depth = 0; ; depth += 1) {
-    // At a page's top two levels, siblings after the content are publisher's notices, unless they have parts and titles.
+    // At a page's top two levels, siblings after the content are publisher's notices, unless they have several parts.
     const isOuter = start.parent === null && depth < 2;
     const inside = elementsOf(current).filter((child) => !child.dropped);
     const heaviest = inside.reduce<PageElement | null>(
@@ -102,8 +102,8 @@ function elementsOf(element: PageElement): PageElement[] {
 }
 
 /**
- * Siblings that are content too: the headline above it, a lead, an element of the same tag and class. After the content come boxes
- * about author and publisher, so the threshold is higher there.
+ * True if a sibling is content too: the headline above it, an introduction, an element of the same tag and class. Boxes about
+ * the author and publisher come after the content, so the threshold is higher there.
  */
 function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean, measureOf: MeasureOf): boolean {
   const { heading, linked, text, points } = measureOf(sibling);
@@ -119,13 +119,13 @@ function belongsTo(sibling: PageElement, content: PageElement, isOuter: boolean,
   return points >= (sibling.tag === 'p' ? 25 : Math.max(60, whole * 0.05));
 }
 
-/** A heading, table or code as direct child, or two paragraphs. */
+/** True if the element has a heading, a table, code or two paragraphs as direct children. */
 function hasParts(element: PageElement): boolean {
   const tags = elementsOf(element).map(({ tag }) => tag);
   return tags.some((tag) => /^(?:h[2-6]|table|pre)$/.test(tag)) || tags.filter((tag) => tag === 'p').length > 1;
 }
 
-/** A table with content in its rows stays whole; a layout table is entered. */
+/** True for a table whose content is spread over its rows. It stays whole; the search enters only layout tables. */
 function isDataTable(element: PageElement, measureOf: MeasureOf): boolean {
   if (element.tag !== 'table') return false;
   const whole = measureOf(element).points;
@@ -139,10 +139,10 @@ const words = new Set(
   ),
 );
 
-/** With less text, the article is just a link to discuss, and the discussion is the content. */
+/** Min text of an article. With less, the page is a discussion of a link, and the comments are the content. */
 const articleMin = 400;
 
-/** Drops the comments below an article. If they are most of the page and nothing says "article", they stay. */
+/** Drops the comments below an article. They stay if they are most of the page and nothing marks the rest as an article. */
 function dropComments(page: Page): void {
   const inside = new Set<PageElement>();
   const outermost: PageElement[] = [];

@@ -1,4 +1,4 @@
-/** Escapes only what would change the meaning inside a line. */
+/** Escapes only characters that Markdown would read as markup inside a line. */
 export function escapeInline(text: string): string {
   return text
     .replace(/[\\`*[\]]/g, '\\$&')
@@ -7,13 +7,13 @@ export function escapeInline(text: string): string {
     .replaceAll('~~', '\\~\\~');
 }
 
-/** Escapes what would make a paragraph's line a heading, quote, list, rule or fence. */
+/** Escapes a start that would turn a paragraph's line into a heading, quote, list, rule or fence. */
 export function escapeLineStart(line: string): string {
   if (/^(?:#{1,6}(?:\s|$)|>|[-+](?:\s|$)|~~~|={2,}\s*$|-{3,}\s*$)/.test(line)) return `\\${line}`;
   return line.replace(/^(\d{1,9})([.)])(?=\s|$)/, '$1\\$2');
 }
 
-/** A fence longer than any run of backticks in the code. */
+/** Returns a fence that is longer than any run of backticks in the code. */
 export function fenceFor(code: string): string {
   return '`'.repeat(Math.max(3, longestRun(code) + 1));
 }

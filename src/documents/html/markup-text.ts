@@ -1,9 +1,9 @@
 import { type DefaultTreeAdapterTypes, parseFragment } from 'parse5';
 
-/** Max UTF-16 units of markup to parse: this runs on the serving thread. */
+/** Max UTF-16 units of markup to parse. Kept small, because this runs on the thread that answers requests. */
 const markupCharsMax = 4000;
 
-/** The text of a short piece of markup, such as a search result's title: without tags, entities decoded once. */
+/** Returns the text of short markup, such as a search result's title: removes tags and decodes entities once. */
 export function markupText(markup: string): string {
   const waiting: DefaultTreeAdapterTypes.Node[] = [parseFragment(markup.slice(0, markupCharsMax))];
   let text = '';

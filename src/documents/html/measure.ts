@@ -1,17 +1,18 @@
 import type { PageElement } from './page-tree.ts';
 
-/** Amounts of text below an element, without dropped parts. The unit is `weightOf`. */
+/** Amounts of text in an element, without dropped parts, as counted by `weightOf`. */
 export interface Measures {
   text: number;
   /** The part of `text` inside links. */
   linked: number;
   links: number;
-  /** The unlinked text of blocks that are sentences rather than labels. */
+  /** Unlinked text in blocks that are long enough to be sentences, not labels. */
   prose: number;
   /** Evidence for content: long runs of unlinked text count more than scattered words. */
   points: number;
-  /** It is or contains a first-level heading, a `main` or an `article`. */
+  /** The element is or contains a first-level heading. */
   heading: boolean;
+  /** The element is or contains a `main` or an `article`. */
   main: boolean;
   /** Contains a field or button. */
   control: boolean;
@@ -27,7 +28,7 @@ export const blockTags = new Set(
   ),
 );
 
-/** Bottom-up, children before parents. Columns rather than objects, because pages have many elements. */
+/** Measures all elements, children before parents. Uses an array per measure, because pages have many elements. */
 export function measure(elements: PageElement[]): MeasureOf {
   const size = elements.length;
   const text = new Float64Array(size);
@@ -80,13 +81,13 @@ function flagsOf({ tag, attributes, hasControl }: PageElement): number {
   return control | (tag === 'main' || tag === 'article' || attributes.get('role') === 'main' ? mainFlag : 0);
 }
 
-/** A block with less text is a label, a button or a menu entry. */
+/** Min text of a block with sentences. A block with less is a label, a button or a menu entry. */
 const sentenceMin = 40;
 
 const linkedState = 1;
 const droppedState = 2;
 
-/** Adds each text to its nearest block, and how much of it is linked. */
+/** Adds each text to the nearest block around it. Counts linked text separately too. */
 function addOwnText(elements: PageElement[], text: Float64Array, linked: Float64Array): void {
   const blocks = new Uint32Array(elements.length);
   const states = new Uint8Array(elements.length);
@@ -119,7 +120,7 @@ function pointsOf(element: PageElement, text: number, linked: number): number {
   return prose * (1 - density) * (element.tag === 'p' && text > 60 ? 1.3 : 1);
 }
 
-/** Characters that are not spaces. An ideograph or kana says about as much as two letters. */
+/** Counts characters without spaces. An ideograph or kana counts twice: it says about as much as two letters. */
 export function weightOf(text: string): number {
   let weight = 0;
   for (let index = 0; index < text.length; index += 1) {

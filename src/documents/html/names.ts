@@ -1,11 +1,11 @@
 import type { PageElement } from './page-tree.ts';
 
-/** Class lists of generated pages run to thousands of characters; their start is enough. */
+/** Max characters read of a class or id. Class lists of generated pages have thousands; their start is enough. */
 const charsMax = 400;
 
 /**
- * The words of an element's class and id, lower case: `siteHeader top_bar` gives site, header, siteheader, top, bar, topbar. An
- * id that only repeats the element's heading, as documentation generators write it, is ignored.
+ * Returns the words of an element's class and id in lower case: `siteHeader top_bar` gives site, header, siteheader, top, bar,
+ * topbar. Ignores an id that only repeats the element's heading, as documentation generators write it.
  */
 export function namesOf(element: PageElement): ReadonlySet<string> {
   if (!element.attributes.has('class') && !element.attributes.has('id')) return noNames;

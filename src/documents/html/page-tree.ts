@@ -18,9 +18,9 @@ export interface PageElement {
   readonly position: number;
   /** Index among `Page.elements`. */
   readonly order: number;
-  /** A field or button was right here. Its element is not kept. */
+  /** True if the element had a field or button as a direct child, which the tree omits. */
   hasControl: boolean;
-  /** Omitted from the text, with everything below it. */
+  /** True if the element is omitted from the text, with everything in it. */
   dropped: boolean;
 }
 
@@ -28,7 +28,7 @@ export type PageNode = PageElement | string;
 
 export interface Page {
   body: PageElement;
-  /** Every element below `body`, itself first, in document order: parents before children. */
+  /** `body` and every element in it, in document order: parents before children. */
   elements: PageElement[];
   facts: PageFacts;
 }
@@ -37,16 +37,16 @@ export interface PageFacts {
   title: string | null;
   language: string | null;
   baseHref: string | null;
-  /** `name`, `property` or `itemprop` of each `meta` (lower case) and its content. The first of a name counts. */
+  /** Content of each `meta`, by its `property`, `name` or `itemprop` in lower case. If a name repeats, the first counts. */
   metas: ReadonlyMap<string, string>;
 }
 
-/** Real pages have some thousands. At this number the tree takes about half of a worker's memory. */
+/** Max nodes of a page. Real pages have a few thousand. At the limit, the tree takes about half of a worker's memory. */
 const nodesMax = 400_000;
 
 /**
- * Parses a page and keeps what can be content: no scripts, no controls, nothing hidden. Neither parser nor walk recurses, so
- * depth is harmless.
+ * Parses a page and keeps what can be content: no scripts, no controls, nothing hidden. Neither the parser nor the walk
+ * recurses, so deep nesting is harmless.
  */
 export function buildPage(html: string): Page {
   const { adapter, finish } = boundedAdapter();
@@ -64,7 +64,7 @@ export function buildPage(html: string): Page {
     frame.next += 1;
     if (!node) {
       stack.pop();
-      // Walked nodes are released, so that both trees are never in memory at once.
+      // Releases the nodes that were walked, so that both trees are never completely in memory at once.
       frame.from.childNodes = [];
     } else if ('value' in node) {
       if (!isUnseen(frame.paint)) frame.into.children.push(node.value);
@@ -76,7 +76,7 @@ export function buildPage(html: string): Page {
   }
   return { body, elements, facts: { ...facts, metas } };
 
-  /** Html and body are one element here; only metadata of the head is kept. */
+  /** Adds the element to the tree. Returns null to skip it with its children. `html` and `body` become one element. */
   function enter(node: DefaultTreeAdapterTypes.Element, parent: PageElement): PageElement | null {
     if (node.tagName === 'html' || node.tagName === 'body') return body;
     if (neverContent.has(node.tagName) && !isAccordionButton(node.tagName, parent.tag)) {
@@ -117,7 +117,7 @@ export function buildPage(html: string): Page {
 
 const controls = new Set(['button', 'input', 'select', 'textarea']);
 
-/** FAQ pages put the question into a button that opens the answer. */
+/** True for a button that is the title of a section: FAQ pages put the question into a button that opens the answer. */
 function isAccordionButton(tag: string, parentTag: string): boolean {
   return tag === 'button' && /^(?:h[1-6]|dt|summary)$/.test(parentTag);
 }
@@ -125,8 +125,8 @@ function isAccordionButton(tag: string, parentTag: string): boolean {
 type Adapter = TreeAdapter<DefaultTreeAdapterMap>;
 
 /**
- * parse5's own tree, but bounded: misnested formatting elements can multiply a small page without limit. The tokenizer delivers
- * text word by word; it is joined in pieces, because a chain of a million words takes more memory than the words.
+ * Builds parse5's own tree, but limits its size: misnested formatting elements can multiply a small page without limit. parse5
+ * delivers text word by word. The words are joined in large pieces, because a chain of a million small strings needs much memory.
  */
 function boundedAdapter(): { adapter: Adapter; finish: () => void } {
   const pieceChars = 65_536;
@@ -168,7 +168,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
     if (pending.length > pieceChars) finish();
   }
 
-  /** Joins pending text; reading a character makes the engine flatten the chain. */
+  /** Appends the pending text. Reading a character makes V8 flatten the chain of strings. */
   function finish(): void {
     if (last && pending.charCodeAt(0) >= 0) last.value += pending;
     last = null;
@@ -176,7 +176,7 @@ function boundedAdapter(): { adapter: Adapter; finish: () => void } {
   }
 }
 
-/** The attributes that later code reads. */
+/** The attributes that later steps read. Others are not stored. */
 const usedAttributes = new Set(
   'id class role style hidden aria-hidden href src alt lang colspan rowspan start value itemprop data-lang data-language type rel datetime'.split(
     ' ',

@@ -1,16 +1,16 @@
-/** Text colour and background of an element, as far as attributes show. */
+/** Text colour and background of an element, as far as its attributes show them. */
 export interface Paint {
-  /** Undefined: the page's own. */
+  /** Undefined for the page's default colour. */
   readonly color: Color | undefined;
   readonly background: Color | 'unknown';
 }
 
-/** Red, green and blue, or the text of an unparsed colour, which equals only itself. */
+/** Red, green and blue, or the text of a colour that was not parsed, which equals only the same text. */
 type Color = readonly [number, number, number] | string;
 
 export const pagePaint: Paint = { color: undefined, background: [255, 255, 255] };
 
-/** Channels that differ by less than this of 255 look the same. */
+/** Colours look the same if each channel (0 to 255) differs by less than this. */
 const sameMax = 16;
 
 interface Attribute {
@@ -18,7 +18,7 @@ interface Attribute {
   readonly value: string;
 }
 
-/** The paint of a nested element. Style sheets are not read: if a class may set a background, it is unknown. */
+/** Returns the paint of an element inside `outer`. Style sheets are not read: if a class may set a background, it is unknown. */
 export function paintOf(tag: string, attributes: readonly Attribute[], outer: Paint): Paint {
   let { color, background } = outer;
   // Browsers give links their own colour.
@@ -31,7 +31,7 @@ export function paintOf(tag: string, attributes: readonly Attribute[], outer: Pa
   const style = attributes.find(({ name }) => name === 'style')?.value;
   if (style === undefined)
     return color === outer.color && background === outer.background ? outer : { color, background };
-  // Its own style wins over its class, in either order.
+  // The `style` attribute wins over the class, whichever comes first.
   for (const declaration of style.slice(0, 2000).split(';')) {
     const [property = '', value = ''] = declaration.split(/:(.*)/s, 2).map((part) => part.trim().toLowerCase());
     const plain = value.replace(/\s*!\s*important$/, '');
@@ -53,7 +53,7 @@ export function isUnseen({ color, background }: Paint): boolean {
 
 const colorAttribute: Readonly<Record<string, string>> = { font: 'color', body: 'text' };
 
-/** Their classes describe the kind of page, rarely its colours. */
+/** Tags whose classes describe the kind of page, rarely its colours. */
 const plainTags = new Set(['html', 'body', 'main', 'article']);
 
 function backgroundOf(value: string, before: Paint['background']): Paint['background'] {
@@ -62,7 +62,7 @@ function backgroundOf(value: string, before: Paint['background']): Paint['backgr
   return color === undefined || color === 'transparent' ? before : color;
 }
 
-/** Undefined for values that depend on others, such as `inherit` and variables. */
+/** Parses a colour. Undefined for values that depend on others, such as `inherit` and variables. */
 function colorOf(text: string): Color | undefined {
   const value = text.trim().toLowerCase();
   const hex = /^#?([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})$/.exec(value)?.[1];
@@ -75,7 +75,7 @@ function colorOf(text: string): Color | undefined {
 
 const dependent = new Set(['inherit', 'initial', 'unset', 'revert', 'currentcolor', 'none', 'auto']);
 
-/** Named colours that are nearly white or black; others are compared by name. */
+/** Named colours that are nearly white or black. All others are compared by name. */
 const named: Readonly<Record<string, Color>> = {
   white: [255, 255, 255],
   snow: [255, 250, 250],

@@ -2,7 +2,7 @@ import { collapseLines } from '../text/clean-text.ts';
 import type { Block, Cell, Container, Span } from './blocks.ts';
 import { escapeInline, escapeLineStart, fenceFor, inlineCode } from './markdown-escape.ts';
 
-/** GitHub-flavoured Markdown. */
+/** Prints the blocks as GitHub-flavoured Markdown. */
 export function printMarkdown(blocks: Block[]): string {
   const parts: string[] = [];
   const started = new Set<Container>();
@@ -46,7 +46,7 @@ function textOfBlock(block: Block): string {
   }
 }
 
-/** Line prefix of a block: `> ` per quote, the marker or its width in spaces per item. */
+/** Returns the prefixes of a block's first and other lines: `> ` per quote, the marker or an equal indent per list item. */
 function prefixOf(
   inside: Container | null,
   started: Set<Container>,
@@ -66,7 +66,7 @@ function prefixOf(
   return { first, others, fresh };
 }
 
-/** GFM requires a header row: if the page has none, it stays empty, so that no data becomes a header. */
+/** Prints a table. GFM requires a header row. If the table has none, the row is empty, so that no data becomes a header. */
 function tableOf(rows: Cell[][], headed: boolean): string {
   const width = rows.reduce((most, row) => Math.max(most, row.length), 0);
   const lines = rows.map((row) => rowOf(row, width));
@@ -80,7 +80,7 @@ function rowOf(row: Cell[], width: number): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** Merges runs of the same style, so that `<b>a</b><b>b</b>` is not `**a****b**`. */
+/** Prints spans. Merges those of the same style, so that `<b>a</b><b>b</b>` does not become `**a****b**`. */
 function inlineOf(spans: Span[], lineBreak: string): string {
   const runs: Span[] = [];
   for (const span of spans) {
@@ -107,7 +107,7 @@ function sameLook(left: Span, right: Span): boolean {
   );
 }
 
-/** Markers go around the words, not around spaces at their ends, where they would not work. */
+/** Prints a span. Puts style markers next to the words, not next to spaces, because `** word **` is not bold in Markdown. */
 function runOf(run: Span, before: Span | undefined, after: Span | undefined): string {
   const core = run.text.trim();
   if (run.image) return `${linkText(`![${escapeInline(core)}](${addressOf(run.image)})`, run, before, after)}`;
@@ -121,7 +121,7 @@ function runOf(run: Span, before: Span | undefined, after: Span | undefined): st
   return lead + linkText(text, run, before, after) + tail;
 }
 
-/** One link around neighbouring runs with the same address. */
+/** Adds the brackets of a link. Neighbouring spans with the same address become one link. */
 function linkText(text: string, run: Span, before: Span | undefined, after: Span | undefined): string {
   if (!run.href) return text;
   const opens = before?.href !== run.href ? '[' : '';

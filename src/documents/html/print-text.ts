@@ -1,7 +1,7 @@
 import { collapseLines } from '../text/clean-text.ts';
 import type { Block, Container, Span } from './blocks.ts';
 
-/** Readable text: a blank line between blocks, list items and table rows on their own lines, code as written. */
+/** Prints the blocks as plain text: a blank line between blocks, a line per list item and table row, code as written. */
 export function printText(blocks: Block[]): string {
   const parts: string[] = [];
   const started = new Set<Container>();
@@ -32,7 +32,7 @@ function textOfBlock(block: Block): string {
   }
 }
 
-/** Image descriptions are printed in Markdown only, where they are recognisable. */
+/** Prints spans. Omits image descriptions: only in Markdown can readers tell them from the text. */
 function paragraphOf(spans: Span[]): string {
   const text = spans.map((span) => (span.image ? '' : span.text)).join('');
   return text
@@ -52,7 +52,7 @@ function itemDepth(inside: Container | null): number {
   return depth;
 }
 
-/** The bullet or number, on the first block of an item only. */
+/** Returns the bullet or number for the first block of a list item, and an empty string for the others. */
 function markOf(inside: Container | null, started: Set<Container>): string {
   if (inside?.kind !== 'item' || started.has(inside)) return '';
   started.add(inside);

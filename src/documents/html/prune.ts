@@ -2,7 +2,7 @@ import type { MeasureOf } from './measure.ts';
 import type { PageElement } from './page-tree.ts';
 import { textOf } from './text-of.ts';
 
-/** A block with at least this share of linked text is a list of links. */
+/** A block is a list of links if at least this share of its text is linked. */
 const linkedShare = 0.65;
 
 const containerTags = new Set('div section ul ol dl table aside header figure article p'.split(' '));
@@ -21,7 +21,7 @@ export function pruneLinkLists(elements: PageElement[], root: PageElement, measu
   for (const element of inside) if (/^h[2-6]$/.test(element.tag) && lostItsSection(element)) element.dropped = true;
 }
 
-/** A heading whose section was dropped. */
+/** True for a heading whose section was dropped. */
 function lostItsSection(heading: PageElement): boolean {
   const siblings = heading.parent?.children ?? [];
   let lost = false;
@@ -48,13 +48,13 @@ function isLinkList(element: PageElement, measureOf: MeasureOf): boolean {
   return (links >= 2 || linked > text * 0.9) && !isEnumeration(element);
 }
 
-/** Links separated by commas are a sentence: the authors of a paper, the members of a band. */
+/** True for links separated by commas. They are part of the text: the authors of a paper, the members of a band. */
 function isEnumeration(element: PageElement): boolean {
   const between = element.children.filter((child) => typeof child === 'string').join('');
   return /[,;、，،]/.test(between.slice(0, 1000));
 }
 
-/** The links below an element, at most a hundred: enough to judge by. */
+/** Returns the first hundred links in an element, which is enough to classify it. */
 function anchorsOf(element: PageElement): PageElement[] {
   const anchors: PageElement[] = [];
   const open = [element];
@@ -72,7 +72,7 @@ function followsProse(element: PageElement, measureOf: MeasureOf): boolean {
   return text > 0 && linked < text * 0.5 && /^(?:p|h[1-6]|ul|ol|dl|table|pre|div)$/.test(before.tag);
 }
 
-/** The previous element, skipping text and dropped elements. Bounded, so that many siblings stay cheap. */
+/** Returns the previous element. Skips text and dropped elements, but at most 12 nodes, so that long lists stay cheap. */
 function previousOf(element: PageElement): PageElement | null {
   const siblings = element.parent?.children ?? [];
   for (let index = element.position - 1; index >= Math.max(0, element.position - 12); index -= 1) {
@@ -82,7 +82,7 @@ function previousOf(element: PageElement): PageElement | null {
   return null;
 }
 
-/** Headings over lists of links to other pages, in the most common languages. */
+/** Headings above lists of links to other pages, in the most common languages. */
 const awayHeading =
   /^(?:related|recommended|read (?:more|next|also)|more (?:from|on|in|stories|articles|news|like)|you (?:may|might) (?:also )?(?:like|be)|you'll also|see more|popular|most (?:read|popular|viewed)|trending|latest|recent (?:posts|articles|news|comments)|also (?:on|in|read)|up next|keep reading|don.t miss|editor.?s picks|further reading|share (?:this|on)|follow us|about the author|subscribe|newsletter|sign up|get (?:the|our) |stay (?:up|in)|join (?:the|our)|customers (?:also|who)|similar|frequently bought|sponsored|advertisement|partner content|tags|topics|categories|in this (?:article|section|page)|on this page|table of contents|contents|leave a (?:reply|comment)|comments|was this|did you find|mehr (?:zum|aus|von)|das könnte|ähnliche|lesen sie|verwandte|auch interessant|à lire|lire aussi|articles? (?:liés|similaires)|sur le même|artículos? relacionad|te puede|lee también|más (?:noticias|leíd)|leia (?:também|mais)|notícias relacionadas|leggi anche|articoli correlati|potrebbe|читайте также|похожие|по теме|ещё по|популярн|рекоменд|関連|おすすめ|あわせて読|人気|最新|相关|推荐|热门|猜你|延伸|관련|추천|많이 본|인기|مقالات ذات|اقرأ أيضا|ذات صلة|ข่าวที่เกี่ยวข้อง|บทความที่เกี่ยวข้อง)/i;
 
@@ -91,7 +91,7 @@ function leadsAway(heading: PageElement, measureOf: MeasureOf): boolean {
   return text > 0 && text < 60 && awayHeading.test(textOf(heading, 100));
 }
 
-/** Drops a heading and its section up to the next heading, if that is mostly links, or short. */
+/** Drops a heading and its section, up to the next heading, if the section is short or has many links. */
 function dropSection(heading: PageElement, root: PageElement, measureOf: MeasureOf): void {
   const parent = heading.parent;
   if (!parent) return;
@@ -139,7 +139,7 @@ function isButton(link: PageElement): boolean {
   return /(?:^|[\s_-])(?:btn|button|cta)(?:$|[\s_-])/i.test((link.attributes.get('class') ?? '').slice(0, 400));
 }
 
-/** Next to text of its parent, an inline element is part of a sentence, not a call to action. */
+/** True if the parent has no text of its own. If it has some, an inline element is part of a sentence, not a button. */
 function hasNoText(parent: PageElement): boolean {
   return parent.children.every((child) => typeof child !== 'string' || /^[\s|·•/-]*$/.test(child.slice(0, 20)));
 }

@@ -15,10 +15,10 @@ interface HtmlOptions {
   extent?: PageExtent;
 }
 
-/** A page as text or Markdown. */
+/** Reads a page as text or Markdown. */
 export function readHtml(html: string, options: HtmlOptions): Reading {
   const page = buildPage(html);
-  // Read first: the heading may be outside the content.
+  // Read before the content is chosen, because the heading may be outside it.
   const title = titleOf(page);
   const root = rootOf(page, options.extent ?? 'content');
   const blocks = collectBlocks(root, baseOf(page.facts.baseHref, options.url), options.charsMax + 1);
@@ -38,7 +38,7 @@ function rootOf(page: Page, extent: PageExtent): PageElement {
   return page.body;
 }
 
-/** `base href` may itself be relative to the page's address. */
+/** Returns the URL that links are relative to. `base href` may itself be relative to the page's URL. */
 function baseOf(baseHref: string | null, url: string | undefined): string | null {
   if (baseHref && URL.canParse(baseHref, url)) return new URL(baseHref, url).href;
   return url && URL.canParse(url) ? url : null;
@@ -46,7 +46,7 @@ function baseOf(baseHref: string | null, url: string | undefined): string | null
 
 const separator = /\s+[|\-–—·•»:]\s+|:\s+|\s*[｜│]\s*|_/g;
 
-/** The page's own name: its title without the site's name, if the page confirms which part that is. */
+/** Returns the page's title. Removes the site's name if the headline or metadata show which part that is. */
 export function titleOf(page: Page): string | null {
   const { metas } = page.facts;
   const heading = page.elements.find((element) => element.tag === 'h1');
@@ -59,7 +59,7 @@ export function titleOf(page: Page): string | null {
   return withoutSite(best, headline, site);
 }
 
-/** The shortest run of the title's parts that contains the headline; else the title without the site's name. */
+/** Returns the shortest run of the title's parts that contains the headline, else the title without the site's name. */
 function withoutSite(title: string, headline: string, site: string): string {
   const marks = [...title.matchAll(separator)].slice(0, 8);
   const starts = [0, ...marks.map((mark) => mark.index + mark[0].length)];

@@ -2,7 +2,7 @@ import type { PageElement } from './page-tree.ts';
 
 const cellsMax = 50;
 
-/** True if a table holds data. A layout table, or one with blocks in its cells, is read cell by cell. */
+/** True if a table holds data. Layout tables, and those with headings or code in cells, are read cell by cell instead. */
 export function isDataTable(table: PageElement): boolean {
   const role = table.attributes.get('role');
   if (role === 'presentation' || role === 'none') return false;
@@ -23,7 +23,7 @@ export function isDataTable(table: PageElement): boolean {
   return rows > 0 && cells > rows && (rows > 1 || blocks === 0) && blocks <= cells;
 }
 
-/** Columns that a cell spans, up to a sensible row width; `before` is the width so far. */
+/** Returns how many columns a cell spans. Limits the row to `cellsMax` columns; `before` is how many it already has. */
 export function spanOf(cell: PageElement, before: number): number {
   const span = Number.parseInt(cell.attributes.get('colspan') ?? '1', 10);
   return span >= 1 ? Math.max(1, Math.min(span, cellsMax - before)) : 1;

@@ -1,10 +1,10 @@
 import { oneLine } from '../../base/text.ts';
 import type { PageElement, PageNode } from './page-tree.ts';
 
-/** Max nodes visited: an unlimited walk at every level of a deep page would be quadratic. */
+/** Max nodes visited. Without a limit, calls at every level of a deep page would take quadratic time. */
 const stepsMax = 200;
 
-/** The start of the text below an element, on one line. */
+/** Returns the start of an element's text, on one line. */
 export function textOf(element: PageElement, charsMax: number): string {
   const parts: string[] = [];
   let length = 0;

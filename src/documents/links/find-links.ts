@@ -3,7 +3,7 @@ import { feedEntries } from '../xml/feed.ts';
 import { htmlLinks } from './html-links.ts';
 import { sitemapEntries } from './sitemap.ts';
 
-/** A sitemap has at most 50,000 entries. */
+/** Max links of a page and max entries of a sitemap. The sitemap protocol allows 50,000. */
 const linksMax = 50_000;
 
 export function findLinks(kind: DocumentKind, text: string, url: string | undefined): DocumentLinks | undefined {
@@ -51,7 +51,7 @@ function listed(entries: readonly ListedPage[], base: string | undefined): Liste
   return [...pages.values()];
 }
 
-/** JSON Feed 1 and 1.1. */
+/** Reads the entries of a JSON Feed, version 1 or 1.1. */
 function jsonFeedEntries(text: string): ListedPage[] {
   if (!text.includes('https://jsonfeed.org/version/')) return [];
   try {

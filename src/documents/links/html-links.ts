@@ -1,7 +1,7 @@
 import { type Token, type TokenHandler, Tokenizer, TokenizerMode } from 'parse5';
 
 export interface HtmlLinks {
-  /** As written, without `nofollow` links. */
+  /** Links as written in the page, without `nofollow` links. */
   readonly hrefs: string[];
   readonly canonical: string | null;
   readonly base: string | null;
@@ -9,7 +9,7 @@ export interface HtmlLinks {
   readonly nofollow: boolean;
 }
 
-/** Elements with raw text, and the tokenizer state for it. */
+/** Elements whose content is raw text, with the tokenizer state that reads it. */
 const textElements = new Map<string, Tokenizer['state']>([
   ['script', TokenizerMode.SCRIPT_DATA],
   ['style', TokenizerMode.RAWTEXT],
@@ -19,7 +19,7 @@ const textElements = new Map<string, Tokenizer['state']>([
   ['textarea', TokenizerMode.RCDATA],
 ]);
 
-/** Every link of a page, including those in collapsed menus. Reads only tags: no tree. */
+/** Finds every link of a page, also in collapsed menus. Reads the tags without building a tree. */
 export function htmlLinks(html: string): HtmlLinks {
   const hrefs: string[] = [];
   const robots: string[] = [];
@@ -71,7 +71,7 @@ export function htmlLinks(html: string): HtmlLinks {
   }
 }
 
-/** The directives of a `robots` meta element or an `X-Robots-Tag` header. */
+/** Parses the directives of a `robots` meta element or an `X-Robots-Tag` header. */
 export function readRobots(directives: string): { noindex: boolean; nofollow: boolean } {
   return {
     noindex: /\b(?:noindex|none)\b/i.test(directives),

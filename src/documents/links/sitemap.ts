@@ -1,7 +1,7 @@
 import type { ListedPage } from '../document.ts';
 import { readXml } from '../xml/xml.ts';
 
-/** The pages of a sitemap, or the sitemaps of an index (sitemaps.org). Empty for other XML. */
+/** Reads the pages of a sitemap, or the sitemaps of a sitemap index (sitemaps.org). Both are empty for other XML. */
 export function sitemapEntries(xml: string, entriesMax: number): { pages: ListedPage[]; sitemaps: string[] } {
   const pages: ListedPage[] = [];
   const sitemaps: string[] = [];

@@ -4,7 +4,7 @@ import { cpuMs } from '../reader-limits.ts';
 import { collapseLines } from '../text/clean-text.ts';
 import { loadRecogniser } from './recogniser.ts';
 
-/** An image of text. A TIFF may have several pages. */
+/** Reads the text in an image with OCR. A TIFF may have several pages. */
 export async function readImage(
   bytes: Uint8Array,
   languages: readonly string[],
@@ -51,11 +51,11 @@ const pagesMax = 2000;
 
 export interface TiffPages {
   readonly count: number;
-  /** The file with this page, from 0, as its first. Reuses the same bytes: a copy per page would take too much memory. */
+  /** Returns the file with page `page` (from 0) as its first. Changes one shared copy, because one per page needs much memory. */
   withPageFirst(page: number): Uint8Array;
 }
 
-/** The pages of a TIFF file (revision 6.0). Undefined for another kind or a single page. */
+/** Finds the pages of a TIFF file (revision 6.0). Undefined for other formats, and for a single page. */
 export function tiffPages(bytes: Uint8Array): TiffPages | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.byteLength < 8) return undefined;

@@ -17,7 +17,7 @@ export interface RecognisedText {
   confidence: number;
 }
 
-/** The used parts of tesseract.js-core, which has no types. */
+/** The parts of tesseract.js-core that we use. The package has no types. */
 interface TesseractCore {
   FS: { mkdir(path: string): void; writeFile(path: string, data: Uint8Array): void };
   TessBaseAPI: new () => TesseractApi;
@@ -25,7 +25,7 @@ interface TesseractCore {
 
 interface TesseractApi {
   Init(folder: string, languages: string, engine: number): number;
-  /** Decodes the file at /input. 0 on success. */
+  /** Decodes the file at /input. Returns 0 on success. */
   SetImageFile(orientation: number, angle: number): number;
   Recognize(monitor: null): number;
   GetUTF8Text(): string;
@@ -34,12 +34,12 @@ interface TesseractApi {
 }
 
 const neuralEngine = 1;
-/** Ignores the camera's orientation. */
+/** Orientation 1 means upright, so that the image is not rotated. */
 const asItIs = 1;
 
 const loaded = new Map<string, Promise<Recogniser>>();
 
-/** Loaded once per process, with the first image. */
+/** Loads OCR with the first image, once per process and list of languages. */
 export function loadRecogniser(languages: readonly string[]): Promise<Recogniser> {
   const names = languages.join('+');
   const known = loaded.get(names) ?? load(languages);
@@ -70,9 +70,9 @@ async function load(languages: readonly string[]): Promise<Recogniser> {
   };
 }
 
-/** The fastest build that this machine runs. */
+/** Starts the fastest build that this machine can run. */
 async function startCore(require: NodeJS.Require): Promise<TesseractCore> {
-  // In variables, so that the bundler leaves these optional packages alone.
+  // The names are computed, so that the bundler does not try to include these optional packages.
   const builds = ['relaxedsimd-lstm', 'simd-lstm', 'lstm'].map(
     (build) => `tesseract.js-core/tesseract-core-${build}.js`,
   );

@@ -4,16 +4,16 @@ import type { XmlHandler } from '../xml/walk-xml.ts';
 import { readChart } from './chart-text.ts';
 import type { OoxmlPackage, Relation } from './ooxml-package.ts';
 
-/** Max paragraphs attached to one part, and max length of each. */
+/** Max paragraphs attached to one part, and max UTF-16 units of each. */
 const paragraphsMax = 5_000;
 const paragraphUnitsMax = 20_000;
 
-/** Reads an embedded document, but nothing embedded in it. */
+/** Reads an embedded document, without the documents embedded in it. */
 export type ReadEmbedded = (bytes: Uint8Array, name: string, options: ReadOptions) => string | undefined;
 
 /**
- * The attachments of a page, slide or sheet, as paragraphs: diagram text, charts with their figures, text boxes, comments, and
- * embedded workbooks.
+ * Reads what is attached to a part (a Word document, slide or sheet), as paragraphs: diagram text, charts with their figures,
+ * text boxes, comments, and embedded workbooks.
  */
 export function readAttached(
   document: OoxmlPackage,
@@ -76,21 +76,21 @@ function prefixed(prefix: string, texts: readonly string[]): string[] {
   return texts.flatMap((text) => (text.trim() === '' ? [] : [`${prefix}${oneLine(text)}`]));
 }
 
-/** The paragraphs of shapes: `a:p` with runs of `a:t`. */
+/** Reads the paragraphs of shapes: `a:p` elements with runs of `a:t`. */
 function readParagraphs(document: OoxmlPackage, part: string): string[] {
   const texts: string[] = [];
   document.walk(part, collecting('p', texts));
   return texts;
 }
 
-/** Comments of Word (`w:comment`), PowerPoint (`p:cm`) and Excel (`comment`, `threadedComment`), one text each. */
+/** Reads comments of Word (`w:comment`), PowerPoint (`p:cm`) and Excel (`comment`, `threadedComment`), one text each. */
 function readComments(document: OoxmlPackage, part: string): string[] {
   const texts: string[] = [];
   for (const element of ['comment', 'cm', 'threadedComment']) document.walk(part, collecting(element, texts));
   return texts;
 }
 
-/** The text in `t` or `text` below each element of this name. */
+/** Creates a handler that collects the text in `t` or `text` inside each element of this name. */
 function collecting(element: string, texts: string[]): XmlHandler {
   let depth = 0;
   let current = '';

@@ -1,6 +1,6 @@
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** Max figures of a chart: a larger chart only illustrates data found elsewhere. */
+/** Max series of a chart, and max figures of each. A larger chart only illustrates data that is elsewhere too. */
 const seriesMax = 50;
 const pointsMax = 500;
 
@@ -10,7 +10,7 @@ interface Series {
   values: string[];
 }
 
-/** A chart in words: its titles, then each series with its figures as last drawn. */
+/** Describes a chart in words: its titles, then each series with the figures that were last drawn. */
 export function readChart(document: OoxmlPackage, part: string): string[] {
   const titles: string[] = [];
   const series: Series[] = [];
@@ -63,7 +63,7 @@ function describe({ name, categories, values }: Series): string {
   return [name.join(' '), list].filter((text) => text !== '').join(': ');
 }
 
-/** Without binary rounding noise. */
+/** Formats a figure. Removes rounding errors of binary numbers. */
 function formatPoint(value: string): string {
   const number = Number(value);
   return value === '' || !Number.isFinite(number) ? value : String(Number(number.toPrecision(12)));

@@ -5,7 +5,7 @@ export interface DocxStyles {
   /** 1 to 9 for a heading, 0 for other paragraphs. */
   headingLevel(styleId: string, outline: number | null): number;
   isTitle(styleId: string): boolean;
-  /** The list to which every paragraph of the style belongs. */
+  /** Returns the list to which every paragraph of the style belongs. */
   listOf(styleId: string): { id: string; level: number } | null;
   isNumbered(listId: string, level: number): boolean;
   /** The number of the first item. */
@@ -19,7 +19,7 @@ interface Style {
   list: { id: string; level: number } | null;
 }
 
-/** Styles build on others; a longer chain is a cycle. */
+/** Max styles that a style may be based on in a chain. A longer chain is a cycle. */
 const basedOnMax = 20;
 
 export function readDocxStyles(
@@ -52,7 +52,7 @@ export function readDocxStyles(
   };
 }
 
-/** Style names are in English in every language version. */
+/** Returns the heading level, from 0, by the style's name. Files have the English name in every language of Word. */
 function levelOfName(name: string): number | null {
   const digit = /^heading (\d)$/.exec(name)?.[1];
   return digit === undefined ? null : Number(digit) - 1;
@@ -87,7 +87,7 @@ interface Level {
   start: number;
 }
 
-/** The levels of each list. A list refers to a definition and may start at another number. */
+/** Reads the levels of each list. A list refers to a definition, and may override its first number. */
 function readNumbering(document: OoxmlPackage, part: string | undefined): Map<string, Map<number, Level>> {
   const kinds = new Map<string, Map<number, Level>>();
   const lists = new Map<string, Map<number, Level>>();

@@ -8,8 +8,8 @@ import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml, pictureText, valOf } from './ooxml-package.ts';
 
 /**
- * A Word document: headings, paragraphs, lists, tables, text boxes; then footnotes, endnotes and attachments: diagrams, charts,
- * comments, embedded workbooks.
+ * Reads a Word document: headings, paragraphs, lists, tables, text boxes. Then come footnotes, endnotes and attachments:
+ * diagrams, charts, comments, embedded workbooks.
  */
 export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
@@ -34,7 +34,7 @@ export function readDocx(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-/** `Fallback` repeats the text of the preceding `Choice` for older programs. */
+/** Elements whose text is not part of the document. `Fallback` repeats the preceding `Choice` for older programs. */
 const skippedElements = new Set([
   'Fallback',
   'del',
@@ -56,7 +56,7 @@ interface Paragraph {
   list: { id: string; level: number } | null;
 }
 
-/** Notes have numbers; those without are separators. */
+/** Reads footnotes or endnotes. Those with a `type` are separators, not notes. */
 function readNotes(
   document: OoxmlPackage,
   part: string | undefined,
@@ -90,7 +90,7 @@ function readNotes(
 interface Body {
   handler: XmlHandler;
   title(): string | null;
-  /** Ids are arbitrary: notes are numbered in order of appearance. */
+  /** Numbers notes in the order in which the text refers to them. Their ids are arbitrary. */
   noteNumber(kind: string, id: string): number;
 }
 
@@ -129,7 +129,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
       const paragraph = open.at(-1);
       switch (name) {
         case 'p':
-          // A text box inside a paragraph: the text before it becomes its own paragraph.
+          // A text box may be inside a paragraph. The text before the box then becomes a separate paragraph.
           end();
           open.push({ style: '', outline: null, list: null });
           break;
@@ -203,7 +203,7 @@ function createBody(flow: Flow, styles: DocxStyles): Body {
   return { handler, title: () => title, noteNumber };
 }
 
-/** Word has no lists, only paragraphs with a list id and a level: derives nesting and numbering. */
+/** Derives nesting and numbers of lists. Word has no list elements, only paragraphs with a list id and a level. */
 function createLists(styles: DocxStyles) {
   const counts = new Map<string, number>();
   let items: (Container | undefined)[] = [];

@@ -7,23 +7,23 @@ import { printText } from '../html/print-text.ts';
 /** Collects the content of a text document or presentation, in order, and prints it like a web page. */
 export interface Flow {
   addText(text: string): void;
-  /** Ends the current paragraph. Inside a table it becomes part of its cell. */
+  /** Ends the current paragraph. Inside a table, the paragraph becomes part of the cell. */
   endParagraph(shape?: { heading?: number; inside?: Container | null }): void;
   openTable(): void;
   openRow(): void;
   openCell(): void;
-  /** `columns`: how many columns the cell spans. */
+  /** `columns` is how many columns the cell spans. */
   closeCell(columns?: number): void;
   closeTable(): void;
-  /** Starts a page. */
+  /** Starts a page or slide with this number. */
   startPage(page: number): void;
-  /** A slide's title comes before its other text, wherever it is in the file. A slide without a title gets `title`. */
+  /** Ends a slide. Moves its heading before its other text. A slide without a heading gets `title`. */
   endSlide(title: string): void;
-  /** Sets the following content aside, such as a footnote inside a paragraph, until the returned function is called. */
+  /** Collects the following text separately, such as a footnote in a paragraph. The returned function ends and returns it. */
   setAside(): () => string;
-  /** There is enough text: reading can stop. */
+  /** True if there is enough text, so that reading can stop. */
   readonly isFull: boolean;
-  /** The first heading of the highest level. */
+  /** The first heading of the highest level in the document. */
   readonly topHeading: string | null;
   finish(): Pick<Reading, 'text' | 'marks' | 'truncated'>;
 }
@@ -31,9 +31,9 @@ export interface Flow {
 /** Max columns that a cell can span, and max list levels. */
 const columnsMax = 64;
 const depthMax = 12;
-/** Cost of a cell besides its text, so that a million empty ones are not free. */
+/** Added to the text length for each cell, so that a million empty cells reach the limit too. */
 const cellUnits = 8;
-/** Blocks and rows are printed in batches: as objects they take many times the memory of their text. */
+/** Max blocks and rows per batch. They are printed in batches, because as objects they need far more memory than as text. */
 const blocksMax = 2000;
 const rowsMax = 2000;
 
@@ -133,7 +133,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     push({ kind: 'heading', level, spans: [plainSpan(line)], inside: null });
   }
 
-  /** Prints between two blocks outside lists; a slide is printed whole, because its title comes first. */
+  /** Adds a block. Prints a full batch first, but not inside a list, nor inside a slide, whose title may come last. */
   function push(block: Block): void {
     if (blocks.length >= blocksMax && page === undefined && !block.inside) printBlocks();
     blocks.push(block);
@@ -145,10 +145,10 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
     cell = undefined;
   }
 
-  /** `header` is repeated for the rest of the table, because its rows mean nothing without it. */
+  /** Prints the rows so far. `header` is repeated above the rest of the table, whose rows mean nothing without it. */
   function printRows(header: Cell[] | undefined): void {
     const filled = rows.filter((row) => row.some(({ spans }) => spans.some((span) => span.text.trim() !== '')));
-    // Office programs rarely mark the first row, and it nearly always names the columns.
+    // The first row counts as a header: it nearly always names the columns, but office programs rarely mark it.
     if (filled.length > 0) push({ kind: 'table', rows: filled, headed: true, inside: null });
     if (header && page === undefined) printBlocks();
     rows = header ? [header] : [];
@@ -164,7 +164,7 @@ export function createFlow(mode: ExtractMode, charsMax: number): Flow {
   }
 }
 
-/** An item of a list below `parent`, or of a top-level list. A null number is a bullet. */
+/** Creates a list item inside `parent`, or at the top level if that is null. If `number` is null, it has a bullet. */
 export function listItem(parent: Container | null, number: number | null): Container {
   if (parent && parent.depth >= depthMax) return { ...parent, number };
   return { kind: 'item', number, parent, depth: (parent?.depth ?? 0) + 1 };

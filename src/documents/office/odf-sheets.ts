@@ -3,10 +3,10 @@ import { cpuMs } from '../reader-limits.ts';
 import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xml.ts';
 import { columnsMax, createSheetText } from './sheet-text.ts';
 
-/** Max repetitions of a repeated row; a sheet often ends in one that stands for a million. */
+/** Max repetitions of a row. Sheets often end with one row that is repeated a million times. */
 const repeatsMax = 100;
 
-/** The body of a spreadsheet: cells as displayed, which the file stores besides their values. */
+/** Reads the body of a spreadsheet. Uses the displayed text of cells, which the file stores besides their values. */
 export function createOdfSheets(options: ReadOptions): {
   handler: XmlHandler;
   addParagraph(text: string): void;

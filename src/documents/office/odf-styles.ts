@@ -1,6 +1,6 @@
 import { attributeOf, type XmlHandler } from '../xml/walk-xml.ts';
 
-/** List and title properties of styles. Styles come before the body: some in a separate part, some in its own. */
+/** Tells which styles are titles and numbered lists. `handler` reads `styles.xml`, and the styles at the start of the content. */
 export interface OdfStyles {
   readonly handler: XmlHandler;
   isTitle(style: string): boolean;

@@ -3,10 +3,10 @@ import { attributeOf, type XmlAttributes, type XmlHandler } from '../xml/walk-xm
 import { type Flow, listItem } from './flow.ts';
 import type { OdfStyles } from './odf-styles.ts';
 
-/** Max spaces that one `text:s` stands for. */
+/** Max spaces that one `text:s` element stands for. */
 const blanksMax = 100;
 const notesMax = 10_000;
-/** Repeated on every slide. */
+/** Classes of frames that repeat on every slide. */
 const furniture = new Set(['page-number', 'date-time', 'header', 'footer']);
 
 interface List {
@@ -17,7 +17,7 @@ interface List {
   level: number;
 }
 
-/** The body of a text or presentation: both have paragraphs, lists and tables; a presentation has them on slides. */
+/** Reads the body of a text or presentation. Both have paragraphs, lists and tables; a presentation has them on slides. */
 export function createOdfText(
   flow: Flow,
   styles: OdfStyles,
@@ -28,7 +28,7 @@ export function createOdfText(
   const frames: string[] = [];
   const spans: number[] = [];
   let list: List | null = null;
-  // The last item with text on each level. Slides have a list per point, with deeper ones inside empty items.
+  // The last item with text on each level. On slides, each point is its own list, and deeper points are inside empty items.
   let filled: (Container | undefined)[] = [];
   let paragraphs = 0;
   let slides = 0;
@@ -39,7 +39,7 @@ export function createOdfText(
     if (paragraphs > 0 && !furniture.has(frames.at(-1) ?? '')) flow.addText(text);
   };
   const openParagraph = (heading: number) => {
-    // A frame inside a paragraph has its own paragraphs.
+    // A frame inside a paragraph has paragraphs of its own. The text before the frame becomes a separate paragraph.
     if (paragraphs > 0 && !endNote) endParagraph();
     paragraphs += 1;
     headings.push(heading);
@@ -153,7 +153,7 @@ export function createOdfText(
   }
 }
 
-/** A nested list has the outer list's style unless it names its own. */
+/** Opens a list. A nested list has the outer list's style, unless it names its own. */
 function openList(outer: List | null, attributes: XmlAttributes): List {
   const style = attributeOf(attributes, 'style-name') ?? outer?.style ?? '';
   return { style, number: 0, item: outer?.item ?? null, outer, level: (outer?.level ?? 0) + 1 };

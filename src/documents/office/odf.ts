@@ -8,7 +8,7 @@ import { createOdfSheets } from './odf-sheets.ts';
 import { createOdfStyles } from './odf-styles.ts';
 import { createOdfText } from './odf-text.ts';
 
-/** OpenDocument text, spreadsheet or presentation (ODF 1.3): one format with three bodies. */
+/** Reads an OpenDocument text, spreadsheet or presentation (ODF 1.3). They differ only in their body. */
 export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options: ReadOptions): Reading {
   const zip = openZip(bytes);
   assertReadable(zip);
@@ -36,12 +36,12 @@ export function readOdf(kind: 'odt' | 'ods' | 'odp', bytes: Uint8Array, options:
   };
 }
 
-/** Deleted content, and elements without text. */
+/** Elements to skip: deleted content, and elements that contain no text of the document. */
 const skippedElements = new Set(['tracked-changes', 'binary-data', 'event-listeners', 'forms', 'ruby-text']);
 
 const remarksMax = 5000;
 
-/** Returns the comments, which are inside the text they refer to. */
+/** Passes the body to `handler`, without comments. Returns the comments, which are inside the text that they refer to. */
 function walkBody(zip: Zip, handler: XmlHandler): string[] {
   const remarks: string[] = [];
   let depth = 0;
@@ -74,7 +74,7 @@ function walkBody(zip: Zip, handler: XmlHandler): string[] {
   return remarks;
 }
 
-/** An encrypted document is an ordinary archive whose manifest says how each part was encrypted. */
+/** Throws if the document is encrypted. The zip archive itself is not encrypted; its manifest says which parts are. */
 function assertReadable(zip: Zip): void {
   let encrypted = false;
   walkMember(zip, 'META-INF/manifest.xml', {

@@ -7,7 +7,7 @@ import { attributeOf, type XmlHandler } from '../xml/walk-xml.ts';
 
 export interface Relation {
   id: string;
-  /** Last part of its type, the same in transitional and strict documents: `slide`, `styles`. */
+  /** Last segment of the type's URI, such as `slide` or `styles`. The same in transitional and strict documents. */
   type: string;
   /** Name of the target part. */
   target: string;
@@ -15,12 +15,12 @@ export interface Relation {
 
 /** A DOCX, PPTX or XLSX: parts in a zip archive that refer to one another (ECMA-376 part 2). */
 export interface OoxmlPackage {
-  /** The part that leads to all others. */
+  /** Name of the main part, which leads to all others. */
   readonly main: string;
   relationsOf(part: string): Relation[];
-  /** False if the part does not exist: most are optional. */
+  /** Parses a part. Returns false if it does not exist: most are optional. */
   walk(part: string | undefined, handler: XmlHandler): boolean;
-  /** For a part that is not XML, such as an embedded workbook. */
+  /** Returns the bytes of a part that is not XML, such as an embedded workbook. */
   bytesOf(part: string): Uint8Array | undefined;
   describe(): Pick<Reading, 'title' | 'byline' | 'published' | 'language'>;
 }
@@ -46,7 +46,7 @@ function walkPart(zip: Zip, part: string | undefined, handler: XmlHandler): bool
   return walkMember(zip, part === undefined ? undefined : findPart(zip, part)?.name, handler);
 }
 
-/** Part names compare without case (ECMA-376 part 2, 6.2.2.3); nearly all files are consistent. */
+/** Finds a part. Names are case-insensitive (ECMA-376 part 2, 6.2.2.3), but nearly all files use the same case. */
 function findPart(zip: Zip, part: string) {
   return zip.find(part) ?? zip.members.find(({ name }) => name.toLowerCase() === part.toLowerCase());
 }
@@ -76,12 +76,12 @@ function readProperties(zip: Zip, part: string | undefined): ReturnType<OoxmlPac
   };
 }
 
-/** `val` of the usual property elements. */
+/** Returns the attribute `val`, in which most property elements have their value. */
 export function valOf(attributes: Record<string, string>): string {
   return attributeOf(attributes, 'val') ?? '';
 }
 
-/** The author's description of a picture. Empty if it is only a file name or address that a program put there. */
+/** Returns the author's description of a picture. Empty if it is only a file name or URL that a program put there. */
 export function pictureText(attributes: Record<string, string>): string {
   const description = (attributes['descr'] ?? '').trim();
   return /\s/.test(description) && !/^(?:\w+:|\\)/.test(description) ? ` [${description}] ` : '';

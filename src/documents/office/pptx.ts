@@ -8,7 +8,7 @@ import { readEmbedded } from './embedded.ts';
 import { createFlow, type Flow, listItem } from './flow.ts';
 import { type OoxmlPackage, openOoxml, pictureText } from './ooxml-package.ts';
 
-/** A presentation: each slide is a page, under its title, with the speaker's notes at its end. */
+/** Reads a presentation: each slide is a page, with its title first and the speaker's notes last. */
 export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const slides = slidesOf(document);
@@ -38,7 +38,7 @@ export function readPptx(bytes: Uint8Array, options: ReadOptions): Reading {
 }
 
 const skippedElements = new Set(['Fallback', 'extLst']);
-/** Repeated on every slide: its number, the date, the footer. */
+/** Roles of placeholders that repeat on every slide: its number, the date, the footer. */
 const furniture = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 const titles = new Set(['title', 'ctrTitle']);
 
@@ -79,7 +79,7 @@ function readSpeakerNotes(document: OoxmlPackage, slide: string, flow: Flow): vo
   flow.endParagraph();
 }
 
-/** Shapes of a slide. In a body, paragraphs are list points unless marked otherwise; elsewhere only if marked. */
+/** Reads the shapes of a slide. Paragraphs of a body are list items unless marked otherwise; others only if marked. */
 function createSlide(flow: Flow): XmlHandler {
   let role: string | null = null;
   let bullet: boolean | null = null;
@@ -117,7 +117,7 @@ function createSlide(flow: Flow): XmlHandler {
       else if (name === 't') inText = true;
       else if (name === 'br') flow.addText('\n');
       else if (name === 'cNvPr') {
-        // The element comes before the role (`ph`) of its shape or picture.
+        // Starts a shape or picture, whose role (`ph`) comes later.
         role = null;
         flow.addText(pictureText(attributes));
         end();

@@ -2,23 +2,23 @@ import { oneLine } from '../../base/text.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 
 /**
- * The rows of a workbook as tables under their sheet names, printed while reading: a sheet may have a million cells, too many
- * for objects. An empty row ends a table; the first row of each names its columns.
+ * Prints the rows of a workbook as tables under their sheet names. Prints while reading, because a sheet may have a million
+ * cells, too many to keep as objects. An empty row ends a table. The first row of each table is its header.
  */
 export interface SheetText {
   startSheet(name: string): void;
-  /** Cells from the first column. Trailing empty ones are omitted. */
+  /** Adds a row, from the first column on. Trailing empty cells are omitted. */
   addRow(cells: readonly string[]): void;
-  /** Text that belongs to the cells: a comment, a text box, a chart in words. */
+  /** Adds text that belongs to the sheet: a comment, a text box, a chart in words. */
   addParagraph(text: string): void;
   readonly isFull: boolean;
   finish(): Pick<Reading, 'text' | 'truncated'>;
 }
 
-/** Wider than any table that people read; declared dimensions are ignored. */
+/** Max columns: more than any table that people read. Declared dimensions are ignored. */
 export const columnsMax = 1024;
 
-/** The longest cell that spreadsheet programs allow. */
+/** Max UTF-16 units of a cell, as in spreadsheet programs. */
 const cellUnitsMax = 32_767;
 
 export function createSheetText(mode: ExtractMode, charsMax: number): SheetText {
@@ -62,7 +62,7 @@ export function createSheetText(mode: ExtractMode, charsMax: number): SheetText 
     },
   };
 
-  /** A thousand cells may share the same long text: what exceeds the limit is not copied. */
+  /** Copies a row up to the text limit, because a thousand cells may share the same long text. */
   function boundedRow(cells: readonly string[]): string[] {
     const row: string[] = [];
     let left = charsMax - units;

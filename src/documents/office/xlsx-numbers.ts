@@ -1,7 +1,7 @@
 import { attributeOf } from '../xml/walk-xml.ts';
 import type { OoxmlPackage } from './ooxml-package.ts';
 
-/** A number as its cell displays it, as far as readers care: dates as dates, percentages, no binary noise. */
+/** Formats a number much as its cell displays it: dates, percentages, no rounding errors of binary numbers. */
 export type FormatNumber = (value: string, style: number) => string;
 
 type Shape = 'number' | 'percent' | 'date' | 'time' | 'datetime' | 'duration';
@@ -27,7 +27,7 @@ export function readNumberFormats(
   return createNumberFormat(formats, codes, startsIn1904);
 }
 
-/** `formats` has the format number of each style, `codes` the workbook's own formats. */
+/** `formats` has the format id of each style. `codes` has the workbook's own format codes, by format id. */
 export function createNumberFormat(
   formats: readonly number[],
   codes: ReadonlyMap<number, string>,
@@ -37,7 +37,7 @@ export function createNumberFormat(
   return (value, style) => show(value, shapes[style] ?? 'number', startsIn1904);
 }
 
-/** Formats with a number and no code (ECMA-376 part 1, 18.8.30). */
+/** Returns the shape of a format: by its code, or by its id for built-in formats (ECMA-376 part 1, 18.8.30). */
 function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
   const code = codes.get(id);
   if (code !== undefined) return shapeOfCode(code);
@@ -49,9 +49,9 @@ function shapeOf(id: number, codes: ReadonlyMap<number, string>): Shape {
 }
 
 function shapeOfCode(code: string): Shape {
-  // Quoted text, escaped characters, colours and currencies are not part of the pattern. [h] and [mm] are.
+  // Removes quoted text, escaped characters, colours and currencies. Keeps [h] and [mm].
   const pattern = code.replace(/"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]/gi, '').split(';', 1)[0] ?? '';
-  // [h] counts hours past a day.
+  // [h] counts hours beyond 24.
   if (/\[[hms]+\]/i.test(pattern)) return 'duration';
   const hasTime = /[hs]|am\/pm/i.test(pattern);
   const hasDate = /[yd]/i.test(pattern) || (/m/i.test(pattern) && !hasTime);
@@ -76,7 +76,7 @@ function show(value: string, shape: Shape, startsIn1904: boolean): string {
   return shape === 'time' ? time : `${date} ${time}`;
 }
 
-/** Days as hours, minutes and seconds. */
+/** Formats a number of days as hours, minutes and seconds. */
 function duration(days: number): string {
   const seconds = Math.round(Math.abs(days) * 86_400);
   const two = (part: number) => String(part).padStart(2, '0');
@@ -84,7 +84,7 @@ function duration(days: number): string {
   return days < 0 ? `-${time}` : time;
 }
 
-/** Spreadsheets keep fifteen digits; the rest is binary noise. */
+/** Rounds to fifteen digits, as spreadsheets do. The rest are rounding errors of binary numbers. */
 function rounded(number: number): number {
   return Number(number.toPrecision(15));
 }

@@ -7,7 +7,7 @@ import { type OoxmlPackage, openOoxml } from './ooxml-package.ts';
 import { columnsMax, createSheetText, type SheetText } from './sheet-text.ts';
 import { type FormatNumber, readNumberFormats } from './xlsx-numbers.ts';
 
-/** A workbook: every sheet as tables under its name, with the last calculated values. */
+/** Reads a workbook: every sheet as tables under its name. Formulas have their last calculated values. */
 export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   const document = openOoxml(bytes);
   const relations = document.relationsOf(document.main);
@@ -35,7 +35,7 @@ export function readXlsx(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-/** Max shared strings, in UTF-16 units. */
+/** Max UTF-16 units of all shared strings together, and max number of them. */
 const sharedUnitsMax = 24_000_000;
 const sharedStringsMax = 2_000_000;
 
@@ -57,7 +57,7 @@ function sheetsOf(
   return { sheets, startsIn1904 };
 }
 
-/** `rPh` holds the phonetic reading of Japanese words, which would double them. */
+/** Reads the shared strings. Skips `rPh`: it repeats Japanese words in phonetic script. */
 function readSharedStrings(document: OoxmlPackage, part: string | undefined): string[] {
   const strings: string[] = [];
   let current = '';
@@ -93,7 +93,7 @@ interface SheetContext {
   stopAt: number;
 }
 
-/** Rows in file order. Ignores the declared dimension and skipped rows. */
+/** Reads the rows in file order. Ignores the declared dimension. Rows that the file omits become one empty row. */
 function readSheet(document: OoxmlPackage, part: string, { shared, formatNumber, text, stopAt }: SheetContext): void {
   let row: string[] = [];
   let lastRow = 0;
@@ -142,7 +142,7 @@ function formatCell(
   return type === 'n' ? formatNumber(value, style) : value;
 }
 
-/** `BC12` to 55. */
+/** Returns the column number of a cell: 55 for `BC12`. */
 function columnOf(reference: string | undefined): number | undefined {
   const letters = /^\$?([A-Za-z]{1,3})/.exec(reference ?? '')?.[1];
   if (letters === undefined) return undefined;

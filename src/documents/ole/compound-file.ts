@@ -1,11 +1,11 @@
 import { CarrelError } from '../../base/errors.ts';
 
-/** A folder of a compound file ([MS-CFB]), the container of older office programs. */
+/** A folder of a compound file ([MS-CFB]), the container format of older office programs. */
 export interface OleFolder {
   /** Names of its streams, in file order. */
   readonly streams: readonly string[];
   readonly folders: readonly string[];
-  /** Names compare without case. Undefined if the stream does not exist. */
+  /** Reads a stream. Its name is case-insensitive. Undefined if it does not exist. */
   read(name: string): Buffer | undefined;
   folder(name: string): OleFolder | undefined;
 }
@@ -22,25 +22,25 @@ interface Entry {
 
 const entryBytes = 128;
 const noStream = 0xffff_ffff;
-/** Streams may share sectors, so reading them can exceed the file's size. */
+/** Max bytes read in all, as a multiple of the file's size. Streams may share sectors, so it can exceed 1. */
 const readTimesMax = 4;
 const foldersDeepMax = 16;
 
-/** Follows no chain further than the file has sectors: a cycle is an error. */
+/** Opens a compound file. A chain with more sectors than the file must be a cycle, which is an error. */
 export function openCompoundFile(bytes: Uint8Array): OleFolder {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.length < 512 || file.readUInt32BE(0) !== 0xd0cf11e0) throw damagedOle();
   const [sectorShift, miniShift] = [file.readUInt16LE(30), file.readUInt16LE(32)];
   if (![9, 12].includes(sectorShift) || miniShift !== 6) throw damagedOle();
   const sectorBytes = 1 << sectorShift;
-  // The header has its own sector, before sector 0.
+  // The header takes up one sector, before sector 0.
   const sectorsMax = Math.ceil(file.length / sectorBytes);
   const sector = (index: number) => file.subarray((index + 1) * sectorBytes, (index + 2) * sectorBytes);
   let bytesLeft = file.length * readTimesMax + 1024 * 1024;
 
   const table = readTable(fatSectors());
   const entries = readEntries(chain(table, file.readUInt32LE(48), sector));
-  // Folders may share entries, so a walk can exceed their number.
+  // Limits the visits: folders of a malicious file may share entries, which would be visited many times.
   let visitsLeft = entries.length * readTimesMax + 1000;
   const cutoff = file.readUInt32LE(56);
   const miniTable = readTable(chain(table, file.readUInt32LE(60), sector));
@@ -54,7 +54,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     const inside = depth > foldersDeepMax ? [] : childrenOf(child);
     const byName = new Map<string, Entry>();
     const keyOf = (name: string, kind: number): string => `${kind} ${name.toLowerCase()}`;
-    // The first of a name counts.
+    // If a name repeats, the first entry counts.
     for (const entry of inside.toReversed()) byName.set(keyOf(entry.name, entry.kind), entry);
     const find = (name: string, kind: number) => byName.get(keyOf(name, kind));
     return {
@@ -71,7 +71,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     };
   }
 
-  /** Siblings are a tree, which some programs leave unsorted: walks all of it. */
+  /** Lists the entries of a folder. They form a search tree; some programs don't sort it, so all of it is walked. */
   function childrenOf(first: number): Entry[] {
     const seen = new Set<number>();
     const waiting = [first];
@@ -111,7 +111,7 @@ export function openCompoundFile(bytes: Uint8Array): OleFolder {
     return sectors;
   }
 
-  /** The sectors of the allocation table: 109 are listed in the header, the others in a chain of sectors. */
+  /** Returns the sectors of the allocation table. The header lists 109 of them, a chain of sectors the others. */
   function fatSectors(): Buffer[] {
     const numbers: number[] = [];
     for (let index = 0; index < 109; index += 1) numbers.push(file.readUInt32LE(76 + index * 4));

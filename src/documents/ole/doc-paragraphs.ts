@@ -1,11 +1,11 @@
 /** Properties of a paragraph in an old Word file. */
 export interface DocParagraph {
-  /** 1 to 9, or 0. */
+  /** Heading level from 1 to 9; 0 if it is not a heading. */
   readonly heading: number;
   readonly isInTable: boolean;
-  /** Ends a table row, and has no text. */
+  /** True for the paragraph at the end of a table row, which has no text. */
   readonly endsRow: boolean;
-  /** From 0; null outside lists. */
+  /** Level in a list, from 0. Null outside lists. */
   readonly listLevel: number | null;
 }
 
@@ -15,13 +15,13 @@ interface Run {
 }
 
 const pageBytes = 512;
-/** Size of a pointer to a paragraph's properties. */
+/** Bytes of a pointer to a paragraph's properties. */
 const pointerBytes = 13;
 const plain: DocParagraph = { heading: 0, isInTable: false, endsRow: false, listLevel: null };
 
 /**
- * Paragraph properties ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp) by stream position: pages of 512 bytes, each with the ends
- * of text runs and their properties.
+ * Reads paragraph properties ([MS-DOC] 2.8.6 PlcBtePapx, 2.9.176 PapxFkp), to look up by stream position. They are in pages of
+ * 512 bytes, each with the ends of text runs and the properties of each run.
  */
 export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) => DocParagraph {
   const runs: Run[] = [];
@@ -29,7 +29,7 @@ export function readDocParagraphs(document: Buffer, list: Buffer): (at: number) 
   const seen = new Set<number>();
   for (let index = 0; index < pages; index += 1) {
     const start = (list.readUInt32LE((pages + 1) * 4 + index * 4) & 0x3f_ffff) * pageBytes;
-    // A page referenced many times would multiply the file's size.
+    // Skips repeated pages: a page that is referenced many times would need many times the file's memory.
     if (seen.has(start)) continue;
     seen.add(start);
     if (start + pageBytes <= document.length) runs.push(...runsOf(document.subarray(start, start + pageBytes)));
@@ -76,7 +76,7 @@ function paragraphAt(page: Buffer, offset: number): DocParagraph {
   return { ...found, listLevel: list === 0 ? null : level };
 }
 
-/** Length of a property's value, by its code ([MS-DOC] 2.2.5.1). */
+/** Returns the length of a property's value, by its code ([MS-DOC] 2.2.5.1). */
 function operandBytes(code: number, properties: Buffer, at: number): number {
   const bytes = [1, 1, 2, 4, 2, 2, 0, 3][code >> 13] ?? 0;
   if (bytes > 0) return bytes;

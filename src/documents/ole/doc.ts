@@ -7,14 +7,14 @@ import { damagedOle, openCompoundFile } from './compound-file.ts';
 import { type DocParagraph, readDocParagraphs } from './doc-paragraphs.ts';
 import { readSummary } from './ole-summary.ts';
 
-/** A piece of the text: its stream position and encoding. */
+/** A piece of the text: its position in the stream, its length and encoding. */
 interface Piece {
   readonly at: number;
   readonly characters: number;
   readonly isWide: boolean;
 }
 
-/** Word 6 to 2003 ([MS-DOC]): headings, paragraphs, lists, tables; then footnotes, comments, endnotes, text boxes. */
+/** Reads Word 6 to 2003 ([MS-DOC]): headings, paragraphs, lists, tables; then footnotes, comments, endnotes, text boxes. */
 export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const document = root.read('WordDocument') ?? Buffer.alloc(0);
@@ -44,27 +44,27 @@ export function readDoc(bytes: Uint8Array, options: ReadOptions): Reading {
   };
 }
 
-/** Lengths of main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers. */
+/** Returns the lengths of main text, footnotes, headers, macros, comments, endnotes, text boxes, text boxes in headers. */
 function storyLengths(document: Buffer): number[] {
   return Array.from({ length: 8 }, (_, index) => document.readUInt32LE(0x4c + index * 4));
 }
-/** Headers and footers repeat on each page; macros are not text. */
+/** Indexes of the parts to read. Headers and footers repeat on each page; macros are not text. */
 const shownStories = new Set([0, 1, 4, 5, 6]);
 
-/** Word 6 and 95 store their text in one run, which a fast save leaves in the order of the edits. */
+/** Returns the text of Word 6 and 95 as one piece. After a "fast save", it is in the order of the edits. */
 function oldPiece(document: Buffer): Piece {
   const [start, end] = [document.readUInt32LE(0x18), document.readUInt32LE(0x1c)];
   if (end < start || start > document.length) throw damagedOle();
   return { at: start, characters: end - start, isWide: false };
 }
 
-/** The encoding of Word 6 and 95: Macintosh, or by the program's language. */
+/** Returns the encoding of Word 6 and 95: Macintosh, or that of the program's language. */
 function oldPage(document: Buffer): string {
   if (document.readUInt16LE(0x14) === 256) return 'macintosh';
   return pagesOfLanguages.get(document.readUInt8(6)) ?? 'windows-1252';
 }
 
-/** By the low byte of the language id, for single-byte encodings. */
+/** Single-byte encodings by the low byte of the language id. */
 const pagesOfLanguages = new Map(
   Object.entries({
     'windows-1250': [0x05, 0x0e, 0x15, 0x18, 0x1b, 0x24],
@@ -77,7 +77,7 @@ const pagesOfLanguages = new Map(
   }).flatMap(([page, ids]) => ids.map((id): [number, string] => [id, page])),
 );
 
-/** Edits leave the text in pieces: their order and encodings are in a list after other properties ([MS-DOC] 2.9.38 Clx). */
+/** Reads the list of text pieces, which edits leave behind. It comes after other properties ([MS-DOC] 2.9.38 Clx). */
 function readPieces(list: Buffer): Piece[] {
   let at = 0;
   while (list.readUInt8(at) === 1) at += 3 + list.readUInt16LE(at + 1);
@@ -98,7 +98,7 @@ function readPieces(list: Buffer): Piece[] {
 interface Text {
   readonly document: Buffer;
   readonly pieces: readonly Piece[];
-  /** Characters per part. */
+  /** Number of characters in each part ("story"). */
   readonly stories: readonly number[];
   /** Encoding of single-byte pieces. */
   readonly page: string;
@@ -137,12 +137,12 @@ function readText(
   body.finish();
 }
 
-/** Buffers text until its paragraph mark, when its properties are known. */
+/** Collects text up to its paragraph mark, at which the paragraph's properties are known. */
 function createBody(flow: Flow) {
   let line = '';
   let isTableOpen = false;
   let [isRowOpen, isCellOpen] = [false, false];
-  /** Per open field: true once its result has started. The text before that is its instruction. */
+  /** For each open field: true once its result has started. The text before it is the field's instruction. */
   const fields: boolean[] = [];
   /** How many open fields are still in their instruction. */
   let instructions = 0;
@@ -202,7 +202,7 @@ function createBody(flow: Flow) {
         endParagraph(character, paragraph());
       else if (instructions === 0) line += printedControls.get(character) ?? (character < ' ' ? '' : character);
     },
-    /** For limiting the buffer: pieces may repeat the same text many times without a paragraph end. */
+    /** Length of the collected text, so that the caller can limit it: pieces may repeat text without ending the paragraph. */
     get lineLength() {
       return line.length;
     },
@@ -216,7 +216,7 @@ function createBody(flow: Flow) {
 
 const cellMark = '\x07';
 const [fieldStart, fieldMiddle, fieldEnd] = ['\x13', '\x14', '\x15'];
-/** A tab, a line break, a non-breaking hyphen. Other control characters are not text. */
+/** Text for the tab, line break and non-breaking hyphen. Other control characters are omitted. */
 const printedControls = new Map([
   ['\t', ' '],
   ['\v', '\n'],

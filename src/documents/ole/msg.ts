@@ -31,12 +31,12 @@ const property = {
 } as const;
 
 const [toKind, ccKind] = [1, 2];
-/** Header sizes before the fixed-length properties: a message, a nested message, its parts. */
+/** Bytes before the fixed-length properties of a message, of a nested message, and of a recipient or attachment. */
 const messageHead = 32;
 const insideHead = 24;
 const partHead = 8;
 
-/** An Outlook message ([MS-OXMSG]), shown as an email; a nested message is one of its files, as text. */
+/** Reads an Outlook message ([MS-OXMSG]) as an email. A nested message becomes an attachment with its text. */
 export function readMsg(bytes: Uint8Array, options: ReadOptions): { reading: Reading; files: MailFile[] } {
   const root = openCompoundFile(bytes);
   const message = openProperties(root, messageHead);
@@ -107,7 +107,7 @@ function readMessage(message: Properties, options: ReadOptions): Reading {
   return mailReading(head, bodyOf(message, options));
 }
 
-/** Addresses inside an organisation are directory paths, which mean nothing to readers. */
+/** Formats a name and address. Omits addresses without @: inside an organisation, they are directory paths. */
 function formatAddress(name: string, address: string): string {
   const mail = address.includes('@') ? address : '';
   if (name === '' || name === mail) return mail;

@@ -3,10 +3,10 @@ import type { DocumentKind } from '../document.ts';
 import { needsPassword } from '../document.ts';
 import { type OleFolder, openCompoundFile } from './compound-file.ts';
 
-/** Tells which program wrote a compound file, by its stream names. Throws for unsupported ones. */
+/** Returns the kind of a compound file, by its stream names. Throws if it is not supported. */
 export function kindOfOle(bytes: Uint8Array): DocumentKind {
   const root = openCompoundFile(bytes);
-  // A password-protected document of a newer program ([MS-OFFCRYPTO] 2.3.4.4).
+  // A password-protected docx, pptx or xlsx is a compound file too ([MS-OFFCRYPTO] 2.3.4.4).
   if (holds(root, 'EncryptedPackage')) throw needsPassword();
   if (holds(root, 'WordDocument')) return 'doc';
   if (holds(root, 'Workbook') || holds(root, 'Book')) return 'xls';
@@ -15,7 +15,7 @@ export function kindOfOle(bytes: Uint8Array): DocumentKind {
   throw oldOffice('pdf');
 }
 
-/** First bytes of files older than compound files: Word 1 and 2, Write, Excel 2 to 4. */
+/** First bytes of formats older than compound files (Word 1 and 2, Write, Excel 2 to 4), and the format to convert to. */
 const oldStarts: readonly (readonly [string, string])[] = [
   ['\xdb\xa5', 'docx'],
   ['\x9b\xa5', 'docx'],
@@ -25,7 +25,7 @@ const oldStarts: readonly (readonly [string, string])[] = [
   ['\x09\x04\x06\0', 'xlsx'],
 ];
 
-/** The error for a file of the oldest office programs; undefined for anything else. */
+/** Creates the error for a file of the oldest office programs. Undefined for any other file. */
 export function oldOfficeRefusal(start: string): CarrelError | undefined {
   const target = oldStarts.find(([magic]) => start.startsWith(magic))?.[1];
   return target === undefined ? undefined : oldOffice(target);

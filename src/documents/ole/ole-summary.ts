@@ -5,7 +5,7 @@ import type { OleFolder } from './compound-file.ts';
 const [pageId, titleId, authorId, createdId] = [1, 2, 4, 12];
 const [textType, wideTextType, timeType] = [30, 31, 64];
 
-/** Title, author and date from the property stream ([MS-OLEPS]). A damaged one is ignored. */
+/** Reads title, author and date from the property stream ([MS-OLEPS]). Ignores a damaged stream. */
 export function readSummary(root: OleFolder): Pick<Reading, 'byline' | 'published'> & { title: string | null } {
   try {
     const properties = readProperties(root.read('\x05SummaryInformation') ?? Buffer.alloc(0));
@@ -44,7 +44,7 @@ function valueAt(section: Buffer, at: number, page: number): string | undefined 
   return type === textType ? upToNull(decodePage([...content], page)) : undefined;
 }
 
-/** 100 ns since 1601, as ISO 8601. */
+/** Reads a time, stored as units of 100 ns since 1601. Returns it in ISO 8601. */
 export function fileTime(bytes: Buffer, at: number): string | undefined {
   const ms = Number(bytes.readBigUInt64LE(at) / 10_000n) - 11_644_473_600_000;
   return ms > 0 && ms < 8_640_000_000_000_000 ? new Date(ms).toISOString() : undefined;

@@ -12,23 +12,23 @@ export const pptType = {
 } as const;
 
 const [wideText, narrowText] = [0x0fa0, 0x0fa8];
-/** Additions of later versions are in records that look like plain bytes. */
+/** Record type of later versions. It contains other records, although its header marks it as plain bytes. */
 const laterRecords = 0x138b;
 
-/** A record: bytes, or other records. */
+/** A record. It contains bytes or other records. */
 export interface PptRecord {
   readonly type: number;
   readonly instance: number;
   readonly data: Buffer;
   children(): Iterable<PptRecord>;
-  /** All records in it, at any depth, in order. */
+  /** Calls `take` for all records in it, at any depth, in order. */
   walk(take: (record: PptRecord) => void): void;
-  /** Undefined unless it is a text. */
+  /** Returns its text. Undefined if it is not a text record. */
   text(): string | undefined;
 }
 
 export interface PptRecords {
-  /** The last saved presentation: earlier saves remain in the file. */
+  /** Finds the presentation as last saved, from the edit at offset `at`. Earlier saves remain in the file. */
   lastSaved(
     at: number,
   ): { readonly document: PptRecord; readonly find: (reference: number) => PptRecord | undefined } | undefined;
@@ -50,7 +50,7 @@ export function openPptRecords(stream: Buffer): PptRecords {
         if (count === 0) document = edit.data.readUInt32LE(16);
         readOffsets(at(edit.data.readUInt32LE(12)), offsets);
         const before = edit.data.readUInt32LE(8);
-        // Each save comes after the previous one. Anything else would be a cycle.
+        // A previous save must come earlier in the file. Otherwise there would be a cycle.
         if (before === 0 || before >= offset) break;
         offset = before;
       }
@@ -64,7 +64,7 @@ export function openPptRecords(stream: Buffer): PptRecords {
   };
 }
 
-/** Offsets of the numbered parts. Later saves come first and win. */
+/** Reads the offsets of the numbered parts. Called for the last save first, so existing offsets stay. */
 function readOffsets(list: PptRecord | undefined, offsets: Map<number, number>): void {
   if (list?.type !== pptType.offsets) return;
   for (let at = 0; at + 4 <= list.data.length; ) {

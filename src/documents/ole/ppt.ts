@@ -8,7 +8,7 @@ import { readSummary } from './ole-summary.ts';
 import { openPptRecords, type PptRecord, pptType as type } from './ppt-records.ts';
 
 interface Text {
-  /** As in [MS-PPT] 2.13.33: 0 and 6 are titles, 1, 5, 7 and 8 bodies. */
+  /** Text type of [MS-PPT] 2.13.33. 0 and 6 are titles; 1, 5, 7 and 8 are bodies. */
   readonly kind: number;
   readonly text: string;
 }
@@ -16,7 +16,7 @@ interface Text {
 interface Slide {
   readonly id: number;
   readonly reference: number;
-  /** Texts of its placeholders, which the slide refers to by number. */
+  /** Texts of its placeholders. The slide refers to them by index. */
   readonly texts: readonly Text[];
 }
 
@@ -24,7 +24,7 @@ const titleKinds = new Set([0, 6]);
 const bodyKinds = new Set([1, 5, 7, 8]);
 const [slideList, noteList] = [0, 2];
 
-/** PowerPoint 97 to 2003 ([MS-PPT]): each slide is a page, under its title, with the speaker's notes at its end. */
+/** Reads PowerPoint 97 to 2003 ([MS-PPT]): each slide is a page, with its title first and the speaker's notes last. */
 export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const user = root.read('Current User') ?? Buffer.alloc(0);
@@ -64,7 +64,7 @@ export function readPpt(bytes: Uint8Array, options: ReadOptions): Reading {
 
 function addSlide(flow: Flow, { texts }: Slide, slide: PptRecord | undefined): void {
   const own = slide === undefined ? [] : textsIn(slide, texts);
-  // Placeholders without a shape are shown too: some programs write them that way.
+  // Some programs write placeholders without a shape. They are shown too.
   const shown = new Set(own);
   const others = texts.filter((text) => !shown.has(text));
   for (const { kind, text } of [...others, ...own]) {
@@ -82,7 +82,7 @@ function addParagraph(flow: Flow, text: string): void {
   flow.endParagraph();
 }
 
-/** The slides of one of the document's lists, each with its texts. */
+/** Reads the slides of one of the document's lists, each with its texts. */
 function listed(document: PptRecord, which: number): Slide[] {
   const slides: (Slide & { texts: Text[] })[] = [];
   let kind = 4;
@@ -104,7 +104,7 @@ function listed(document: PptRecord, which: number): Slide[] {
   return slides;
 }
 
-/** The texts of all shapes, in file order. */
+/** Reads the texts of all shapes, in file order, then the comments. */
 function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
   const found: Text[] = [];
   const comments: Text[] = [];
@@ -125,7 +125,7 @@ function textsIn(container: PptRecord, placeholders: readonly Text[]): Text[] {
   return [...found, ...comments];
 }
 
-/** The parts of a comment are numbered: 0 is its author, 1 its text. */
+/** Reads a comment. Its parts are numbered: 0 is the author, 1 the text. */
 function commentIn(comment: PptRecord): string {
   const parts = [...comment.children()].filter((part) => part.type === type.name);
   const part = (number: number) => parts.find(({ instance }) => instance === number)?.data.toString('utf16le') ?? '';

@@ -5,10 +5,10 @@ const beginning =
   '{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArialTimes New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx';
 const dictionaryBytes = 4096;
 const headBytes = 16;
-/** Each two-byte reference expands to at most seventeen bytes. */
+/** Max growth when unpacking. Each two-byte reference expands to at most seventeen bytes. */
 const growthMax = 10;
 
-/** The RTF of an Outlook message: plain, or packed as in [MS-OXRTFCP]. */
+/** Unpacks the RTF of an Outlook message, which may be compressed as in [MS-OXRTFCP]. */
 export function unpackRtf(packed: Buffer): Buffer {
   if (packed.length < headBytes) throw damagedOle();
   const kind = packed.toString('latin1', 8, 12);

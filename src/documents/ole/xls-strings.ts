@@ -1,12 +1,12 @@
 import { decodePage } from '../rtf/rtf-charsets.ts';
 
-/** Reads the texts of a workbook, by version. */
+/** Reads the texts of a workbook, whose format depends on the version of Excel. */
 export interface XlsTexts {
   /** Reads a text that follows its length, a number of `lengthBytes` bytes. */
   textAt(record: Buffer, at: number, lengthBytes: 1 | 2): string;
 }
 
-/** Since Excel 97, a flag says whether characters have one byte or two. Older versions use a code page. */
+/** Creates the reader of texts. Since Excel 97, a flag tells if characters have one byte or two; before, a code page applies. */
 export function createXlsTexts(isUnicode: boolean, page: number): XlsTexts {
   return {
     textAt(record, at, lengthBytes) {
@@ -24,8 +24,8 @@ export function characters(bytes: Buffer, at: number, count: number, isWide: boo
 }
 
 /**
- * The table of shared texts ([MS-XLS] 2.4.265 SST). It spans several records: a record that starts inside a text begins with
- * the flag for its character width.
+ * Reads the table of shared texts ([MS-XLS] 2.4.265 SST). It may span several records. If a text continues in the next record,
+ * that record begins with a flag for the character width.
  */
 export function readXlsStrings(records: readonly Buffer[]): string[] {
   const strings: string[] = [];

@@ -38,7 +38,7 @@ const type = {
   begin: 0x809,
 } as const;
 
-/** Excel 95 to 2003 ([MS-XLS]): as xlsx, with comments and text boxes after the cells of their sheet. */
+/** Reads Excel 95 to 2003 ([MS-XLS]) like xlsx. Comments and text boxes come after the cells of their sheet. */
 export function readXls(bytes: Uint8Array, options: ReadOptions): Reading {
   const root = openCompoundFile(bytes);
   const stream = root.read('Workbook') ?? root.read('Book') ?? Buffer.alloc(0);
@@ -67,7 +67,7 @@ interface Record {
   readonly data: Buffer;
 }
 
-/** The records of the part that begins at `start`, without nested parts such as charts. */
+/** Yields the records of the part that begins at `start`. Omits nested parts, such as charts. */
 function* recordsFrom(stream: Buffer, start: number): Generator<Record> {
   let depth = 0;
   for (let at = start; at + 4 <= stream.length; ) {
@@ -98,7 +98,7 @@ function readWorkbook(stream: Buffer): Workbook {
     else if (kind === type.date1904) startsIn1904 = data.readUInt16LE(0) === 1;
     else if (kind === type.format) codes.set(data.readUInt16LE(0), texts.textAt(data, 2, isUnicode ? 2 : 1));
     else if (kind === type.style) formats.push(data.readUInt16LE(2));
-    // Sheets of cells, not charts or macros.
+    // 0: a sheet of cells. Other values are charts and macros.
     else if (kind === type.sheet && data.readUInt8(5) === 0) {
       sheets.push({ name: texts.textAt(data, 6, 1), at: data.readUInt32LE(0) });
     }
@@ -112,7 +112,7 @@ function readWorkbook(stream: Buffer): Workbook {
   };
 }
 
-/** Cells in file order, which is row by row. */
+/** Reads the cells in file order, which is row by row. */
 function readSheet(
   stream: Buffer,
   at: number,
@@ -123,9 +123,9 @@ function readSheet(
   let row: string[] = [];
   let current = -1;
   let steps = 0;
-  /** The formula cell whose text the next record has. */
+  /** The formula cell whose result is a text, which comes in the next record. */
   let awaited: { row: number; column: number } | undefined;
-  /** Remaining characters of a comment or text box: a long one spans several records. */
+  /** Characters of the current comment or text box still to read. A long one spans several records. */
   let drawn = 0;
   const notes: string[] = [];
   const endRow = (next: number) => {
@@ -182,7 +182,7 @@ function readSheet(
   for (const note of notes) if (note.trim() !== '') text.addParagraph(note.trim());
 }
 
-/** Integers and decimals of two places are packed into 30 bits; anything else is the upper half of a double. */
+/** Decodes a number of 30 bits: an integer, or the upper part of a double. Bit 0 divides it by 100. */
 function shortNumber(packed: number): number {
   const half = Buffer.alloc(8);
   half.writeUInt32LE((packed & ~3) >>> 0, 4);

@@ -17,7 +17,7 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
       // A copy: pdf.js takes over the buffer, and rejects a Buffer.
       data: new Uint8Array(bytes),
       BinaryDataFactory: PdfJsFiles,
-      // Only names: the files come from the factory above.
+      // Only names, because `PdfJsFiles` reads the files.
       cMapUrl: 'cmaps/',
       cMapPacked: true,
       wasmUrl: 'wasm/',
@@ -27,7 +27,7 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
       isOffscreenCanvasSupported: false,
       isImageDecoderSupported: false,
       enableXfa: false,
-      // Max pixels of a picture: more than A3 at 600 dpi takes hundreds of megabytes. Larger ones are skipped.
+      // Max pixels of a picture, enough for A3 at 600 dpi. Larger ones need hundreds of megabytes and are skipped.
       maxImageSize: 70_000_000,
       stopAtErrors: false,
       verbosity: 0,
@@ -49,12 +49,12 @@ export async function openPdf(bytes: Uint8Array): Promise<PdfDocument> {
 export async function loadPdfJs(): Promise<typeof import('pdfjs-dist')> {
   // pdf.js creates a DOMMatrix when it loads. It is for drawing, so an empty class is enough.
   if (!('DOMMatrix' in globalThis)) Reflect.set(globalThis, 'DOMMatrix', class {});
-  // Runs the parsing half in this thread too. It needs no worker, because the whole process can be killed.
+  // Runs pdf.js's parser in this thread. It needs no worker thread, because the whole process can be killed.
   Reflect.set(globalThis, 'pdfjsWorker', await import('pdfjs-dist/legacy/build/pdf.worker.mjs'));
   return import('pdfjs-dist/legacy/build/pdf.mjs');
 }
 
-/** Tables of Asian encodings, and decoders of scanned pages (JBIG2, CCITT, JPEG 2000), from our own files. */
+/** Reads the files that pdf.js would fetch: tables of Asian encodings, decoders of scanned pages (JBIG2, CCITT, JPEG 2000). */
 class PdfJsFiles {
   async fetch({ kind, filename }: { kind: string; filename: string }): Promise<Uint8Array> {
     // The document chooses the names of its encodings, so they are checked.

@@ -8,15 +8,15 @@ interface Picture {
   data: Uint8Array;
   width: number;
   height: number;
-  /** 1: one bit per pixel, white is 1. 2: red, green, blue. 3: with transparency. */
+  /** 1: one bit per pixel, where 1 is white. 2: red, green, blue. 3: red, green, blue, alpha. */
   kind: number;
 }
 
-/** Min side in pixels: smaller pictures are marks and ornaments. */
+/** Min width and height in pixels. Smaller pictures are marks and ornaments. */
 const sideMin = 60;
 const picturesMax = 200;
 
-/** The pictures that a page paints, in order, as PNM files. A scanned page is one picture, or a few strips. */
+/** Yields the pictures of a page, in order, as PNM files. A scanned page is one picture, or a few strips. */
 export async function* pdfPictures(page: PdfPage): AsyncGenerator<Uint8Array, void> {
   const { OPS } = await loadPdfJs();
   const { fnArray, argsArray } = await page.getOperatorList();
@@ -37,7 +37,7 @@ function isPicture(value: unknown): value is Picture {
   return typeof value === 'object' && value !== null && 'data' in value && 'kind' in value && 'width' in value;
 }
 
-/** Portable any map: a header and the pixels. */
+/** Converts a picture to PNM ("portable any map"): a header and the pixels. */
 function pnmOf({ data, width, height, kind }: Picture): Uint8Array {
   if (kind === 1) {
     // In PNM, black is 1.

@@ -9,10 +9,10 @@ import { composeAccents } from '../text/compose-accents.ts';
 import { openPdf, type PdfDocument, type PdfPage } from './pdf-js.ts';
 import { pdfPictures } from './pdf-pictures.ts';
 
-/** A gap between baselines above this many line heights starts a paragraph. */
+/** A distance between baselines of more than this many line heights starts a paragraph. */
 const paragraphGap = 1.6;
 
-/** The text of a PDF, page by page. Stops between two pages when CPU time or `charsMax` runs out. */
+/** Reads the text of a PDF. After `charsMax` characters or at CPU time `stopAt`, stops at the end of the current page. */
 export async function readPdfText(
   bytes: Uint8Array,
   { charsMax, stopAt }: Pick<ReadOptions, 'charsMax' | 'stopAt'>,
@@ -26,7 +26,7 @@ export async function readPdfText(
   let length = 0;
   let number = 1;
   for (; number <= pdf.numPages && length <= charsMax; number += 1) {
-    // The first page is always started: a file that takes all its time to open must fail as too slow, not as empty.
+    // The first page is always read, so that a file that is slow to open fails as too slow, not as empty.
     if (number > 1 && cpuMs() >= stopAt) break;
     const page = await pdf.getPage(number);
     const shown = (await pageText(page, described.isTex)) || (await recognition.textOf(page));
@@ -75,24 +75,24 @@ async function pageText(page: PdfPage, isTex: boolean): Promise<string> {
     }
   }
   const text = parts.join('');
-  // Outside TeX, an accent between two letters is an apostrophe.
+  // Only in TeX: elsewhere, an accent between two letters is an apostrophe.
   return collapseLines(isTex ? composeAccents(text) : text);
 }
 
-/** OCR for pages without other text. */
+/** Creates OCR for pages without other text. */
 function createRecognition(languages: readonly string[], stopAt: number) {
   const confidences: number[] = [];
   let obstacle: unknown;
   return {
     confidences,
-    /** Why OCR failed, if a page needed it. */
+    /** The error of loading OCR, if a page needed it. */
     obstacle: () => obstacle,
     async textOf(page: PdfPage): Promise<string> {
       if (languages.length === 0 || obstacle !== undefined) return '';
       const found: RecognisedText[] = [];
       for await (const picture of pdfPictures(page)) {
         const recogniser = await loadRecogniser(languages).catch((error: unknown) => {
-          // A page that needs OCR must not cost the text of the others.
+          // Not thrown: pages that don't need OCR are still read.
           obstacle = error;
         });
         if (recogniser === undefined || (found.length > 0 && cpuMs() >= stopAt)) break;
@@ -106,7 +106,7 @@ function createRecognition(languages: readonly string[], stopAt: number) {
   };
 }
 
-/** Form fields with their values, and reader comments. */
+/** Reads form fields with their values, and comments of readers. */
 async function remarksOf(page: PdfPage): Promise<string> {
   const annotations: unknown[] = await page.getAnnotations().catch(() => []);
   const lines = annotations.slice(0, annotationsMax).flatMap((annotation) => {
@@ -124,7 +124,7 @@ async function remarksOf(page: PdfPage): Promise<string> {
   return lines.join('\n').slice(0, annotationUnitsMax);
 }
 
-/** The fields we use of pdf.js's annotations, none of them reliable. */
+/** The fields that we use of pdf.js's annotations. Any of them may be missing or of another type. */
 interface Annotation {
   subtype?: unknown;
   fieldValue?: unknown;
@@ -154,7 +154,7 @@ async function describe(
   };
 }
 
-/** Null for placeholders of programs, and for titles that are hexadecimal bytes. */
+/** Cleans the title. Null if it is a placeholder of a program, or hexadecimal bytes. */
 function titleIn(title: string | null): string | null {
   const own = title?.trim().replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, '') ?? '';
   return own === '' ||
@@ -163,7 +163,7 @@ function titleIn(title: string | null): string | null {
     : own;
 }
 
-/** `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */
+/** Converts a date from `D:20261115…` (ISO 32000-1, 7.9.4) to `2026-11-15`. */
 function pdfDate(value: string | null): string | null {
   const [, year, month = '01', day = '01'] = /^D:(\d{4})(\d{2})?(\d{2})?/.exec(value ?? '') ?? [];
   return year === undefined ? null : `${year}-${month}-${day}`;

@@ -1,2 +1,2 @@
-/** The parsing half of pdf.js. Its package has types for the other half only. */
+/** The parser of pdf.js. The package has no types for it. */
 declare module 'pdfjs-dist/legacy/build/pdf.worker.mjs';

@@ -2,15 +2,15 @@ import { oneLine } from '../../base/text.ts';
 import type { Container } from '../html/blocks.ts';
 import { type Flow, listItem } from '../office/flow.ts';
 
-/** Turns RTF's marks for paragraphs, styles, lists and table cells into blocks. */
+/** Turns RTF control words for paragraphs, styles, lists and table cells into blocks. */
 export interface RtfBody {
   addText(text: string): void;
-  /** The bullet or number of a list item. */
+  /** Adds to the bullet or number of the current list item. */
   addMarker(text: string): void;
-  /** Footnotes come at the end, numbered. */
+  /** Starts a footnote. Footnotes are numbered and printed at the end. */
   startNote(): void;
   addNote(text: string): void;
-  /** A control word of the body. */
+  /** Handles a control word of the body. */
   take(name: string, value: number | null): void;
   takeStyle(name: string, value: number | null): void;
   nameStyle(text: string): void;
@@ -115,7 +115,7 @@ export function createRtfBody(flow: Flow): RtfBody {
     return made;
   }
 
-  /** Some programs write the bullet or number as text before a tab, and the level as an indent in twips. */
+  /** Finds the marker if a program wrote it as text before a tab. The indent in twips then tells the list level. */
   function takeWrittenMarker(): void {
     const written = /^\s*([•◦▪·–]|\d{1,4}[.)])\s*\t\s*/.exec(line);
     if (!written) return;

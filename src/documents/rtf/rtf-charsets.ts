@@ -1,6 +1,6 @@
 import { encodingOf } from '../text/charset-declared.ts';
 
-/** `\fcharset` values to code pages (RTF 1.9.1, "Font Table"); 0 and others mean the document's own. */
+/** Code pages by `\fcharset` value (RTF 1.9.1, "Font Table"). All other values mean the document's own code page. */
 const pagesOfCharsets = new Map([
   [77, 10000],
   [128, 932],

@@ -10,7 +10,7 @@ export type RtfToken =
 const controlWord = /([a-zA-Z]{1,32})(-?\d{1,10})? ?/y;
 const plainText = /[^\\{}\r\n\x80-\xff]+/y;
 
-/** `rtf` has one character per byte. Never throws: truncated input ends, and anything but RTF is text. */
+/** Splits RTF into tokens. `rtf` has one character per byte. Never throws: invalid or truncated input becomes text. */
 export function* rtfTokens(rtf: string): Generator<RtfToken, void> {
   for (let at = 0; at < rtf.length; ) {
     const first = rtf.charAt(at);
@@ -41,7 +41,7 @@ function control(rtf: string, at: number): { token: RtfToken | null; next: numbe
     const [whole, name = '', digits] = match;
     const value = digits === undefined ? null : Number(digits);
     const next = at + whole.length;
-    // Raw bytes follow, in which braces mean nothing.
+    // Skips the raw bytes that follow: braces in them are not groups.
     if (name === 'bin') return { token: null, next: next + Math.max(0, value ?? 0) };
     return { token: { type: 'word', name, value }, next };
   }

@@ -8,21 +8,21 @@ import { type RtfToken, rtfTokens } from './rtf-tokens.ts';
 
 /** The state of the current group. Copied at every opening brace. */
 interface Group {
-  /** Where its text goes: shown, dropped, or into a field of this name. */
+  /** Where its text goes: `body`, `none` (dropped), one of `destinations`, or a field of this name. */
   to: string;
-  /** Characters after a `\u` for readers that do not know it. */
+  /** How many characters to skip after a `\u`. They are for readers that do not know `\u`. */
   fallback: number;
   font: number;
   isHidden: boolean;
 }
 
-/** Word nests a few dozen groups. */
+/** Max nesting of groups. Word nests a few dozen. */
 const depthMax = 1000;
 
-/** Bytes of a code page decoded together; a two-byte character may be split once in this many. */
+/** Max bytes of a code page decoded at once. A two-byte character at such a boundary may be split. */
 const pendingMax = 65_536;
 
-/** Rich Text Format: paragraphs, headings, lists and tables; pictures, objects and hidden text are skipped. */
+/** Reads Rich Text Format: paragraphs, headings, lists and tables. Skips pictures, objects and hidden text. */
 export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   const flow = createFlow(options.mode, options.charsMax);
   const body = createRtfBody(flow);
@@ -67,7 +67,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
   flushBytes();
   body.finish();
   const printed = flow.finish();
-  // A file that only wraps an object has at most a few stray characters besides.
+  // A file that only contains an embedded object may have a few stray characters. They count as no text.
   if (hasObject && !/\p{L}{2}/u.test(printed.text)) printed.text = '';
   return {
     title: fields.get('title')?.trim() || flow.topHeading,
@@ -115,7 +115,7 @@ export function readRtf(bytes: Uint8Array, options: ReadOptions): Reading {
       group.to = destination;
       if (destination === 'note') body.startNote();
     }
-    // A destination that only newer readers know, marked for others to skip.
+    // `\*` marks a destination that readers may skip if they do not know it.
     else if (isStarred && !readStarred.has(name)) group.to = 'none';
     isStarred = false;
     if (name === 'u' && value !== null) {
@@ -141,7 +141,7 @@ function append(fields: Map<string, string>, name: string, text: string): void {
   if (before.length < 1000) fields.set(name, before + text);
 }
 
-/** Groups whose text is not body text, or has a special role. */
+/** Control words that start a group whose text is not body text, or has a special role. */
 const destinations = new Map<string, string>([
   ...'colortbl info pict object header headerl headerr headerf footer footerl footerr footerf nonshppict themedata datastore xmlnstbl listtable listoverridetable rsidtbl generator fldinst bkmkstart bkmkend pn pnseclvl pntxta pntxtb annotation atnid atnauthor mmathPr latentstyles sp shprslt revtbl filetbl'
     .split(' ')

@@ -1,7 +1,7 @@
-/** How far to search for a declaration (HTML standard: "prescan", 1024 bytes). */
+/** Bytes to search for a declaration, as in the HTML standard ("prescan"). */
 const prescanBytes = 1024;
 
-/** The encoding named by an HTML page's `meta` or an XML declaration. */
+/** Returns the encoding that a `meta` element of HTML or an XML declaration names. */
 export function declaredInMarkup(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, prescanBytes)).toString(
     'latin1',
@@ -9,12 +9,12 @@ export function declaredInMarkup(bytes: Uint8Array): string | undefined {
   return metaCharset(start) ?? encodingOf(/^\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)["']/.exec(start)?.[1]);
 }
 
-/** HTML standard, "prescan a byte stream to determine its encoding": comments and other tags are skipped. */
+/** Finds the encoding in a `meta` element, as in the HTML standard ("prescan"). Skips comments and other tags. */
 function metaCharset(text: string): string | undefined {
   let at = text.indexOf('<');
   while (at !== -1) {
     if (text.startsWith('<!--', at)) {
-      // `<!-->` is a whole comment, so the search starts inside the opening.
+      // `<!-->` is a complete comment, so the search for its end starts inside `<!--`.
       const end = text.indexOf('-->', at + 2);
       if (end === -1) return undefined;
       at = end + 2;
@@ -43,7 +43,7 @@ function encodingOfMeta(attributes: Map<string, string>): string | undefined {
   return encoding?.startsWith('utf-16') ? 'utf-8' : encoding;
 }
 
-/** Respects quotes, so that a `>` or `<meta` inside a value is not read as markup. */
+/** Reads the attributes of a tag. Respects quotes, so that a `>` or `<meta` inside a value is not read as markup. */
 function readAttributes(text: string, from: number): { attributes: Map<string, string>; end: number } {
   const attributes = new Map<string, string>();
   const pattern = /[\s/]*(?:(>)|([^\s/>=][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>][^\s>]*))?)?)/y;
@@ -56,7 +56,7 @@ function readAttributes(text: string, from: number): { attributes: Map<string, s
   return { attributes, end: text.length };
 }
 
-/** The standard's name of an encoding; undefined for an unknown label (`utf-7`, `none`). */
+/** Returns the standard name of an encoding. Undefined for an unknown label, such as `utf-7` or `none`. */
 export function encodingOf(label: string | undefined): string | undefined {
   if (!label) return undefined;
   try {

@@ -13,7 +13,7 @@ export async function decodeBytes(
   const marked = markOf(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);
   const declared = headerCharset(contentType) ?? (usesMarkup(kind) ? declaredInMarkup(bytes) : undefined);
-  // Many servers declare UTF-8 for other files: ignore a declaration that the bytes contradict.
+  // Many servers declare UTF-8 for files in other encodings. A declaration that the bytes contradict is ignored.
   if (declared && (declared !== 'utf-8' || isUtf8(bytes))) return new TextDecoder(declared).decode(bytes);
   return new TextDecoder(await guess(bytes, declared)).decode(bytes);
 }
@@ -38,16 +38,16 @@ async function guess(bytes: Uint8Array, declared: string | undefined): Promise<s
   const wide = utf16WithoutMark(bytes);
   if (wide) return wide;
   if (isUtf8(bytes)) return 'utf-8';
-  // Loaded on first use: its tables are most of a worker's code.
+  // Loaded on first use, because its tables are most of a worker's code.
   const jschardet = await import('jschardet');
   const { encoding, confidence } = jschardet.detect(sample(bytes));
   const detected = encodingOf(aliases.get(encoding?.toLowerCase() ?? '') ?? encoding ?? undefined);
   if (detected && detected !== 'utf-8' && confidence >= 0.2) return detected;
-  // The bytes may be UTF-8 as declared, with a few broken ones.
+  // The text may be in UTF-8 as declared, with a few broken bytes.
   return declared ?? 'windows-1252';
 }
 
-/** jschardet's names that the Encoding standard lacks. */
+/** Names of jschardet that the Encoding standard does not know, and what to use instead. */
 const aliases = new Map([
   ['maccyrillic', 'x-mac-cyrillic'],
   ['cp949', 'euc-kr'],
@@ -68,7 +68,7 @@ function utf16WithoutMark(bytes: Uint8Array): string | undefined {
 
 function isUtf8(bytes: Uint8Array): boolean {
   try {
-    // As a stream: a document truncated inside a character is still UTF-8.
+    // `stream` allows a document that is truncated inside a character.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -76,7 +76,7 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Encodings differ above ASCII, and the start of a long page may have only ASCII. */
+/** Returns bytes to detect the encoding from, starting at the first one that is not ASCII: encodings differ only there. */
 function sample(bytes: Uint8Array): Buffer {
   const bytesMax = 65_536;
   const first = bytes.findIndex((byte) => byte > 127);

@@ -1,6 +1,6 @@
 /**
- * The programming language of a text: by file name or extension, else by its first line. Undefined for anything not recognised
- * as source code.
+ * Returns the programming language of a text: by its file name or extension, else by its first line. Undefined if it is not
+ * recognised as source code.
  */
 export function codeLanguageOf(name: string | undefined, start: string): string | undefined {
   const file = fileName(name).toLowerCase();
@@ -11,13 +11,13 @@ export function codeLanguageOf(name: string | undefined, start: string): string 
   return start.startsWith('<?php') ? 'php' : undefined;
 }
 
-/** By the types that servers use for source code. */
+/** Returns the programming language of a media type, such as `text/x-python`. */
 export function codeLanguageOfType(type: string): string | undefined {
   const name = /^(?:text|application)\/(?:x-)?(.+?)(?:-src|-source)?$/.exec(type)?.[1] ?? '';
   return byType.get(name);
 }
 
-/** The last part of a path or address, if it could be a file name. */
+/** Returns the part of a path or URL after the last slash, without query and fragment. */
 export function fileName(name = ''): string {
   const path = name.replace(/[?#].*$/s, '');
   return path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);

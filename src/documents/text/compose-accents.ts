@@ -1,6 +1,6 @@
 /**
- * Puts accents onto their letters. TeX's older fonts have no accented letters, so a PDF draws the accent and then the letter:
- * `pr´ec´edentes`. An accent that does not combine with what follows stays.
+ * Combines accents with their letters. TeX's older fonts have no accented letters, so a PDF draws the accent and then the
+ * letter: `pr´ec´edentes`. An accent stays separate if there is no such accented letter.
  */
 export function composeAccents(text: string): string {
   return text.replace(drawn, (whole, accent: string, letter: string) => {
@@ -25,6 +25,6 @@ const combining = new Map([
   ['\u00af', '\u0304'],
 ]);
 
-/** A grave accent is also a quotation mark, so it must be inside a word. */
+/** An accent and its letter. A grave accent must be inside a word, because it is also used as a quotation mark. */
 const drawn =
   /([\u00b4\u00a8\u02c6\u02dc\u00b8\u02c7\u02da\u02d8\u02d9\u02dd\u00af]|(?<=\p{L})\u0060(?=[aeiouAEIOU]\p{L}?))([\p{L}])/gu;

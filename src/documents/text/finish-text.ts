@@ -3,15 +3,15 @@ import { cleanText } from './clean-text.ts';
 import { withoutBase64 } from './without-base64.ts';
 
 /**
- * Truncates a reader's text, removes hidden characters and encoded bytes, trims it, and adjusts the marks. If the text has the
- * original's lines, the first line keeps its indent.
+ * Truncates a reader's text, removes hidden characters and base64, trims it, and adjusts the marks. If the text has the same
+ * lines as the original, the first line keeps its indent.
  */
 export function finishText(raw: string, marks: readonly Mark[], charsMax: number): { text: string; marks: Mark[] } {
   const cut = raw.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '');
   const moved: Mark[] = [];
   const pieces: string[] = [];
   let length = 0;
-  // Between two marks at a time: cleaning shortens the text, and the marks must move along.
+  // Cleans the text between two marks at a time: cleaning shortens it, and the marks must move along.
   for (const [index, mark] of [{ offset: 0 }, ...marks].entries()) {
     const piece = cleanText(withoutBase64(cut.slice(mark.offset, marks[index]?.offset)));
     if (index > 0 && mark.offset <= cut.length) moved.push({ ...mark, offset: length });
@@ -25,7 +25,7 @@ export function finishText(raw: string, marks: readonly Mark[], charsMax: number
   return { text, marks: shifted(moved, clean, lead, text.length) };
 }
 
-/** Start of the first line that is not blank. */
+/** Returns the start of the first line that is not blank. */
 function blankLines(text: string): number {
   const first = text.length - text.trimStart().length;
   return first === text.length ? first : text.lastIndexOf('\n', first) + 1;

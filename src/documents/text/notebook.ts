@@ -3,7 +3,7 @@ import { isObject } from '../../base/json.ts';
 import type { ExtractMode, Reading } from '../document.ts';
 import { fenceFor } from '../html/markdown-escape.ts';
 
-/** Only the first part of a longer output is kept: a training run may print for hours. */
+/** Max characters kept of a cell's output. A training run may print for hours. */
 const outputCharsMax = 4000;
 
 /** True if JSON is a Jupyter notebook: its schema requires both keys (nbformat 4), and they are rarely together elsewhere. */
@@ -11,7 +11,7 @@ export function looksLikeNotebook(json: string): boolean {
   return /"nbformat"\s*:\s*\d/.test(json) && /"(?:cells|worksheets)"\s*:\s*\[/.test(json);
 }
 
-/** A Jupyter notebook: its text, its code, and printed output, without pictures and other rich output. */
+/** Reads a Jupyter notebook: its text, code and printed output. Omits pictures and other rich output. */
 export function readNotebook(json: string, mode: ExtractMode, charsMax: number): Reading {
   const notebook = parse(json);
   const metadata = fieldsOf(notebook['metadata']);
@@ -79,7 +79,7 @@ function fenced(code: string, language: string, mode: ExtractMode): string {
   return `${fence}${language}\n${code}\n${fence}`;
 }
 
-/** Texts are a string, or a list of lines with their line breaks. */
+/** Reads a text, which is a string or a list of lines with their line breaks. */
 function linesOf(value: unknown): string {
   if (typeof value === 'string') return value.replaceAll('\r\n', '\n');
   return listOf(value)

@@ -1,7 +1,7 @@
-/** Deeper levels are printed at this depth: a million brackets must not become a million spaces per line. */
+/** Max depth of indents. Without it, a million nested brackets would become a million spaces per line. */
 const indentMax = 32;
 
-/** Formats JSON token by token: numbers and duplicate keys stay as written, depth costs nothing. Null if the text is not JSON. */
+/** Formats JSON token by token. Keeps numbers and duplicate keys as written, at any depth. Null if the text is not JSON. */
 export function printJson(json: string, charsMax: number): { text: string; truncated: boolean } | null {
   const open: string[] = [];
   const parts: string[] = [];
@@ -39,7 +39,7 @@ function skipSpace(json: string, from: number): number {
   return space.lastIndex;
 }
 
-/** -1 if it cannot be a JSON token. Strings are searched, not matched: one may be as long as the document. */
+/** Returns the end of the token at `from`; -1 if it is invalid. Uses no regex for strings: one may be as long as the document. */
 function endOfToken(json: string, from: number): number {
   const first = json[from] ?? '';
   if ('[]{},:'.includes(first)) return from + 1;

@@ -8,7 +8,7 @@ import { codeLanguageOf, codeLanguageOfType } from './code-language.ts';
 import { looksLikeNotebook, readNotebook } from './notebook.ts';
 import { printJson } from './print-json.ts';
 
-/** Text documents. Those without markup keep their lines, so that these can be cited. */
+/** Reads a text document. Text without markup keeps its lines, so that line numbers can be cited. */
 export async function readText(kind: DocumentKind, source: DocumentSource, limits: ExtractLimits): Promise<Reading> {
   const { bytes, contentType, url } = source;
   const text = await decodeBytes(bytes, contentType, kind);
@@ -48,7 +48,7 @@ function readJson(text: string, { mode }: DocumentSource, charsMax: number): Rea
   return printed === null ? { ...asItIs(text), kind: 'text' } : { title: null, ...printed };
 }
 
-/** JSON Lines: each of the first two lines is a value. */
+/** Detects JSON Lines: each of the first two lines is a JSON value. */
 function hasValuePerLine(text: string): boolean {
   const [first = '', second = ''] = text.slice(0, 200_000).split('\n', 2);
   return second.trim() !== '' && isJson(first) && isJson(second);
@@ -69,7 +69,7 @@ function languageOf({ filename, url, contentType = '' }: DocumentSource, text: s
   return codeLanguage === undefined ? {} : { codeLanguage };
 }
 
-/** The first ATX heading, or the first line underlined with `=`, outside code fences, near the start. */
+/** Returns the first heading near the start, outside code fences: with `#`, or underlined with `=`. */
 function markdownTitle(markdown: string): string | null {
   const lines = markdown.slice(0, 20_000).split(/\r?\n/);
   let fenced = false;

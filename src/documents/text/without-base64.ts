@@ -1,11 +1,11 @@
-/** Longer than any word, hash or key that people search for. */
+/** Min characters of a run to remove. It is longer than any word, hash or key that people search for. */
 const runMin = 400;
-/** Encoded bytes come in many lines of one length. */
+/** Min lines of a block to remove. Encoded bytes come in many lines of equal length. */
 const linesMin = 8;
 
 /**
  * Removes base64-encoded bytes (RFC 4648): keys, inline images, attachments. They would fill an index with meaningless words.
- * Lines stay lines, so that their numbers stay right.
+ * Keeps the line breaks, so that line numbers stay right.
  */
 export function withoutBase64(text: string): string {
   if (!/[A-Za-z0-9+/_-]{60}/.test(text)) return text;
@@ -26,9 +26,9 @@ function withoutBlocks(text: string): string {
   return lines.join('\n');
 }
 
-/** Random bytes use all kinds of characters about equally; a word of a thousand letters or a genome does not. */
+/** Detects encoded bytes: they use capitals, small letters and digits about equally. A genome or a very long word does not. */
 function isEncoded(found: string): boolean {
-  // A sample is enough: listing all matches in megabytes would take a hundred times their memory.
+  // A sample is enough. Listing all matches in megabytes of text would need a hundred times as much memory.
   const sample = found.slice(0, 4000);
   const share = (pattern: RegExp) => (sample.match(pattern)?.length ?? 0) / sample.length;
   return share(/[A-Z]/g) > 0.15 && share(/[a-z]/g) > 0.15 && share(/[0-9]/g) > 0.05;

@@ -8,7 +8,7 @@ import { readHtml } from '../html/read-html.ts';
 import { cpuMs } from '../reader-limits.ts';
 import { attributeOf } from './walk-xml.ts';
 
-/** An e-book: its chapters in spine order (EPUB 3.3), or manifest order if the spine is unusable. */
+/** Reads an e-book: its chapters in the order of the spine (EPUB 3.3), or of the manifest if the spine is unusable. */
 export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
   const zip = openZip(bytes);
   assertReadable(zip);
@@ -21,7 +21,7 @@ export function readEpub(bytes: Uint8Array, options: ReadOptions): Reading {
     read += 1;
     const member = zip.find(chapter) ?? zip.find(decodeName(chapter));
     if (!member) continue;
-    // As HTML, not XML: entities such as &nbsp; are common, and not all books are well-formed.
+    // Read as HTML, not as XML: entities such as &nbsp; are common, and not all books are well-formed.
     const html = new TextDecoder().decode(zip.bytes(member));
     const { text } = readHtml(html, { mode: options.mode, charsMax: options.charsMax, extent: 'all' });
     if (text === '') continue;
@@ -83,7 +83,7 @@ function isPage(type = ''): boolean {
   return type === 'application/xhtml+xml' || type === 'text/html';
 }
 
-/** Fonts are often obfuscated or encrypted, which hides no text; any other encryption means a protected book. */
+/** Throws if the book is copy-protected. Encrypted or obfuscated fonts don't count, because they hide no text. */
 function assertReadable(zip: Zip): void {
   let locked = false;
   let algorithm = '';

@@ -15,7 +15,7 @@ interface FeedOptions {
 
 type Fields = Map<string, string>;
 
-/** RSS 0.9 to 2.0, RDF and Atom: title, link, date and summary of every entry, in feed order. */
+/** Reads RSS 0.9 to 2.0, RDF and Atom: title, link, date and summary of every entry, in feed order. */
 export function readFeed(xml: string, options: FeedOptions): Reading {
   const { channel, entries, more } = collect(xml);
   const parts: string[] = [];
@@ -57,7 +57,7 @@ function entryText(entry: Fields, options: FeedOptions): string {
   return summary === '' ? lines.join('\n') : `${lines.join('\n')}\n\n${summary}`;
 }
 
-/** A summary is text or HTML, and the feed rarely says which. */
+/** Converts a summary to text. It may be text or HTML, and the feed rarely says which. */
 function plain(text: string, options: FeedOptions): string {
   if (!/<[a-z!/]|&[a-z#]/i.test(text)) return text.trim();
   return readHtml(text, { mode: options.mode, url: options.url, charsMax: options.charsMax, extent: 'all' }).text;
@@ -98,7 +98,7 @@ function entryDepth(path: string[]): number {
   return path.findLastIndex(isEntry);
 }
 
-/** The entry's child that contains the text: XHTML inside an Atom summary belongs to the summary. */
+/** Returns the entry's direct child that contains the text: XHTML inside an Atom summary belongs to the summary. */
 function fieldOf(path: string[], depth: number): string {
   return path[depth + 1] ?? '';
 }
@@ -109,7 +109,7 @@ function append(fields: Fields, name: string, text: string): void {
     fields.set(name, before === '' ? text.trim() : `${before} ${text.trim()}`);
 }
 
-/** Atom has the address in an attribute; the link to the entry itself counts. */
+/** Reads the entry's own link. Atom has it in the attribute `href`. */
 function atomLink(event: XmlEvent & { type: 'open' }, fields: Fields): void {
   const href = /\shref\s*=\s*["']([^"']*)["']/.exec(event.attributes)?.[1];
   const relation = /\srel\s*=\s*["']([^"']*)["']/.exec(event.attributes)?.[1] ?? 'alternate';

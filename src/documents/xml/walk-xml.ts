@@ -2,24 +2,24 @@ import { SaxesParser } from 'saxes';
 import { CarrelError } from '../../base/errors.ts';
 import { declaredInMarkup } from '../text/charset-declared.ts';
 
-/** By name as written, prefix included. */
+/** Attribute values by name as written, with the prefix. */
 export type XmlAttributes = Record<string, string>;
 
 export interface XmlHandler {
-  /** `name` has no prefix: programs choose prefixes freely, and our formats have no clashes. */
+  /** `name` has no prefix. Programs choose prefixes freely, and names in these formats are unique without them. */
   open?(name: string, attributes: XmlAttributes): void;
   close?(name: string): void;
   text?(text: string): void;
-  /** Called between pieces of input: true ends the walk. */
+  /** Called between pieces of input. Returns true to end the walk. */
   isDone?(): boolean;
 }
 
-/** No office program nests deeper; anything that does is meant to exhaust memory. */
+/** Max nesting of elements. No office program nests deeper; a file that does is meant to exhaust memory. */
 const depthMax = 512;
 
 /**
- * Streams the XML part of an office document, without a tree. Only the five XML entities and numeric ones are known: a document
- * that defines and uses others is rejected, so nothing can expand.
+ * Parses the XML part of an office document as a stream, without a tree. Only the five XML entities and numeric ones are known.
+ * A document that defines and uses others is rejected, so entities cannot expand without limit.
  */
 export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void {
   const parser = new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
@@ -58,7 +58,7 @@ export function walkXml(chunks: Iterable<Uint8Array>, handler: XmlHandler): void
   parser.close();
 }
 
-/** Skips hidden elements: deleted text, field codes, duplicated content. */
+/** Creates a handler that skips these elements with everything in them: deleted text, field codes, duplicates. */
 export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): XmlHandler {
   let depth = 0;
   return {
@@ -77,7 +77,7 @@ export function skipping(skipped: ReadonlySet<string>, handler: XmlHandler): Xml
   };
 }
 
-/** The attribute with this name and any prefix; preferably without one. */
+/** Returns the attribute with this name: the one without prefix if there is one, else one with any prefix. */
 export function attributeOf(attributes: XmlAttributes, name: string): string | undefined {
   const plain = attributes[name];
   if (plain !== undefined) return plain;
@@ -86,7 +86,7 @@ export function attributeOf(attributes: XmlAttributes, name: string): string | u
   return undefined;
 }
 
-/** The attribute of this name with a prefix: `r:id` beside `id`. */
+/** Returns the attribute of this name that has a prefix, such as `r:id` if there is also an `id`. */
 export function prefixedAttribute(attributes: XmlAttributes, name: string): string | undefined {
   const suffix = `:${name}`;
   for (const key in attributes) if (key.endsWith(suffix)) return attributes[key];

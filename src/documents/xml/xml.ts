@@ -7,8 +7,8 @@ export type XmlEvent =
   | { type: 'text'; text: string };
 
 /**
- * The parts of an XML text, in one pass and without a tree. DOCTYPE declarations are skipped and their entities stay as
- * written, so nothing can expand. Never throws: anything but markup is text.
+ * Yields the tags and texts of an XML document, in one pass and without a tree. Skips DOCTYPE declarations and leaves their
+ * entities as written, so they cannot expand. Never throws: text that is not valid markup is read as text.
  */
 export function* readXml(xml: string): Generator<XmlEvent> {
   let at = 0;
@@ -36,7 +36,7 @@ export function* readXml(xml: string): Generator<XmlEvent> {
   }
 }
 
-/** One element per line with its attributes, children indented: the best that unknown XML allows. */
+/** Prints XML of an unknown kind as an outline: one element per line with its attributes, children indented. */
 export function outlineXml(xml: string, charsMax: number): Reading {
   const lines: string[] = [];
   let length = 0;
@@ -48,7 +48,7 @@ export function outlineXml(xml: string, charsMax: number): Reading {
     }
     const text = event.type === 'text' ? event.text.trim() : `${event.name}${decodeEntities(event.attributes)}`;
     const last = lines.length - 1;
-    // An element's text goes on the element's line; a final colon marks an element without text so far.
+    // Text goes on its element's line. A colon at the end marks an element that has no text yet.
     if (event.type === 'text' && lines[last]?.endsWith(':')) lines[last] += ` ${text}`;
     else lines.push('  '.repeat(Math.min(depth, 16)) + text + (event.type === 'open' && !event.empty ? ':' : ''));
     length += text.length + 2 * Math.min(depth, 16) + 2;
@@ -67,7 +67,7 @@ function tagOf(inside: string): XmlEvent {
   return { type: 'open', name, attributes: space === -1 ? '' : ` ${body.slice(space).trim()}`, empty };
 }
 
-/** The position after the next `mark`, or the end of the text if there is none. */
+/** Returns the position after the next `mark`, or the end of the text if there is none. */
 function endOf(text: string, mark: string, from: number): number {
   const found = text.indexOf(mark, from);
   return found === -1 ? text.length : found + mark.length;

@@ -1,22 +1,22 @@
-/** Evidence in an answer about its results' labels. Fields that Fess omits are undefined. */
+/** What an answer of Fess shows about the labels of its results. Undefined fields are missing in the answer. */
 export interface LabelEvidence {
   searchQuery: string | undefined;
   hitLabels: readonly (readonly string[] | undefined)[];
   /** Number of results with the label. */
   labelled: number | undefined;
-  /** Number of results without it. */
+  /** Number of results without the label. */
   outside: number | undefined;
   /** Number of results, capped at 10,000. The other counts are not capped. */
   total: number;
 }
 
 /**
- * Second line of defence after the query guard. True if all results carry the label, as far as the answer shows. If
- * not, nothing may leave the bridge.
+ * Checks that all results have the label, as far as the answer shows. If not, no result may be returned. This is the second
+ * line of defence, after the query guard.
  *
- * The outside count detects a server with `query.orsearch.min.hit.count`. Such a server repeats a search that finds
- * little, with OR between its parts. That makes the label optional, and the echoed query doesn't show it. The labelled
- * count detects the same up to 10,000 results, and does not depend on how the engine reads a pure negation.
+ * `outside` detects a server with `query.orsearch.min.hit.count`. If a search finds little, such a server repeats it with OR
+ * between its parts. That makes the label optional, and the query in the answer doesn't show it. `labelled` detects the same for
+ * up to 10,000 results, and does not depend on how the search engine handles a query that is only a negation.
  */
 export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
   const { searchQuery, hitLabels, labelled, outside, total } = answer;
@@ -27,8 +27,8 @@ export function isWithinLabel(answer: LabelEvidence, label: string): boolean {
 }
 
 /**
- * Whether the parsed query has the label as a separate required clause: it is at the end (only other filters and
- * the sort may follow), everything before it is balanced, and no operator or backslash reaches over to it.
+ * True if the query in the answer has the label as a separate required clause: it is at the end (only other filters and the
+ * sort may follow), quotes and parentheses before it are balanced, and no operator or backslash directly before it applies to it.
  */
 function isFiltered(searchQuery: string, label: string): boolean {
   const filter = `label:"${label}"`;

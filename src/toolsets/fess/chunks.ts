@@ -2,13 +2,13 @@ import { CarrelError } from '../../base/errors.ts';
 import type { CursorSeal } from './cursor-seal.ts';
 import type { DocumentText } from './document-content.ts';
 
-/** One piece of a document's text, and its position (000 §8.4). */
+/** One piece of a document's text, and its position. */
 export interface Chunk {
   text: string;
-  /** In UTF-8 bytes of the whole text. */
+  /** Start of the chunk in the whole text, in UTF-8 bytes. */
   offset: number;
   totalBytes: number;
-  /** SHA-256 of the whole text in hex; the same on every chunk. */
+  /** SHA-256 of the whole text in hex. It is the same in every chunk. */
   hash: string;
   isLast: boolean;
   /** Absent on the last chunk. */
@@ -18,12 +18,12 @@ export interface Chunk {
 export interface ChunkOptions {
   chunkBytesMax: number;
   seal: CursorSeal;
-  /** The context that a cursor is bound to; it is invalid in any other. */
+  /** The context of a cursor, such as domain, document and caller. The cursor is invalid in any other. */
   bound: readonly string[];
   cursor: string | undefined;
 }
 
-/** The cursor's chunk, or the first. Chunks neither overlap nor leave gaps. */
+/** Returns the chunk at the cursor, or the first one. Chunks neither overlap nor leave gaps. */
 export function cutChunk(content: DocumentText, options: ChunkOptions): Chunk {
   const { chunkBytesMax, seal, bound, cursor } = options;
   const bytes = Buffer.from(content.text, 'utf8');
@@ -58,7 +58,7 @@ function placeOf(cursor: string, hash: string, seal: CursorSeal, bound: readonly
   return offset;
 }
 
-/** Moves back to a character boundary: continuation bytes are 10xxxxxx. */
+/** Moves `end` back to the start of a character. Other bytes of a character are 10xxxxxx in binary. */
 function characterEnd(bytes: Buffer, end: number): number {
   let at = end;
   while (at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;

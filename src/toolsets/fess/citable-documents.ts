@@ -4,7 +4,7 @@ import type { DocumentReader } from './document-reader.ts';
 import { documentUri, parseUri } from './document-resources.ts';
 import type { KnowledgeDomain } from './knowledge-domain.ts';
 
-/** The texts of a domain's documents, by the URI of the document or of its text. */
+/** Makes the texts of a domain's documents citable, by the URI of the document or of its text. */
 export function createCitableDocuments(documents: DocumentReader, domain: KnowledgeDomain): CitableTexts {
   const uriPrefix = documentUri(domain, '');
   return {

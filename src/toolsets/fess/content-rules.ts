@@ -1,6 +1,6 @@
 import { CarrelError, type ErrorCode, isCarrelError } from '../../base/errors.ts';
 
-/** By content type and, if given, bytes: PDF readers accept some junk before the header. */
+/** Detects PDF by content type and, if given, bytes. The header may come later: PDF readers accept junk before it. */
 export function isPdf(contentType: string, bytes?: Uint8Array): boolean {
   if (/^\s*application\/(?:x-)?pdf\b/i.test(contentType)) return true;
   if (bytes === undefined) return false;
@@ -14,7 +14,7 @@ export function pdfDisabled(): CarrelError {
   );
 }
 
-/** UTF-8 plain text, returned unchanged (000 §8.5.3). Undefined if it needs decoding or conversion. */
+/** Returns plain text in UTF-8 unchanged. Undefined if it needs decoding or conversion. */
 export function plainText(contentType: string, bytes: Uint8Array): string | undefined {
   const [type = '', ...parameters] = contentType.toLowerCase().split(';');
   const charset = /charset\s*=\s*"?([\w-]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';
@@ -27,7 +27,7 @@ export function plainText(contentType: string, bytes: Uint8Array): string | unde
   }
 }
 
-/** Names the bridge setting behind a refusal, so that the caller can ask the operator (000 §10). */
+/** Adds the setting that caused a refusal to its message, so that the caller can ask the operator. */
 export function explainRefusal(error: unknown, viaFess: boolean): unknown {
   if (!isCarrelError(error)) return error;
   if (error.code === 'invalid_url' || error.code === 'credentials_in_url') {
@@ -51,7 +51,7 @@ const hints: Partial<Record<ErrorCode, string>> = {
   fetch_timeout: 'The setting is contentFetch.timeoutMs.',
 };
 
-/** Only if the setting is off: otherwise Fess was already asked and has no copy. */
+/** Added only if `viaFess` is off. If it is on, Fess was already asked and has no copy. */
 const viaFessHints: Partial<Record<ErrorCode, string>> = {
   scheme_not_allowed: 'Files on a share need contentFetch.viaFess.',
   private_network_blocked: "With contentFetch.viaFess, the bridge reads Fess's copy instead of a private address.",

@@ -1,16 +1,16 @@
 import { isSigned, sign } from '../../base/signing-key.ts';
 
-/** Issues cursors that can't be forged and work only where they were issued. */
+/** Issues cursors that can't be forged and are valid only in the context they were issued for. */
 export interface CursorSeal {
-  /** Creates a cursor that contains `place`. It is valid only with the same `bound`, which it doesn't contain. */
+  /** Creates a cursor that contains `position`. It is valid only with the same `bound`, which it does not contain. */
   close(bound: readonly string[], position: readonly (string | number)[]): string;
-  /** Returns the place; undefined unless the cursor was issued here for the same `bound`. */
+  /** Returns the position. Undefined if the cursor was not issued by this server for the same `bound`. */
   open(bound: readonly string[], cursor: string): (string | number)[] | undefined;
 }
 
 const signatureBytes = 16;
 
-/** Cursors of another process or an earlier run are invalid, unless both sign with the key of the same database. */
+/** Creates the seal. Cursors of another process are valid only if both sign with the key of the same database. */
 export function createCursorSeal(): CursorSeal {
   const signed = (bound: readonly string[], payload: string): Buffer =>
     sign('fess cursor', JSON.stringify([...bound, payload])).subarray(0, signatureBytes);
@@ -23,7 +23,7 @@ export function createCursorSeal(): CursorSeal {
       const [, payload = '', signature = ''] = /^([\w-]{1,400})~([\w-]{22})$/.exec(cursor) ?? [];
       const actual = Buffer.from(signature, 'base64url');
       if (!isSigned(actual, signed(bound, payload))) return undefined;
-      // base64url's last character has unused bits; accept only our own spelling.
+      // The last character of base64url has unused bits. Only the spelling that this server writes is valid.
       if (actual.toString('base64url') !== signature) return undefined;
       return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as (string | number)[];
     },

@@ -10,7 +10,7 @@ import { faultOf } from './fess-api/fess-errors.ts';
 import type { FessSettings } from './fess-config.ts';
 import type { Phases } from './phases.ts';
 
-/** A document's whole text (000 §8.5). */
+/** A document's whole text. */
 export interface DocumentText {
   text: string;
   /** SHA-256 of the UTF-8 text, in hex. */
@@ -22,7 +22,7 @@ export interface DocumentText {
 
 export interface DocumentContent {
   read(document: FessDocument, phases: Phases, signal: AbortSignal): Promise<DocumentText>;
-  /** The text's hash if known for free: from the index, or read before. */
+  /** Returns the text's hash if it needs no fetch: the index has the full text, or the text was read before. */
   knownHash(document: FessDocument): string | undefined;
 }
 
@@ -35,15 +35,15 @@ export interface DocumentContentDeps {
 const rememberedMax = 2_000;
 
 /**
- * Where a document's text comes from, in order:
+ * Reads a document's text from the first of these sources that has it:
  *
- * 1. the index, if it has more than a digest;
+ * 1. the index, if its text is longer than a digest can be;
  * 2. Fess's own copy, if enabled (`viaFess`);
  * 3. the document's URL, through the safe fetcher, under the rules of `contentFetch`;
- * 4. the index again, if these are forbidden, fail or are empty: a short text may be complete. A digest doesn't
- * count.
+ * 4. the index again, if 2 and 3 are forbidden, fail or return no text: a short text in the index may be complete. A digest
+ * doesn't count.
  *
- * Nothing is cached, so that changes are noticed. Only the conversion of identical bytes is reused.
+ * Texts are not cached, so that changes are noticed. Only the conversion of identical bytes is reused.
  */
 export function createDocumentContent(settings: FessSettings, deps: DocumentContentDeps): DocumentContent {
   const { contentFetch } = settings;
@@ -146,7 +146,7 @@ interface Bytes {
   url: string;
 }
 
-/** A document whose URL is Fess's own API would bypass the label. */
+/** Throws if the URL is part of Fess itself: its API would return documents outside the label. */
 function assertNotFess(url: string, fessBaseUrl: string): void {
   const target = URL.parse(url);
   const base = new URL(fessBaseUrl);
@@ -162,21 +162,21 @@ function fetchDisabled(): CarrelError {
   return new CarrelError('content_fetch_disabled', message);
 }
 
-/** Fess truncates digests at 200 characters, so longer text is more than a digest. */
+/** Max characters of a digest in Fess. A longer text must be more than a digest. */
 const digestCharsMax = 200;
 
-/** Index text that is certainly more than a digest. */
+/** Returns the text in the index if it is certainly more than a digest. */
 function fullIndexText(document: FessDocument): string | undefined {
   const text = anyIndexText(document);
   return text !== undefined && text.length > digestCharsMax ? text : undefined;
 }
 
-/** The longest text in the index: content, body or digest. */
+/** Returns the longest text in the index: content, body or digest. */
 function anyIndexText({ content, digest, fields }: FessDocument): string | undefined {
   return longest([content, fields['body'], digest]);
 }
 
-/** Content or body, however short: if Fess returns it, short documents are complete. */
+/** Returns content or body, even if short: if Fess returns these fields, the text of a short document is complete. */
 function indexedBody({ content, fields }: FessDocument): string | undefined {
   return longest([content, fields['body']]);
 }

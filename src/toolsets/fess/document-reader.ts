@@ -6,10 +6,10 @@ import type { FessApi, FessDocument } from './fess-api/fess-api.ts';
 import type { KnowledgeDomain } from './knowledge-domain.ts';
 import { createPhases } from './phases.ts';
 
-/** One domain's documents. Each is looked up with the label before anything is returned. */
+/** Reads one domain's documents. Searches for each with the domain's label first, so those of other domains are not found. */
 export interface DocumentReader {
   document(docId: string, call: Call): Promise<{ document: FessDocument; hash: string | null }>;
-  /** The whole text. */
+  /** Reads the whole text. */
   readText(docId: string, call: Call): Promise<DocumentText>;
   readChunk(docId: string, cursor: string | undefined, call: Call): Promise<ChunkReading>;
 }

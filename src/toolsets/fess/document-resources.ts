@@ -15,7 +15,7 @@ export interface DocumentResourcesDeps {
   pageSizeMax: number;
 }
 
-/** A domain's documents as MCP resources: metadata and text (000 §8). */
+/** Provides a domain's documents as MCP resources: metadata and text. */
 export function createDocumentResources(deps: DocumentResourcesDeps): ResourceProvider {
   const { api, documents, seal, domain, pageSizeMax } = deps;
   const uriPrefix = documentUri(domain, '');
@@ -41,7 +41,7 @@ export function createDocumentResources(deps: DocumentResourcesDeps): ResourcePr
     ],
     async list(cursor, { signal }) {
       const start = cursor === undefined ? 0 : placeOf(cursor);
-      // The only Fess sort that stays stable while paging.
+      // The only sort order of Fess that stays the same from page to page.
       const request = { label: domain.labelFilter, query: '*:*', start, num: pageSizeMax, sort: 'created.asc' };
       const { hits, nextStart } = await api.search(request, { signal });
       if (hits.length === 0 && start > 0) throw staleCursor();
@@ -103,7 +103,7 @@ async function readContent(
 function summaries(domain: KnowledgeDomain, { docId, title, url, digest }: FessHit): ResourceSummary[] {
   const uri = documentUri(domain, docId);
   const name = visibleLine(title) || visibleLine(url) || docId;
-  // On one line, so that no document can imitate the domain's block.
+  // On one line, so that no document can imitate the `[Knowledge Domain]` block.
   const summary = visibleLine(digest) || visibleLine(url);
   return [
     { uri, name, title: name, description: `${domain.block}\n\n${summary}`, mimeType: 'application/json' },
@@ -126,7 +126,7 @@ export function parseUri(uri: string, uriPrefix: string): { docId: string; isCon
   return { docId, isContent: content !== undefined };
 }
 
-/** Nobody types ids, so words work too: Fess's first suggestion is searched for. */
+/** Completes an id, or words, because nobody types ids. For words, searches for Fess's first suggestion. */
 async function completeDocId(api: FessApi, label: string, typed: string, { signal }: Call): Promise<string[]> {
   const text = typed.trim();
   const ids = async (query: string): Promise<string[]> =>

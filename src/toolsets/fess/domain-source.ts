@@ -3,7 +3,7 @@ import { documentUri } from './document-resources.ts';
 import type { FessApi, FessHit } from './fess-api/fess-api.ts';
 import { type KnowledgeDomain, visibleLine } from './knowledge-domain.ts';
 
-/** A domain as a source for `find`. */
+/** Provides a domain as a source for the tool `find`. */
 export function createDomainSource(api: FessApi, domain: KnowledgeDomain): SearchSource {
   return {
     name: `fess_${domain.slug}`,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { version } from '../../base/package-info.ts';
 import { Secret } from '../../base/secret.ts';
 
-/** The bridge's file per 000 §4.1, with later additions. */
+/** The configuration file of the Fess bridge. It has the fields of the MCP-Fess specification, and a few more. */
 export const fessConfigSchema = z.object(
   {
     fessBaseUrl: z.string(required('must be the http or https URL of Fess')).refine(isWebUrl, {
@@ -28,9 +28,9 @@ export const fessConfigSchema = z.object(
       longRunningThresholdMs: integer(0, 3_600_000, 2_000),
     }),
     limits: section({
-      // Fess silently limits pages to 100.
+      // Fess silently limits pages to 100 results.
       maxPageSize: integer(1, 100, 100),
-      // The longest character takes four bytes, and is never split.
+      // At least 4, because a character has up to four bytes and is never split.
       maxChunkBytes: integer(4, 64 * 1024 * 1024, 262_144),
       maxInFlightRequests: integer(1, 10_000, 32),
     }),
@@ -41,7 +41,7 @@ export const fessConfigSchema = z.object(
     security: section({
       httpAuthToken: secretText().optional(),
       allowNonLocalhostBind: toggle(false),
-      // 001 uses this spelling in two places.
+      // A second spelling, which the MCP-Fess acceptance tests use.
       allowNonlocalhostBind: toggle(false),
     }),
     contentFetch: section({

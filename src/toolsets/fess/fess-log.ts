@@ -6,11 +6,11 @@ import { createFileSink } from '../../base/log-sinks.ts';
 import type { FessConfig } from './read-fess-config.ts';
 
 const fileBytesMax = 10 * 1024 * 1024;
-/** Max log files, to bound disk use if much is logged within `retainDays`. */
+/** Max log files. Limits disk use if much is logged within `retainDays`. */
 const filesMax = 20;
 const dayMs = 86_400_000;
 
-/** The bridge's log per 000 §4.3: `log/` beside the configuration file. */
+/** Opens the log of the Fess bridge, in the folder `log/` next to the configuration file. */
 export function openFessLog({ folder, logging }: FessConfig, debug: boolean): LogSink {
   const logFolder = join(folder, 'log');
   try {
@@ -31,7 +31,7 @@ export function openFessLog({ folder, logging }: FessConfig, debug: boolean): Lo
   }
 }
 
-/** `[HH:MM:SS]` since the start. Multi-line messages are joined, so that every line has it. */
+/** Formats a line with the time since the start, as `[HH:MM:SS]`. Joins multi-line messages, so that every line has it. */
 function elapsedLine({ level, event, fields }: LogRecord): string {
   return `[${clock(Math.floor(process.uptime()))}] ${logLine(`${level} ${event}${formatFields(fields)}`)}`;
 }
@@ -40,7 +40,7 @@ function clock(seconds: number): string {
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(twoDigits).join(':');
 }
 
-/** In local time, because people search by time of day. */
+/** Returns the name of a debug log, with the local time, because people search by time of day. */
 function debugName(now: Date): string {
   const date = [now.getFullYear(), now.getMonth() + 1, now.getDate()].map(twoDigits).join('-');
   const time = [now.getHours(), now.getMinutes(), now.getSeconds()].map(twoDigits).join('-');

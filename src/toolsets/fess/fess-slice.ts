@@ -1,6 +1,6 @@
 import { defineSlice, optionalText, secret } from '../../config/field.ts';
 
-/** For `carrel serve`; `carrel fess` takes `--config`. */
+/** Settings for `carrel serve`. `carrel fess` has the option `--config` instead of `configFile`. */
 export const fessSlice = defineSlice('fess', 'Fess', {
   configFile: optionalText({
     env: ['CARREL_FESS_CONFIG'],

@@ -5,10 +5,10 @@ import { noteConsulted } from '../../config/consulted-files.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The seeds spell the folder with and without a dot; the third is the original's later name. */
+/** The MCP-Fess specification spells the folder with and without a dot. The third is the later name of the original bridge. */
 const folders = ['.mcp-feiss', 'mcp-feiss', '.mcp-fess'] as const;
 
-/** The first existing file, in folder order; undefined if none. */
+/** Returns the first configuration file that exists, in the order of `folders`. Undefined if there is none. */
 export function findFessConfig(env: Environment): string | undefined {
   for (const folder of folders) {
     const file = configFile(env, folder);
@@ -18,7 +18,7 @@ export function findFessConfig(env: Environment): string | undefined {
   return undefined;
 }
 
-/** The expected location. */
+/** Returns where the file is expected, for the error if there is none. */
 export function usualFessConfig(env: Environment): string {
   return configFile(env, folders[0]);
 }

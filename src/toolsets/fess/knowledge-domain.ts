@@ -2,20 +2,20 @@ import { CarrelError } from '../../base/errors.ts';
 import { cleanText } from '../../documents/text/clean-text.ts';
 import type { DomainSettings, FessSettings } from './fess-config.ts';
 
-/** A domain: a Fess label, with tools and URIs limited to it. */
+/** A knowledge domain: the documents with one Fess label. It has its own tools and URIs. */
 export interface KnowledgeDomain {
-  /** As configured, without invisible characters; likewise name and description. */
+  /** Id, name and description are as configured, without invisible characters. */
   id: string;
   name: string;
   description: string;
   labelFilter: string;
-  /** The id in tool names and URIs. */
+  /** The id as it appears in tool names and URIs. */
   slug: string;
-  /** Included in every description: hosts often show a model nothing else (000 §7.3). */
+  /** Describes the domain. It is part of every tool description, because hosts often show models nothing else. */
   block: string;
 }
 
-/** Tool names have at most 64 characters; the longest is `fess_<slug>_popular_words`. */
+/** Max characters of a slug. Tool names have at most 64; the longest is `fess_<slug>_popular_words`. */
 const slugCharsMax = 64 - 'fess__popular_words'.length;
 
 export function describeDomains(file: string, { domain, domains = [] }: FessSettings): KnowledgeDomain[] {
@@ -45,14 +45,14 @@ export function describeDomains(file: string, { domain, domains = [] }: FessSett
 }
 
 /**
- * Removes invisible and bidirectional control characters, which could tell a model what the operator can't see. The
- * listed ones are letters that render as nothing.
+ * Removes invisible and bidirectional control characters, which could hide text from the operator that a model reads. The ones
+ * listed here are letters that render as nothing.
  */
 export function visible(text: string): string {
   return cleanText(text).replaceAll(/[\u115f\u1160\u17b4\u17b5\u3164\uffa0]/g, '');
 }
 
-/** A domain in `serverInfo` and capabilities (000 §7.6, §5.3). */
+/** Returns the domain as shown in `serverInfo` and the capabilities. */
 export function domainFacts({ id, name, description, labelFilter }: KnowledgeDomain): Record<string, string> {
   return { id, name, description, labelFilter };
 }
@@ -75,7 +75,7 @@ function describe(settings: DomainSettings, slug: string): KnowledgeDomain {
   return { id, name, description, labelFilter, slug, block };
 }
 
-/** Keeps a text on its own line of the block. */
+/** Puts a text on one line, so that it stays on its line of the block. */
 export function visibleLine(text: string): string {
   return visible(text.replaceAll(/\s*[\p{Cc}\u2028\u2029]+\s*/gu, ' ')).trim();
 }

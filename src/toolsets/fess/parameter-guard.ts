@@ -1,7 +1,7 @@
 import { CarrelError } from '../../base/errors.ts';
 import { guardQuery } from './query-guard.ts';
 
-/** Facets as tools take them; Fess's names without `facet.`. */
+/** Facets as the search tool takes them. The names are Fess's, without `facet.`. */
 export interface FessFacets {
   field?: readonly string[] | undefined;
   query?: readonly string[] | undefined;
@@ -18,7 +18,7 @@ export interface FessGeo {
   distance: string;
 }
 
-/** Fess quotes the label in the query text, so a quote or backslash would end the filter. */
+/** Validates a label. Fess puts it in quotes into the query, so a quote or backslash in it would end the filter. */
 export function guardLabel(label: string): string {
   if (/^[A-Za-z0-9_.-]{1,100}$/.test(label)) return label;
   throw invalid('label', 'must be 1 to 100 letters, digits, underscores, dots or hyphens');
@@ -29,7 +29,7 @@ export function guardDocId(docId: string): string {
   throw invalid('docId', 'must be 1 to 100 letters, digits, underscores or hyphens');
 }
 
-/** Fess appends the sort to the query text, so blanks would add terms and parentheses. */
+/** Validates a sort order. Fess appends it to the query, so blanks in it could add terms and parentheses. */
 export function guardSort(sort: string): string {
   const key = String.raw`[a-z_]+(?:\.(?:asc|desc))?`;
   if (sort.length <= 200 && new RegExp(`^${key}(?:,${key})*$`).test(sort)) return sort;
@@ -41,7 +41,7 @@ export function guardLanguage(lang: string): string {
   throw invalid('lang', 'must be a language code such as en or pt-br');
 }
 
-/** Fields that Fess can count. Title and content are missing: they are analysed text. Unknown names get an empty answer. */
+/** Fields that Fess can count by. Not title and content, which are split into words. For other names, Fess counts nothing. */
 const facetFields = [
   'content_length',
   'filetype',
@@ -54,7 +54,7 @@ const facetFields = [
   'url',
 ];
 
-/** Max facets, because Fess's request line is limited to 8 KiB. */
+/** Max facet fields and max facet queries. Fess limits the request line to 8 KiB. */
 const facetsMax = 20;
 
 export function guardFacets(facets: FessFacets): FessFacets {
@@ -66,7 +66,7 @@ export function guardFacets(facets: FessFacets): FessFacets {
     if (!facetFields.includes(field)) throw invalid('facets.field', `must be one of ${facetFields.join(', ')}`);
   }
   inRange('facets.size', facets.size, 1, 1000);
-  // With 0 the engine also lists values of other documents, regardless of label and role.
+  // With 0, the search engine would also list values of documents that the label or role excludes.
   inRange('facets.minDocCount', facets.minDocCount, 1, 1_000_000_000);
   if (facets.sort !== undefined && !/^(?:count|term|key)(?:\.(?:asc|desc))?$/.test(facets.sort)) {
     throw invalid('facets.sort', 'must be count or term, with .asc or .desc');
@@ -85,10 +85,10 @@ export function guardGeo(geo: FessGeo): FessGeo {
   return { point: `${latitude},${longitude}`, distance: geo.distance };
 }
 
-/** The engine's result window: nothing beyond it can be reached. */
+/** Max results of a query that the search engine can return. Later ones cannot be reached. */
 export const resultWindow = 10_000;
 
-/** Shortens the last page to the window instead of failing. */
+/** Validates a page. If it goes beyond the result window, shortens it instead of failing. */
 export function guardPage(start: number, num: number): { start: number; num: number } {
   inRange('start', start, 0, resultWindow - 1);
   inRange('pageSize', num, 1, 100);

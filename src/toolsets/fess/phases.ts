@@ -1,8 +1,8 @@
 import type { Call } from '../../tools/call.ts';
 
-/** Reports a call's phases as progress: each has a share of 100, filled gradually (000 §9.2). */
+/** Reports the phases of a call as progress, up to 100. Each phase has a range, which fills gradually. */
 export interface Phases {
-  /** Reports the phase, repeatedly while the work runs. */
+  /** Runs `work` and reports the phase every second while it runs. */
   during<Result>(phase: Phase, work: () => Promise<Result>): Promise<Result>;
   done(): void;
 }
@@ -10,14 +10,14 @@ export interface Phases {
 export type Phase = 'fetching' | 'converting' | 'chunking';
 
 const total = 100;
-/** Start of a phase, and the limit it approaches but never reaches. */
+/** Range of each phase: its start, and the limit that it approaches but never reaches. */
 const spans: Record<Phase, readonly [number, number]> = {
   fetching: [5, 70],
   converting: [70, 95],
   chunking: [95, 99],
 };
 const tickMs = 1_000;
-/** Share of the remainder per tick: progress always grows and never completes by itself. */
+/** Share of the remaining range that is added per tick, so that progress always grows but never reaches the limit. */
 const tickShare = 0.15;
 
 export function createPhases(call: Pick<Call, 'report'>): Phases {

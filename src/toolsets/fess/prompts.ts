@@ -2,7 +2,7 @@ import { fenced, type Prompt } from '../../tools/prompt.ts';
 import type { FessApi } from './fess-api/fess-api.ts';
 import type { KnowledgeDomain } from './knowledge-domain.ts';
 
-/** Prompts for common requests: a researched answer, a comparison. */
+/** Creates prompts for common requests: a researched answer, and a comparison. */
 export function createPrompts(api: FessApi, domain: KnowledgeDomain): Prompt[] {
   const tool = (name: string): string => `fess_${domain.slug}_${name}`;
   return [

@@ -1,19 +1,19 @@
 import { CarrelError } from '../../base/errors.ts';
 import { isSearchable, type QueryToken, scanQuery, symbol } from './query-scanner.ts';
 
-/** Fess 15.7 and later reject longer parameters; earlier versions limit the request line to 8 KiB. */
+/** Max characters of a query. Fess 15.7 and later reject longer ones; earlier versions limit the request line to 8 KiB. */
 export const queryLengthMax = 1000;
 
 /**
- * Makes a query safe to precede the label filter.
+ * Makes a query safe to put before the label filter.
  *
- * Fess builds `<q> label:"<label>"` and parses the whole, so `foo OR`, `foo NOT` or a trailing backslash would undo
- * the filter. The result has one of three forms, each of which keeps the filter a separate required clause:
+ * Fess builds `<q> label:"<label>"` and parses all of it, so a query that ends with `OR`, `NOT` or a backslash would disable the
+ * filter. The result has one of three forms, each of which keeps the filter a separate required clause:
  *
  * - plain words, phrases and `field:word`, unchanged: they contain no operator;
- * - a well-formed query in parentheses, which Fess parses at its first attempt; if its engine rejects it, the second
- * attempt escapes our closing parenthesis into a word that still separates query and filter;
- * - everything else as literal text: operators dropped, special characters escaped.
+ * - a well-formed query in parentheses. If the search engine rejects it, Fess tries again with special characters escaped; then
+ *   the closing parenthesis becomes a word, which still separates query and filter;
+ * - any other query as literal text, without operators and with special characters escaped.
  */
 export function guardQuery(query: string): string {
   const text = readable(query);
@@ -26,15 +26,15 @@ export function guardQuery(query: string): string {
 }
 
 /**
- * Query and label, both required under any default operator: a repeated search with OR can loosen what is inside the
- * parentheses, but neither of the two.
+ * Returns a query that requires both the query and the label, under any default operator. If Fess repeats the search with OR,
+ * that affects only the parts inside the parentheses.
  */
 export function requireLabel(guarded: string, label: string): string {
   const [head = '', rest = ''] = splitHead(guarded);
   return `${head}+(${rest}) +label:"${label}"`;
 }
 
-/** Control characters and lone surrogates mean nothing to a search but something to parsers. */
+/** Replaces control characters and lone surrogates: a search does not need them, but they could confuse a parser. */
 export function readable(text: string): string {
   return text
     .toWellFormed()
@@ -52,8 +52,8 @@ function guardSyntax(text: string): string {
 }
 
 /**
- * Fess parenthesizes a query that contains ` OR ` together with the label, which makes both optional in a repeated
- * search with OR. So `a OR b` is written `(a)OR b`, which means the same.
+ * Joins the tokens without ` OR `. If a query contains it, Fess puts query and label into common parentheses, which makes both
+ * optional if the search is repeated with OR. So `a OR b` is written `(a)OR b`, which means the same.
  */
 function joined(tokens: readonly QueryToken[]): string {
   return tokens.reduce((text, token, index) => {
@@ -65,7 +65,7 @@ function joined(tokens: readonly QueryToken[]): string {
   }, '');
 }
 
-/** Any remaining ` OR ` is in a phrase. Escaping a letter there hides it from Fess without changing its meaning. */
+/** Hides ` OR ` in phrases from Fess by escaping its first letter, which does not change the meaning. */
 function unwrapped(query: string): string {
   return query.replaceAll(orInPhrase, '\\');
 }
@@ -74,17 +74,17 @@ function unwrapped(query: string): string {
 const fessSpace = String.raw`[\s\u001c-\u001f\u00b6\u180e\u200b-\u200f\ufffd]`;
 const orInPhrase = new RegExp(`(?<=${fessSpace})(?=(?:OR|\\|\\|)${fessSpace})`, 'gu');
 
-/** Whether the query begins with `allintitle:` or `allinurl:`. */
+/** True if the query begins with `allintitle:` or `allinurl:`. */
 export function hasHead(query: string): boolean {
   return splitHead(query)[0] !== '';
 }
 
-/** `allintitle:` and `allinurl:` work only at the very start, so they stay outside the parentheses. */
+/** Splits off `allintitle:` or `allinurl:`. They work only at the very start, so they stay outside the parentheses. */
 function splitHead(text: string): string[] {
   return (/^(allintitle:|allinurl:)?\s*([\s\S]*)$/.exec(text) ?? []).slice(1).map((part) => part ?? '');
 }
 
-// Emoji are made of symbols, marks and joiners.
+// A word may be an emoji, which is made of symbols, marks and joiners.
 const word = String.raw`(?:[\p{L}\p{N}_]|${symbol})(?:[\p{L}\p{N}\p{M}\u200d_.,'@#$%=-]|${symbol})*`;
 const clause = String.raw`[+-]?(?:[a-z_]+:)?(?!(?:AND|OR|NOT)(?:\s|$))(?:"[^"\\]+"|${word})`;
 const plainQuery = new RegExp(String.raw`^${clause}(?:\s+${clause})*$`, 'u');
@@ -94,8 +94,8 @@ function isPlain(text: string): boolean {
 }
 
 /**
- * Whether the tokens form a valid query: clauses joined by AND or OR, at most one sign before each, balanced and
- * non-empty parentheses. Stricter than Lucene, never laxer.
+ * True if the tokens form a valid query: clauses joined by AND or OR, at most one sign before each, balanced and non-empty
+ * parentheses. Lucene accepts all of these, and more.
  */
 function isWellFormed(tokens: readonly QueryToken[]): boolean {
   let depth = 0;
@@ -120,7 +120,7 @@ function isWellFormed(tokens: readonly QueryToken[]): boolean {
   return depth === 0 && !expectsClause;
 }
 
-/** Runs of letters, digits, symbols and joining punctuation become escaped words; the rest is dropped. */
+/** Converts a query to escaped words. Drops operators, quotes, parentheses, and words without letters, digits or symbols. */
 function literalText(text: string): string {
   return text
     .replaceAll(/[\\"()]/g, ' ')

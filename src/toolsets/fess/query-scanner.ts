@@ -1,15 +1,15 @@
-/** A piece of a query, rendered so that Lucene's parser reads exactly this piece. */
+/** A part of a query, written so that Lucene's parser reads it as exactly this part. */
 export interface QueryToken {
   kind: 'clause' | 'open' | 'close' | 'conjunction' | 'sign';
   text: string;
 }
 
 /**
- * Splits a query into clauses, parentheses and operators. Null if a part can't be parsed: an unclosed quote, a
- * trailing backslash, a field without a value. The query is then treated as literal text.
+ * Splits a query into clauses, parentheses and operators. Null if a part can't be parsed: an unclosed quote, a trailing
+ * backslash, a field without a value. Callers then treat the query as literal text.
  *
- * Parts are rendered, not copied: phrases lose inner quotes and backslashes, and words get every special character
- * escaped except wildcards, fuzziness and boosts.
+ * Parts are written anew, not copied: quotes and backslashes inside phrases are removed, and special characters in words are
+ * escaped, except those of wildcards, fuzziness and boosts.
  */
 export function scanQuery(query: string): QueryToken[] | null {
   const tokens: QueryToken[] = [];
@@ -39,10 +39,10 @@ function firstMatch(rest: string): Found | null {
   return null;
 }
 
-/** A non-ASCII symbol or emoji, which Fess indexes like a word. U+FFFD is excluded: it replaces a lone surrogate. */
+/** A non-ASCII symbol or emoji, which Fess indexes like a word. Excludes U+FFFD, which replaces a lone surrogate. */
 export const symbol = String.raw`(?:(?![\0-\x7f\ufffd])\p{S}|\u20e3)`;
 
-/** Whether the text contains anything an index could hold. */
+/** True if the text contains a letter, digit or symbol, which an index can contain. */
 export function isSearchable(text: string): boolean {
   return searchable.test(text);
 }
@@ -62,7 +62,7 @@ const readers: Reader[] = [
   [new RegExp(String.raw`^(?:OR|\|\|)${end}`, 'u'), () => ({ kind: 'conjunction', text: 'OR' })],
   [new RegExp(`^NOT${end}`, 'u'), () => ({ kind: 'sign', text: 'NOT' })],
   [/^!(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
-  // Lucene reads `- a` as a word "-": a sign must touch its operand. Required is the default.
+  // No space may follow: Lucene reads `- a` as the words "-" and "a". `+` becomes nothing, because words are required anyway.
   [/^-(?=\S)/u, () => ({ kind: 'sign', text: 'NOT' })],
   [/^\+(?=\S)/u, () => ({ kind: 'sign', text: '' })],
   [new RegExp(String.raw`^\*:\*${end}`, 'u'), () => clause(undefined, '*:*')],
@@ -84,7 +84,7 @@ function readRange([, name, opening = '[', from = '*', to = '*', closing = ']']:
 
 function readWord([, name, raw = '', suffix = '']: RegExpExecArray): QueryToken | null {
   const text = raw.replaceAll(/\\(\S)/gu, '$1');
-  // Fess looks for ` OR ` before parsing, so escaping an operator is not enough.
+  // Quoted: Fess looks for ` OR ` before it parses the query, so escaping is not enough.
   if (/^(?:AND|OR|NOT)$/.test(text)) return clause(name, `"${text}"`);
   if (!isSearchable(text) && !/[*?]/.test(text)) return null;
   return clause(name, `${escapeWord(raw)}${suffix}`);
@@ -102,7 +102,7 @@ function clause(name: string | undefined, text: string): QueryToken {
   return { kind: 'clause', text: `${prefix(name)}${text}` };
 }
 
-/** `sort:` is an instruction, not a field; the search has a parameter for it. */
+/** Returns the field's prefix. Escapes `sort:`, which Fess reads as an instruction; the tool has a parameter for it. */
 function prefix(name: string | undefined): string {
   if (name === undefined) return '';
   return name === 'sort' ? String.raw`sort\:` : `${name}:`;

@@ -11,17 +11,17 @@ import { type Environment, findFessConfig, usualFessConfig } from './find-fess-c
 import { describeDomains, type KnowledgeDomain, visible } from './knowledge-domain.ts';
 
 export interface FessConfig extends FessSettings {
-  /** The file's path; `log/` is beside it. */
+  /** The file's path. The folder `log/` is next to it. */
   file: string;
   folder: string;
   /** All domains, from `domain` and `domains`. */
   knowledgeDomains: readonly KnowledgeDomain[];
   allowsOtherHosts: boolean;
-  /** Problems for the log that don't stop the bridge. */
+  /** Problems to log that do not prevent the start. */
   warnings: readonly string[];
 }
 
-/** `named`: the operator's file, instead of the usual locations. */
+/** Reads the configuration from the file `named`, or from the usual locations. */
 export function readFessConfig(env: Environment, named?: string): FessConfig {
   const file = named === undefined ? findFessConfig(env) : resolve(named);
   const content = file === undefined ? undefined : readJsonFile(file);
@@ -58,7 +58,7 @@ function invalid(file: string, issue: z.core.$ZodIssue | undefined): CarrelError
   return new CarrelError('invalid_config', `${file}: ${subject} ${issue?.message ?? 'is not valid'}${found(issue)}.`);
 }
 
-/** The invalid value, unless it could be a secret or is too long. */
+/** Shows the invalid value, unless it is too long or could be a secret. */
 function found(issue: z.core.$ZodIssue | undefined): string {
   const name = String(issue?.path.at(-1) ?? '');
   if (issue?.input === undefined || /token|url/i.test(name)) return '';
@@ -72,7 +72,7 @@ function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** Keeps the token out of the file. The environment wins. */
+/** Reads the token from the environment. It overrides the one in the file. */
 function tokenFrom(env: Environment): { fessAccessToken?: Secret } {
   const text = env['FESS_ACCESS_TOKEN']?.trim() ?? '';
   if (text === '') return {};
@@ -90,7 +90,7 @@ function checkHosts(file: string, { contentFetch }: FessSettings): void {
   }
 }
 
-/** A login in the URL is a secret too. */
+/** True if the file contains a secret. A password in the URL is one too. */
 function holdsSecret({ fessAccessToken, security, fessBaseUrl }: FessSettings): boolean {
   return (fessAccessToken ?? security.httpAuthToken) !== undefined || new URL(fessBaseUrl).password !== '';
 }
@@ -104,7 +104,7 @@ function hiddenTexts({ domain, domains = [] }: FessSettings): string[] {
   );
 }
 
-/** Paths of unknown keys. Silently ignoring a misspelt limit would do harm. */
+/** Returns the paths of unknown keys, so that a misspelt setting is not silently ignored. */
 function unknownKeys(value: unknown, schema: unknown, path: string): string[] {
   const inner = unwrap(schema);
   if (Array.isArray(value) && inner instanceof z.ZodArray) {

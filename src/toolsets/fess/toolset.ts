@@ -29,14 +29,17 @@ import { createSuggestTool } from './tools/suggest.ts';
 export interface FessToolsetDeps {
   jobs: CallJobs;
   log: Logger;
-  /** This program's own addresses, never fetched. */
+  /** This program's own addresses, which are never fetched. */
   ownTargets: readonly string[];
 }
 
-/** Max waiting requests per running one. Further ones are rejected (000 §12). */
+/** Max waiting requests, as a multiple of `maxInFlightRequests`. Further ones are rejected. */
 const waitingShare = 8;
 
-/** The bridge to Fess: tools, resources and prompts of every configured domain. */
+/**
+ * Creates the bridge to Fess: tools, resources and prompts of every configured domain. Names, fields and errors follow the
+ * functional requirements of the MCP-Fess bridge server ("the MCP-Fess specification").
+ */
 export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }: FessToolsetDeps): Toolset {
   const { limits, timeouts } = config;
   const api = openApi(config, log);
@@ -91,7 +94,7 @@ export function createFessToolset(config: FessConfig, { jobs, log, ownTargets }:
   };
 }
 
-/** 000 §7.2 and §7.3: the domain is in every tool's name, and its block ends the description. */
+/** Adds the domain to a tool: its slug to the name, and its block to the end of the description. */
 function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSeveral: boolean): Tool {
   return {
     ...tool,
@@ -101,7 +104,7 @@ function inDomain(tool: Tool, { slug, block, name }: KnowledgeDomain, isOneOfSev
   };
 }
 
-/** 000 §7.6 and §5.3. Lists all domains; the first also fills the single-domain field. */
+/** Returns the domains for `serverInfo` and the capabilities. `domain` is the first one, `domains` all if there are several. */
 function announcement(domains: readonly KnowledgeDomain[]): NonNullable<Toolset['announce']> {
   const [first] = domains;
   const domain = first === undefined ? {} : domainFacts(first);
@@ -136,7 +139,7 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   const allowed = parseTargetList(contentFetch.allowedHostAllowlist);
   return {
     schemes: contentFetch.allowedSchemes,
-    // 000 §8.5.2: only listed hosts are fetched, and they may be private.
+    // If hosts are listed, only these are fetched, and they may be private.
     onlyHosts: allowed,
     allowPrivate: allowed,
     refused: parseTargetList(ownTargets),
@@ -147,7 +150,7 @@ function fetchRules({ contentFetch }: FessConfig, ownTargets: readonly string[])
   };
 }
 
-/** Its processes start with the first document that needs one. */
+/** Creates the extractor. Its processes start when a document needs them. */
 function openExtractor({ contentFetch }: FessConfig) {
   return createExtractor({
     cpuMsMax: 30_000,
@@ -160,7 +163,7 @@ function openExtractor({ contentFetch }: FessConfig) {
   });
 }
 
-/** 000 §4.4: an unresponsive Fess is a warning; requests then fail individually. */
+/** Checks at start whether Fess responds. If not, only logs a warning: later requests fail one by one until it does. */
 async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger): Promise<void> {
   const { fessBaseUrl, fessAccessToken } = config;
   const host = hostOf(fessBaseUrl);
@@ -174,7 +177,7 @@ async function greetFess(api: DetectingFessApi, config: FessConfig, log: Logger)
   if (version === undefined || version === null) return;
   log.info('Fess answers', { version });
   if (fessAccessToken === undefined) return;
-  // Health needs no token, and a server without a search log answers a bad token with no results instead of 401.
+  // Checks the token with `labels`. Health needs no token, and to a search some servers answer a bad token with no results.
   await api.labels().catch((error: unknown) => {
     if (faultOf(error) === 'refused_token') log.warn('Fess rejects the access token; check fessAccessToken');
   });

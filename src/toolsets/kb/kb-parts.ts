@@ -5,7 +5,7 @@ import { storedText } from '../../tools/stored-text.ts';
 import { collectionInput, tagListInput } from './inputs/collections.ts';
 import { showOutcome } from './shapes/shapes.ts';
 
-/* Limits that no ordinary caller reaches are checked but not in the schemas: every client would pay for their tokens. */
+/* Limits that ordinary callers never reach are checked, but are not in the schemas, where they would cost every client tokens. */
 
 export const documentIdInput = z.int().refine((id) => id > 0, { error: 'must be at least 1' });
 const titleInput = storedText(shortText(300));
@@ -24,7 +24,7 @@ function shortText(max: number) {
     .refine((text) => text.length <= max, { error: `must have at most ${max} characters` });
 }
 
-/** Where to file a new document. */
+/** Arguments that describe a new document. */
 export const filingInput = {
   collection: collectionInput.optional().describe('Default: documents.'),
   tags: tagListInput.optional(),
@@ -32,7 +32,7 @@ export const filingInput = {
   source_path: sourcePathInput.optional().describe('Where it comes from. kb_get finds it by this.'),
 };
 
-/** A duplicate is reported with the existing document's collection and tags. */
+/** Describes the result of a submission. For a duplicate, includes the existing document's collection and tags. */
 export async function describeOutcome(
   engine: Pick<Engine, 'documentAlone'>,
   outcome: SubmitOutcome,
@@ -40,7 +40,7 @@ export async function describeOutcome(
   options: EngineCall,
 ) {
   const id = outcome.accepted ? undefined : outcome.document_id;
-  // The submission succeeded; a lookup failure must not change that.
+  // The submission succeeded, so a failed lookup must not fail the call.
   const existing = id === undefined ? undefined : await engine.documentAlone(id, options).catch(() => undefined);
   return showOutcome(outcome, tags, existing);
 }

@@ -2,7 +2,7 @@ import { choice, defineSlice, httpUrl, integer, list, type SliceValues, secret }
 
 const gibibyte = 1024 ** 3;
 
-/** The variables of 003, and limits for what it leaves open. */
+/** The variables of the original kb MCP server, and limits that it does not have. */
 export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
   engineUrl: httpUrl<string | undefined>({
     default: undefined,
@@ -41,7 +41,7 @@ export const kbSlice = defineSlice('kb', 'Knowledge base tools', {
     env: ['KB_UPLOAD_BYTES_MAX'],
     description: 'Max size of an uploaded file, in bytes. The engine has its own limit.',
   }),
-  // Agents with the same token count as one client, as do all agents without a token on one machine.
+  // Agents with the same token count as one client. So do all agents without a token on one machine.
   uploadsPerClient: integer({
     default: 100,
     min: 1,

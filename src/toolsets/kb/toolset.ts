@@ -41,22 +41,22 @@ export interface KbDeps {
   web?: { readonly sources: WebSources; close(): Promise<void> } | undefined;
   /** Folder for unfinished uploads. */
   stagingFolder: string;
-  /** Stores unfinished uploads instead of the folder, if they must survive a restart. Any process can then continue them. */
+  /** If uploads must survive a restart, stores them instead of the folder. Then any process can continue them. */
   shared?: SharedStore | undefined;
-  /** Max message size of the transport. */
+  /** Max bytes of a message of the transport. */
   messageBytesMax: number;
-  /** Whether callers are on this machine and may name local paths. */
+  /** True if callers are on this machine and may name local paths. */
   isLocal: boolean;
   log: Logger;
-  /** Releases the given dependencies. */
+  /** Called last when the toolset closes. */
   close?: () => Promise<void>;
   clock?: MonotonicClock;
 }
 
-/** Message overhead besides a chunk's data. */
+/** Bytes of a message besides the data of an upload's chunk. */
 const envelopeBytes = 4096;
 
-/** The knowledge base: seed 003. */
+/** Creates the knowledge base tools. Their names and arguments follow the original kb MCP server. */
 export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
   const { engine, log, web } = deps;
   const idleMs = config.uploadIdleSeconds * 1000;
@@ -83,7 +83,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
     chunkBytesMax: Math.max(3, Math.floor((deps.messageBytesMax - envelopeBytes) / 4) * 3),
     idleMs,
   };
-  /** `collections`: a restricted caller's; the engine is then limited to them. */
+  /** Creates the toolset for an engine. `collections` are those of a restricted caller; `known` is then limited to them. */
   const over = (known: Engine, collections?: readonly string[]): Toolset => ({
     name: 'kb',
     tools: [
@@ -106,7 +106,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
       createKbBulkSetTagsTool(known),
     ],
     consoleTools: [...createKbConsoleTools(known), ...(web ? createSourceTools(web.sources, collections) : [])],
-    // 003 and contract §2: a failed call is a tool result.
+    // As in the original kb MCP server, a failed call returns a tool result, not a JSON-RPC error.
     failures: { as: 'result' },
     resources: [createDocumentResources(known), ...(web ? [createSourceResources(web.sources, collections)] : [])],
     original: (id, signal) => known.file(id, { signal }),
@@ -117,7 +117,7 @@ export function createKbToolset(config: KbConfig, deps: KbDeps): Toolset {
   const whole = over(engine);
   return {
     ...whole,
-    // A remote engine can't be limited to collections.
+    // A remote engine can't be limited to collections, so restricted callers get no tools.
     scopedTo: ({ collections }) =>
       collections === undefined ? whole : engine.scopedTo && over(engine.scopedTo(collections), collections),
     measure: () => measureEngine(engine, config.engineUrl === undefined ? 'own' : 'engine'),

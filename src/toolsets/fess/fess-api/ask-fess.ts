@@ -4,18 +4,18 @@ import type { FessApiVersion, FessCallOptions, FessHealth } from './fess-api.ts'
 import { errorIdIn, type FessClient, type FessResponse, jsonObject, statusError } from './fess-client.ts';
 import { faultOf, fessError } from './fess-errors.ts';
 
-/** A server, and the API generation to use with it. */
+/** A server, and the API version to use with it. */
 export interface FessServer {
   client: FessClient;
   dialect: FessDialect;
-  /** True if it has treated the label as optional; it then gets the strict form right away. */
+  /** True if the server has treated the label as optional. Searches are then sent in the strict form at once. */
   isLoose: boolean;
   onLoose: () => void;
   /** Called if the server rejects a request although its engine is up. */
   onRefusal: (facts: FessRefusal) => void;
 }
 
-/** Facts that help an operator to find the request in Fess's log. */
+/** Details of a refused request, so that the operator can find it in Fess's log. */
 export interface FessRefusal {
   endpoint: string;
   httpStatus: number;
@@ -25,8 +25,9 @@ export interface FessRefusal {
 }
 
 /**
- * Returns an answer's body without its envelope. If its engine is down, Fess may answer 400, as for an invalid query,
- * and `suggest` answers 500. So the health endpoint is asked. 15.7 also answers 500 to a wrong token.
+ * Sends a request and returns the answer's body without its envelope. After a 400 or 5xx, asks the health endpoint too: if the
+ * search engine is down, Fess may answer 400, as for an invalid query, and `suggest` answers 500. Fess 15.7 also answers 500 to
+ * a wrong token.
  */
 export async function askFess(
   server: FessServer,
@@ -43,7 +44,7 @@ export async function askFess(
   return { body: server.dialect.open(jsonObject(response), endpoint), httpStatus: status };
 }
 
-/** Called if the engine is up. If the request works without the token, the token was the reason. */
+/** Reports a refused request. Throws if the token is wrong: then the request works without it. Call it if the engine is up. */
 async function explainRefusal(
   { client, onRefusal }: FessServer,
   response: FessResponse,
@@ -57,7 +58,7 @@ async function explainRefusal(
   if (anonymous.status < 500) throw fessError('refused_token', { endpoint, httpStatus });
 }
 
-/** A 503 means status red, not a failure. v2 writes the status in upper case and omits `timed_out`. */
+/** Asks for the health status. A 503 is a valid answer: status red. v2 uses upper case and omits `timed_out`. */
 export async function askHealth({ client, dialect }: FessServer, options?: FessCallOptions): Promise<FessHealth> {
   const endpoint = dialect.health;
   const response = await client.get(endpoint, new URLSearchParams(), options);
@@ -75,9 +76,9 @@ export async function askHealth({ client, dialect }: FessServer, options?: FessC
 }
 
 /**
- * If its engine is down, Fess answers a search with 200 and no results; only health reveals it. Returns true if the
- * engine is up and false if unknown; throws if it is down. The error names the original endpoint, with health's
- * status.
+ * Checks that the search engine is up. If it is down, Fess answers a search with 200 and no results; only the health endpoint
+ * reveals it. Returns true if it is up and false if unknown. Throws if it is down; the error names `endpoint`, with the HTTP
+ * status of the health endpoint.
  */
 export async function ruleOutOutage(server: FessServer, endpoint: string, options?: FessCallOptions): Promise<boolean> {
   try {
@@ -94,7 +95,7 @@ export async function ruleOutOutage(server: FessServer, endpoint: string, option
   throw fessError('engine_down', { endpoint, httpStatus: 503 });
 }
 
-/** Faults that mean only that health is forbidden or has an unknown form. Other endpoints' answers are still valid. */
+/** Faults of the health endpoint that say nothing about the search engine. Answers of other endpoints are still valid. */
 const silentFaults: ReadonlySet<unknown> = new Set([
   'refused_token',
   'refused_address',
@@ -105,7 +106,7 @@ const silentFaults: ReadonlySet<unknown> = new Set([
   'other_status',
 ]);
 
-/** If health is unreachable too, the original failure stands. */
+/** Ignores other errors of the health check, so that the original failure is reported. */
 function rethrowOutage(error: unknown): void {
   if (faultOf(error) === 'engine_down' || (error instanceof CarrelError && error.code === 'cancelled')) throw error;
 }
@@ -126,7 +127,7 @@ export interface FessDialect {
   popularWords: string;
   labels: string;
   health: string;
-  /** Suggest's parameter for field names. The documentation says `fields`, which v1 ignores. */
+  /** Parameter of `suggest` for field names. Fess's documentation says `fields`, which v1 ignores. */
   suggestField: string;
   suggestKey: string;
   suggestLabelsKey: string;
@@ -134,9 +135,9 @@ export interface FessDialect {
   labelsKey: string;
   /** Removes the envelope. */
   open(body: Record<string, unknown>, endpoint: string): Record<string, unknown>;
-  /** The health answer's part with the status, also for 503. */
+  /** Returns the part of a health answer that has the status, also for a 503. */
   openHealth(body: Record<string, unknown>): unknown;
-  /** Whether this JSON comes from this API, regardless of its status. */
+  /** True if this JSON comes from this version of the API, whatever its status. */
   isSpokenBy(body: Record<string, unknown>): boolean;
 }
 

@@ -28,7 +28,7 @@ import { popularWordsParameters, suggestParameters } from './search-parameters.t
 import { lookUp, searchWithin } from './search-within.ts';
 
 interface FessApiConfig extends FessClientConfig {
-  /** `auto` detects it, trying v1 first. */
+  /** `auto` detects the version, and tries v1 first. */
   fessApi?: 'auto' | FessApiVersion;
 }
 
@@ -42,15 +42,15 @@ interface FessApiDeps {
 }
 
 export interface DetectingFessApi extends FessApi {
-  /** Detects the server's version; undefined if none. Throws if the server does not respond. */
+  /** Detects the API version. Undefined if the server has no Fess API. Throws if it does not respond. */
   detect(): Promise<FessApiVersion | undefined>;
   close(): void;
 }
 
 /**
- * The API of a Fess server of any version. Fess has v1 before 15.7 and v2 since then; the missing version answers with
- * a redirect to an HTML page. So a call that finds no API tries the other version, and keeps it if it works: at start,
- * and again after an upgrade.
+ * Creates the client of a Fess server of any version. Fess has API v1 before 15.7, and v2 since then. It answers requests for the
+ * missing one with a redirect to an HTML page. A call that finds no API therefore tries the other version, and keeps it if it
+ * works: at start, and again after an upgrade of Fess.
  */
 export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): DetectingFessApi {
   const client = createFessClient(config);
@@ -110,7 +110,7 @@ export function createFessApi(config: FessApiConfig, deps: FessApiDeps = {}): De
 
 const dialects: Record<FessApiVersion, FessDialect> = { v1: dialectV1, v2: dialectV2 };
 
-/** Health needs no permission and always answers in its version's form. */
+/** True if the server has this API version. Asks for health, which needs no permission and is different in each version. */
 async function isServed(client: FessClient, dialect: FessDialect, options: FessCallOptions): Promise<boolean> {
   const response = await client.get(dialect.health, new URLSearchParams(), options);
   const body = parseMeasured(response.body.toString('utf8'));
@@ -118,14 +118,14 @@ async function isServed(client: FessClient, dialect: FessDialect, options: FessC
 }
 
 interface FessAdapterDeps {
-  /** Documents found within their label: only these may be read, because `/cache` and `/go` check no label. */
+  /** Documents that `document()` found in their label. Only these may be read, because `/cache` and `/go` check no label. */
   lookedUp: WeakSet<FessDocument>;
   /** Called once, when the server treats the label as optional. */
   onLoose: () => void;
   onRefusal: FessServer['onRefusal'];
 }
 
-/** The API of one version. */
+/** Creates the client of one API version. */
 function createFessAdapter(client: FessClient, dialect: FessDialect, { lookedUp, ...deps }: FessAdapterDeps): FessApi {
   const server: FessServer = { client, dialect, isLoose: false, ...deps };
   const assertLookedUp = (document: FessDocument) => {
@@ -166,7 +166,7 @@ function createFessAdapter(client: FessClient, dialect: FessDialect, { lookedUp,
   };
 }
 
-/** v1 omits an empty list. */
+/** Requests a list. v1 omits the list if it is empty. */
 async function getList(
   server: FessServer,
   endpoint: string,
@@ -195,7 +195,7 @@ function readLabels(list: readonly unknown[]): FessLabel[] {
   });
 }
 
-/** The crawled HTML without Fess's banner. Null if missing or forbidden. */
+/** Reads the crawled HTML, without Fess's banner. Null if it is missing or forbidden. */
 async function readCachedPage(
   client: FessClient,
   dialect: FessDialect,
@@ -207,7 +207,7 @@ async function readCachedPage(
   return html === '' ? null : html;
 }
 
-/** A web document redirects to its URL, a file is streamed; a redirect within Fess is its error page. */
+/** Reads the original. Fess redirects to the URL of a web document, and sends the bytes of a file. Other redirects are errors. */
 export async function readOriginal(
   client: FessClient,
   { docId, queryId, requestedTime, url }: FessDocument,
@@ -225,7 +225,7 @@ export async function readOriginal(
 
 async function cacheV1(client: FessClient, docId: string, options?: FessContentOptions): Promise<string | null> {
   const response = await client.get('/cache/', new URLSearchParams({ docId }), options);
-  // Unknown and forbidden ids are redirects too.
+  // Fess also answers unknown and forbidden ids with a redirect.
   if (isRedirect(response.status) || response.status === 404) return null;
   if (response.status !== 200) throw statusError(response);
   return response.body.toString('utf8');
@@ -240,7 +240,7 @@ async function cacheV2(client: FessClient, docId: string, options?: FessContentO
   throw fessError('unexpected_shape', { endpoint, httpStatus: response.status });
 }
 
-/** The banner is a head with a base URL and two nested boxes; the page follows the second closing tag. */
+/** Removes Fess's banner: a head with a base URL, and two nested boxes. The page follows their second closing tag. */
 function withoutBanner(page: string): string {
   const banner = /^\s*<!DOCTYPE html>\s*<meta[^>]*>\s*<base[^>]*>\s*<div[^>]*>\s*<div[^>]*>[\s\S]*?<\/div>\s*<\/div>/i;
   return page.replace(banner, '').trim();

@@ -1,23 +1,23 @@
 import type { FessFacets, FessGeo } from '../parameter-guard.ts';
 
 /**
- * The Fess functions that the toolset needs, in any API version. Methods that touch documents take the domain's label and
- * guard their input themselves. All throw `CarrelError`: `fess_error`, `fess_unreachable`, `fess_timeout`,
- * `cancelled`, `invalid_arguments`, `resource_not_found`.
+ * The functions of Fess that the toolset needs, in any API version. Methods that read documents take the domain's label and
+ * validate their input themselves. All throw `CarrelError`: `fess_error`, `fess_unreachable`, `fess_timeout`, `cancelled`,
+ * `invalid_arguments`, `resource_not_found`.
  */
 export interface FessApi {
   search(request: FessSearchRequest, options?: FessCallOptions): Promise<FessSearchAnswer>;
   suggest(request: FessSuggestRequest, options?: FessCallOptions): Promise<FessSuggestion[]>;
   popularWords(request: FessPopularWordsRequest, options?: FessCallOptions): Promise<string[]>;
-  /** All labels visible to us, in any domain. */
+  /** Lists all labels that Fess shows to this server, of all domains. */
   labels(options?: FessCallOptions): Promise<FessLabel[]>;
   /** Resolves even if the status is `red`. Throws `fess_error` if the search engine does not respond. */
   health(options?: FessCallOptions): Promise<FessHealth>;
-  /** The document with this id in the label, else `resource_not_found`. */
+  /** Finds the document with this id in the label. Throws `resource_not_found` if there is none. */
   document(docId: string, label: string, options?: FessCallOptions): Promise<FessDocument>;
-  /** Fess's stored HTML; null if missing. */
+  /** Reads the HTML that Fess stored. Null if it is missing. */
   cachedPage(document: FessDocument, options?: FessContentOptions): Promise<string | null>;
-  /** A stream for files, the URL for web documents, null if Fess gives neither. */
+  /** Returns the bytes of a file, the URL of a web document, or null if Fess returns neither. */
   original(document: FessDocument, options?: FessContentOptions): Promise<FessOriginal | null>;
 }
 
@@ -35,9 +35,9 @@ export interface FessContentOptions extends FessCallOptions {
 export interface FessSearchRequest {
   label: string;
   query: string;
-  /** From 0. */
+  /** Index of the first result, from 0. */
   start?: number | undefined;
-  /** 1 to 100; 20 by default. */
+  /** Page size, 1 to 100. Default: 20. */
   num?: number | undefined;
   sort?: string | undefined;
   lang?: string | undefined;
@@ -46,20 +46,20 @@ export interface FessSearchRequest {
 }
 
 export interface FessSearchAnswer {
-  /** At most 10,000, the engine's window; `isTotalExact` is false if there are more. */
+  /** At most 10,000, the result window of the search engine. If there are more, `isTotalExact` is false. */
   total: number;
   isTotalExact: boolean;
   start: number;
-  /** The requested page size; any page may hold fewer. */
+  /** The requested page size. A page may have fewer results. */
   num: number;
-  /** Start of the next page; undefined at the end of results or window. */
+  /** Start of the next page. Undefined at the end of the results or of the result window. */
   nextStart: number | undefined;
   hits: FessHit[];
   facets: FessFacetCounts | undefined;
   relatedQueries: string[];
-  /** Not every shard answered. */
+  /** True if some shards of the index did not answer. */
   isPartial: boolean;
-  /** False if there are no hits and the server doesn't reveal whether its engine is up. */
+  /** False if there are no hits and Fess does not tell whether its search engine is up. */
   isOutageRuledOut: boolean;
   execTimeMs: number;
 }
@@ -73,7 +73,7 @@ export interface FessHit {
   score: number | undefined;
   /** The indexed text, if Fess is configured to return it. */
   content: string | undefined;
-  /** Other fields under Fess's names; HTML becomes plain text, numerals become numbers. */
+  /** Other fields under Fess's names. HTML is converted to plain text, and numbers in strings to numbers. */
   fields: Record<string, unknown>;
 }
 
@@ -87,7 +87,7 @@ export interface FessFacetCount {
   count: number;
 }
 
-/** A hit that `document()` found within its label. Fess needs the id and time of that search for `/go`. */
+/** A hit that `document()` found in its label. Requests to `/go` need the id and time of that search. */
 export interface FessDocument extends FessHit {
   label: string;
   queryId: string;
@@ -125,5 +125,5 @@ export interface FessHealth {
 
 export type FessOriginal =
   | { kind: 'bytes'; bytes: Uint8Array; contentType: string }
-  /** Only the safe fetcher decides whether this URL may be read. */
+  /** A URL to fetch. Only the safe fetcher decides whether it may be read. */
   | { kind: 'address'; url: string };

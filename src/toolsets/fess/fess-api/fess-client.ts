@@ -10,12 +10,12 @@ export interface FessClientConfig {
   accessToken?: string;
   userAgent: string;
   timeoutMs: number;
-  /** Longer answers are rejected while reading. */
+  /** Max bytes of an answer. Longer ones are rejected while reading. */
   answerBytesMax?: number;
 }
 
 export interface FessClient {
-  /** One GET. Follows no redirects, so that the token and the answer stay with the configured server. */
+  /** Sends one GET request. Follows no redirects, so that the token is sent to the configured server only. */
   get(endpoint: string, params: URLSearchParams, options?: FessRequestOptions): Promise<FessResponse>;
   readonly hasAccessToken: boolean;
   close(): void;
@@ -99,13 +99,13 @@ export interface FessResponse {
   location: string | undefined;
   retryAfter: string | undefined;
   body: Buffer;
-  /** The path below the base URL: all that a caller may learn about Fess's location. */
+  /** The path below the base URL. Callers may learn this much about Fess's location, but no more. */
   endpoint: string;
-  /** Length of path and query: Fess rejects request lines over 8 KiB. */
+  /** Length of path and query. Fess rejects request lines above 8 KiB. */
   requestChars: number;
 }
 
-/** An answer's JSON object; throws for errors. `accept` lists further valid statuses. */
+/** Returns an answer's JSON object. Throws for a status other than 200, unless `accept` lists it. */
 export function jsonObject(response: FessResponse, accept: readonly number[] = []): Record<string, unknown> {
   const { status, endpoint } = response;
   if (status !== 200 && !accept.includes(status)) throw statusError(response);
@@ -127,7 +127,7 @@ export function statusError(response: FessResponse): CarrelError {
   });
 }
 
-/** A missing API redirects to an HTML page; other redirects mean a wrong URL, which is the same to us. */
+/** Returns the fault of a status. Fess redirects requests for a missing API; other redirects mean a wrong URL. */
 function statusFault(status: number): FessFault {
   if ((status >= 300 && status < 400) || status === 404) return 'api_missing';
   if (status === 400) return 'refused_request';
@@ -137,7 +137,7 @@ function statusFault(status: number): FessFault {
   return status >= 500 ? 'server_failed' : 'other_status';
 }
 
-/** Up to 15.6 the key is really spelt `error_code:`. Foreign text, so it must look like an id. */
+/** Returns Fess's error id. Up to 15.6 the key really has a colon: `error_code:`. Ignores values that don't look like an id. */
 export function errorIdIn(response: FessResponse): string | undefined {
   const value = parseJson(response);
   if (!isObject(value)) return undefined;

@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 
-/** Why Fess's answer is not a result. Included in the error's data. */
+/** Why an answer of Fess is not a result. Part of the error's `data`. */
 export type FessFault =
   | 'refused_request'
   | 'refused_token'
@@ -16,7 +16,7 @@ export type FessFault =
   | 'engine_down'
   | 'label_not_applied';
 
-/** Our own messages. Fess's contain queries, roles, hosts and stack traces. */
+/** Messages for callers. Those of Fess are not passed on: they contain queries, roles, hosts and stack traces. */
 const messages: Record<FessFault, string> = {
   refused_request: 'Fess refused the request. Simplify the query, or check sort and facets.',
   refused_token: 'Fess refused access. The operator must check fessAccessToken (or FESS_ACCESS_TOKEN).',

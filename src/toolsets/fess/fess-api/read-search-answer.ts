@@ -6,21 +6,21 @@ import type { SearchParameters } from './search-parameters.ts';
 
 export interface ReadSearch {
   answer: FessSearchAnswer;
-  /** The query as parsed; undefined if omitted. */
+  /** The query as Fess parsed it. Undefined if the answer omits it. */
   searchQuery: string | undefined;
-  /** Labels of each hit, if shown. */
+  /** Labels of each hit, if the answer shows them. */
   hitLabels: (string[] | undefined)[];
-  /** Results with and without the label; undefined if not counted. */
+  /** Number of results with and without the label. Undefined if Fess did not count them. */
   labelled: number | undefined;
   outside: number | undefined;
-  /** Results matching the query itself; undefined if not requested. */
+  /** Number of results that match the query itself. Undefined if it was not requested. */
   matching: number | undefined;
   total: number;
   queryId: string;
   requestedTime: number;
 }
 
-/** A search answer, v1 or v2, without its envelope. Null if it is something else. */
+/** Reads a search answer of v1 or v2, without its envelope. Null if it is something else. */
 export function readSearchAnswer(
   body: Record<string, unknown>,
   sent: SearchParameters,
@@ -59,10 +59,10 @@ export function readSearchAnswer(
   };
 }
 
-/** Left out of `fields`: most have their own property, `_id` is mistaken for the document id, and roles are confidential. */
+/** Omitted from `fields`: most have their own property, `_id` could be mistaken for `doc_id`, and roles are confidential. */
 const withheld = new Set(['_id', 'doc_id', 'title', 'url', 'digest', 'score', 'content', 'cache', 'role']);
 const numeric = new Set(['content_length', 'boost', 'click_count', 'favorite_count']);
-/** Fess escapes these and marks matches with `<strong>`. */
+/** Fields with HTML: Fess escapes them and marks matches with `<strong>`. */
 const markup = new Set(['content_title', 'content_description']);
 
 function readHit(document: Record<string, unknown>): FessHit {
@@ -89,8 +89,8 @@ function hasFacets(asked: FessFacets | undefined): asked is FessFacets {
 }
 
 /**
- * Facets in the requested order, because Fess's answer also contains our own counts. Fess repeats facet queries as
- * sent, which may differ from what the caller wrote.
+ * Returns the facets that the caller requested, in the same order. Fess's answer also has the counts that this server added,
+ * and names facet queries as they were sent, which may differ from what the caller wrote.
  */
 function readFacets(
   body: Record<string, unknown>,
@@ -103,7 +103,7 @@ function readFacets(
     name: text(name),
     values: records(result)
       .map(({ value, count }) => ({ value: text(value), count: numberOf(count, 0) }))
-      // A value without results may come from a document outside the label. Other labels belong to other domains.
+      // Omits values without results, which may come from documents outside the label, and labels of other domains.
       .filter(({ value, count }) => count > 0 && (name !== 'label' || value === label)),
   }));
   return {
@@ -127,7 +127,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-/** Crawled documents contain numerals instead of numbers. */
+/** Converts a value to a number. Crawled documents have numbers as strings. */
 function numberOf(value: unknown, fallback: number): number {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : fallback;

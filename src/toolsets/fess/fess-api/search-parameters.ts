@@ -10,21 +10,21 @@ export interface SearchParameters {
   num: number;
   /** The facet queries as sent, in the caller's order. */
   facetQueries: readonly string[];
-  /** Our own facet queries: results with the label, without it, and matching the query. */
+  /** Facet queries that this server adds. They count the results with the label, without it, and matching the query. */
   counts: { labelled: string; outside: string; matching: string | undefined };
 }
 
-/** Max length of a query whose matches are counted: counting puts the query into the 8 KiB request line twice. */
+/** Max bytes of a query whose matches are counted. Counting puts the query twice into the request line, max 8 KiB. */
 const countedBytesMax = 2000;
 
-/** The guarded request in Fess's parameters. */
+/** Converts a request to Fess's parameters, and makes it safe. If `isCounted`, the matches of the query are counted too. */
 export function searchParameters(request: FessSearchRequest, isCounted = false): SearchParameters {
   const query = guardQuery(request.query);
   const isCountable = isCounted && encodeURIComponent(query).length <= countedBytesMax && !hasHead(query);
   return parametersOf(request, query, isCountable ? query : undefined);
 }
 
-/** The same request with every part required. Undefined if too long to send. */
+/** Converts a request to a form in which query and label are both required. Undefined if it is too long to send. */
 export function strictSearchParameters(request: FessSearchRequest): SearchParameters | undefined {
   const query = requireLabel(guardQuery(request.query), guardLabel(request.label));
   return query.length > queryLengthMax ? undefined : parametersOf(request, query);
@@ -36,7 +36,7 @@ export function strictTooLong(label: string): CarrelError {
   return new CarrelError('invalid_arguments', message, { data: { field: 'query' } });
 }
 
-/** `num` is always sent, because the server's default differs. */
+/** Always sends `num`, because the server's default may differ. */
 function parametersOf(request: FessSearchRequest, q: string, matching?: string): SearchParameters {
   const { start, num } = guardPage(request.start ?? 0, request.num ?? 20);
   const label = guardLabel(request.label);

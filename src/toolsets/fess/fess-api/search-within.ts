@@ -8,11 +8,11 @@ import { type ReadSearch, readSearchAnswer } from './read-search-answer.ts';
 import { type SearchParameters, searchParameters, strictSearchParameters, strictTooLong } from './search-parameters.ts';
 
 /**
- * Returns only results that are proven to carry the label.
+ * Searches, and returns only results that are proven to have the label.
  *
- * If a query finds little, a server with `query.orsearch.min.hit.count` repeats it with OR between all parts, which
- * makes label and query optional. If an answer has results outside the label or query, the search is repeated in a
- * form that no default operator can loosen. Ordinary searches take one request.
+ * If a search finds little, a server with `query.orsearch.min.hit.count` repeats it with OR between all parts, which makes label
+ * and query optional. If an answer has results without the label, or that do not match the query, the search is repeated in the
+ * strict form, which requires both under any default operator. Ordinary searches take one request.
  */
 export async function searchWithin(
   server: FessServer,
@@ -24,7 +24,7 @@ export async function searchWithin(
   const isWithin = isProved(found, request.label);
   if (isWithin && (found.matching === undefined || found.matching >= found.total)) return found;
   const strict = await searchStrictly(server, request, options);
-  // Equal totals mean that the server did not loosen the query: the counts differ for another reason.
+  // Equal totals mean that the server did not make the query optional. The counts differ for another reason.
   if (!isWithin || strict.total !== found.total) {
     server.isLoose = true;
     server.onLoose();
@@ -32,7 +32,7 @@ export async function searchWithin(
   return strict;
 }
 
-/** Counts the matches in the same request. A query that can't be counted is sent in strict form, if that is short enough. */
+/** Searches and counts the matches in one request. If they can't be counted, uses the strict form, unless it is too long. */
 async function searchPlainly(
   server: FessServer,
   request: FessSearchRequest,
@@ -44,7 +44,7 @@ async function searchPlainly(
   try {
     return await attempt(server, request, counted, options);
   } catch (error) {
-    // Fess repairs a query that its engine rejects, but not a facet query.
+    // Fess repairs a query that its search engine rejects, but not a facet query, so it is sent again without counting.
     if (faultOf(error) !== 'refused_request') throw error;
     return attempt(server, request, searchParameters(request), options);
   }
@@ -82,12 +82,12 @@ async function attempt(
   return found;
 }
 
-/** Totals and facets reveal documents too, so empty pages are checked as well. */
+/** True if nothing in the answer comes from outside the label. Pages without hits are checked too: totals reveal documents. */
 function isProved(found: ReadSearch, label: string): boolean {
   return found.total === 0 || isWithinLabel(found, label);
 }
 
-/** The document with this id. Searching for the id alone proves that the document carries the label. */
+/** Finds the document with this id. As with any search, it is returned only if it has the label. */
 export async function lookUp(
   server: FessServer,
   docId: string,

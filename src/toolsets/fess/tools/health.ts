@@ -2,7 +2,6 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
-/** 000 §7.4.5. */
 export function createHealthTool(api: FessApi): Tool {
   return defineTool({
     name: 'health',

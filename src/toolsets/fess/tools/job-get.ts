@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { CallJobs } from '../../../jobs/call-jobs.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 
-/** 000 §7.4.6, §9.3. */
+/** Creates the tool `job_get`, for calls that took longer than `longRunningThresholdMs`. */
 export function createJobGetTool(jobs: CallJobs): Tool {
   return defineTool({
     name: 'job_get',

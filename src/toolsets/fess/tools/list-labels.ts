@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { FessApi } from '../fess-api/fess-api.ts';
 
-/** 000 §7.4.4. Like health, not limited to the domain. */
+/** Creates the tool `list_labels`. Like `health`, it is not limited to the domain. */
 export function createListLabelsTool(api: FessApi): Tool {
   return defineTool({
     name: 'list_labels',

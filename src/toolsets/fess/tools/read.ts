@@ -3,7 +3,7 @@ import type { Origin } from '../../../tools/origin.ts';
 import { defineTool, type Tool } from '../../../tools/tool.ts';
 import type { DocumentReader } from '../document-reader.ts';
 
-/** Beyond 000: a document's text, for hosts that hide resources from their model. */
+/** Creates the tool `read`: documents are also resources, but some hosts hide resources from their model. */
 export function createReadTool(documents: DocumentReader): Tool {
   return defineTool({
     name: 'read',

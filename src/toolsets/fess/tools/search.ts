@@ -13,7 +13,6 @@ export interface SearchToolConfig {
 
 const pageSizeDefault = 20;
 
-/** 000 §7.4.1. */
 export function createSearchTool({ label, pageSizeMax }: SearchToolConfig, api: FessApi): Tool {
   return defineTool({
     name: 'search',
@@ -104,7 +103,7 @@ const searchOutput = z.object({
   execTimeMs: z.number(),
 });
 
-/** Models often send one name instead of a list. */
+/** Accepts a list or a single string, because models often send one name instead of a list. */
 function oneOrMore(description: string) {
   return z
     .union([z.string(), z.array(z.string())])
@@ -113,7 +112,7 @@ function oneOrMore(description: string) {
     .describe(description);
 }
 
-/** 000 §12: fields that were not asked for are left out. */
+/** Returns a hit with the requested fields, or with the default ones. */
 function summary(hit: FessHit, includeFields: readonly string[] | undefined): { doc_id: string } {
   const { docId, title, url, digest, score, content, fields } = hit;
   const available: Record<string, unknown> = { title, url, digest, score, content, ...fields };
@@ -136,7 +135,7 @@ const summaryFields = [
   'created',
 ];
 
-/** Why the answer may be incomplete. */
+/** Returns a notice if the answer may be incomplete. */
 function notice({ isPartial, isOutageRuledOut }: FessSearchAnswer): { notice?: string } {
   if (isPartial) return { notice: 'Part of the index did not respond: there may be more results.' };
   if (!isOutageRuledOut)

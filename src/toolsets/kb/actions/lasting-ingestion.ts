@@ -3,7 +3,7 @@ import type { Engine, JobId } from '../../../engine/engine.ts';
 import type { LastingWork } from '../../../tools/tool.ts';
 import { showJob } from '../shapes/shapes.ts';
 
-/** Ingestion continues in the engine, independent of the submitting call. */
+/** Lets a call wait for its ingestion job. The job runs in the engine, so it continues even if the call ends. */
 export function createLastingIngestion(engine: Pick<Engine, 'job' | 'cancelJob'>): LastingWork {
   return {
     nameOf(answer) {

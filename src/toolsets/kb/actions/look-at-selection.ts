@@ -2,7 +2,7 @@ import { idsHash, textHash } from '../../../base/text-hash.ts';
 import type { BulkSelection, Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
 
 const pageSize = 500;
-/** Max pages of documents examined one by one. */
+/** Max pages of documents to examine. */
 const pagesMax = 20;
 const titlesMax = 3;
 
@@ -10,15 +10,15 @@ export interface Look {
   count: number | string;
   /** Sample titles. */
   titles: string[];
-  /** Absent if there are too many documents to examine. */
+  /** Ids of the selected documents. Undefined if there are too many documents to examine. */
   ids?: number[];
-  /** Changes with the selection. */
+  /** Changes if other documents are selected. */
   hash: string;
 }
 
 /**
- * Counts and lists the documents that a bulk operation selects. Lists can't filter by id, and not every engine knows
- * the other conditions, so documents are examined one by one.
+ * Counts and lists the documents that a bulk operation selects. Examines documents one by one, because `documents()` can't filter
+ * by id, and not every engine knows the other conditions.
  */
 export async function lookAtSelection(
   engine: Pick<Engine, 'documents'>,
@@ -42,7 +42,7 @@ export async function lookAtSelection(
     if ((page + 1) * pageSize >= total || listed.documents.length === 0) return { count: found.size, ...look() };
   }
   const { titles, hash } = look();
-  // The hash covers only the documents seen. An added one still changes it, because lists start with the latest change.
+  // The hash covers only the documents examined. A new document changes it too, because lists start with the last change.
   return { count: `${found.size} or more`, titles, hash: textHash(`${hash} ${total}`) };
 }
 

@@ -3,14 +3,14 @@ import { collectionTag, isCollectionTag } from '../../../engine/collection-tag.t
 import type { Engine, EngineCall, EngineDocument } from '../../../engine/engine.ts';
 
 /**
- * Moves a document to one collection, or none.
+ * Moves a document to another collection, or out of all collections.
  *
  * 1. Read its collection tags.
- * 2. Remove them and add the new one in one request; our engine does both or neither.
- * 3. Verify, and repeat what another engine left undone, removal first.
+ * 2. Remove them and add the new one in one request. Carrel's own engine does both or neither.
+ * 3. Check the result. If another engine did only a part, do the rest: first remove, then add.
  *
- * Another client may interfere between 1 and 2. Then both see two tags, and both keep the alphabetically first. If
- * each kept its own, two tags or none would remain.
+ * Another client may change the collection between 1 and 2. Then both clients see two tags, and both keep the alphabetically
+ * first one. If each kept its own, two tags or none would remain.
  */
 export async function setCollection(
   engine: Pick<Engine, 'documentAlone' | 'changeTags'>,
@@ -41,5 +41,5 @@ export async function setCollection(
   );
 }
 
-/** Max attempts: one per client that may interfere. */
+/** Max attempts to remove a second collection. Each client that interferes costs one. */
 const roundsMax = 5;

@@ -7,11 +7,11 @@ import { collectionInput, tagListInput, tagsToMatch } from './collections.ts';
 
 const idsMax = 10_000;
 
-/** For tool descriptions. */
+/** Names the conditions in tool descriptions. */
 export const selected =
   'the documents that match every given condition: document_ids, collection, tags (all of them), doc_type, ids from from_id to to_id';
 
-// Empty lists are rejected: an engine might read them as no condition.
+// Empty lists are rejected, because an engine might treat them as no condition.
 export const selectionInput = {
   document_ids: z.array(documentIdInput).refine(isSome, { error: 'must have 1 to 10000 items' }).optional(),
   collection: collectionInput.optional(),
@@ -28,7 +28,7 @@ function isSome(items: readonly unknown[]): boolean {
 
 type Selecting = z.output<z.ZodObject<typeof selectionInput>>;
 
-/** All conditions must hold; an empty selection is rejected. */
+/** Reads the conditions, all of which must hold. Throws if there are none. */
 export function readSelection(input: Selecting): BulkSelection {
   const { document_ids, doc_type, from_id, to_id, force } = input;
   const tags = tagsToMatch(input);
@@ -46,7 +46,7 @@ export const bulkFields = 'matched, total, changed, job_id';
 
 export const bulkOutput = freeAnswer(bulkFields);
 
-/** As plain data. */
+/** Returns only the fields that tools show. */
 export function showBulk({ matched, total, changed, job_id }: BulkOutcome) {
   return { matched, total, changed, job_id };
 }

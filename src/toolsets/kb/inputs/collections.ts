@@ -20,7 +20,7 @@ export interface TagArguments {
   tags?: readonly string[] | undefined;
 }
 
-/** Reads `collection` and `tags`; a `collection:` tag means the same as the argument. */
+/** Reads `collection` and `tags`. A tag `collection:…` means the same as the argument `collection`. */
 export function readTags({ collection, tags = [] }: TagArguments): { collection: string | undefined; tags: string[] } {
   const named = [...(collection === undefined ? [] : [collection]), ...tags.filter(isCollectionTag).map(nameIn)];
   const [first, ...others] = new Set(named);
@@ -36,14 +36,14 @@ export function readTags({ collection, tags = [] }: TagArguments): { collection:
   return { collection: first, tags: [...new Set(tags.filter((tag) => !isCollectionTag(tag)))] };
 }
 
-/** Tags to store, collection first. `allowed`: the collections of a restricted caller. */
+/** Returns the tags to store, the collection's first. `allowed` has the collections of a restricted caller. */
 export function tagsToStore(tagArguments: TagArguments, allowed?: readonly string[]): string[] {
   const { collection = allowed?.[0] ?? defaultCollection, tags } = readTags(tagArguments);
   if (allowed?.includes(collection) === false) throw outsideCollections(allowed);
   return [collectionTag(collection), ...tags];
 }
 
-/** Tags to filter by; without a collection, all collections match. */
+/** Returns the tags to filter by. Without a collection, documents of all collections match. */
 export function tagsToMatch(tagArguments: TagArguments): string[] | undefined {
   const { collection, tags } = readTags(tagArguments);
   const all = [...tags, ...(collection === undefined ? [] : [collectionTag(collection)])];
@@ -62,7 +62,7 @@ function nameIn(tag: string): string {
   return isCollectionTag(tag) ? collectionOf(tag).trim() : tag;
 }
 
-// Commas separate tags in engine requests.
+// Names have no commas, because requests to an engine separate tags with commas.
 const name = z.string().trim().refine(isName, { error: nameRule });
 
 export const collectionInput = z

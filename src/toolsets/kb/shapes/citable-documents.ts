@@ -5,7 +5,7 @@ import type { Engine, EngineChunk } from '../../../engine/engine.ts';
 import type { CitablePassage, CitableTexts } from '../../../tools/citable-texts.ts';
 import { documentUriPrefix } from './shapes.ts';
 
-/** Documents and notes of the knowledge base, one passage per chunk. */
+/** Makes the documents and notes of the knowledge base citable. Each chunk is a passage. */
 export function createCitableDocuments(engine: Pick<Engine, 'document'>): CitableTexts {
   return {
     uriPrefixes: [documentUriPrefix],
@@ -36,7 +36,7 @@ function passageOf({
   };
 }
 
-/** For engines that report no hash. */
+/** Computes a hash, for engines that report none. */
 function hashOf(chunks: readonly EngineChunk[]): string {
   const hash = createHash('sha256');
   for (const { text } of chunks) hash.update(text).update('\0');

@@ -7,14 +7,14 @@ import type { ResourceProvider } from '../../../tools/resource.ts';
 import { beginning, checkSameText, createCursorSigner } from '../../../tools/signed-cursor.ts';
 import { documentUriPrefix, showDocument } from './shapes.ts';
 
-/** Approximate text per read; a cursor continues. */
+/** Approximate max UTF-16 units of text per read. A cursor continues. */
 const readingUnitsMax = 200_000;
-/** Enough for the JSON of those chunks. */
+/** Max bytes per read. Enough for the JSON of that much text. */
 const readingBytesMax = 4 * 1024 * 1024;
 const mimeType = 'text/plain';
 const completionsMax = 20;
 
-/** Documents as `carrel://kb/doc/<id>`. */
+/** Provides documents as the resources `carrel://kb/doc/<id>`. */
 export function createDocumentResources(
   engine: Pick<Engine, 'documents' | 'document' | 'documentAlone'>,
 ): ResourceProvider {
@@ -57,7 +57,7 @@ export function createDocumentResources(
       const { title, content_hash, updated_at, tags } = found;
       return JSON.stringify([title, content_hash, updated_at, tags]);
     },
-    /** By id or title words. */
+    /** Completes an id, or words of a title. */
     async complete(_template, _variable, typed, { signal }) {
       const { documents } = await engine.documents({ query: typed, limit: completionsMax }, { signal });
       return documents.map(({ id }) => String(id));
@@ -68,7 +68,7 @@ export function createDocumentResources(
       const first = position.at;
       const part = { first_chunk: first, bytesMax: readingBytesMax, signal };
       const { chunks, chunks_left: left, ...document } = await engine.document(id, part).catch(unknownAs(uri));
-      // Normalizes the engine's hash, whatever its format.
+      // Hashed again, because engines have different formats of hashes.
       const marks = [String(id), hash('sha256', document.content_hash ?? '')];
       checkSameText(position, marks);
       const shown = readable(chunks);
@@ -84,7 +84,7 @@ export function createDocumentResources(
   };
 }
 
-/** The first chunks that fit, whole. */
+/** Returns the first chunks, until their text reaches `readingUnitsMax`. Chunks are not split. */
 function readable(chunks: readonly EngineChunk[]): readonly EngineChunk[] {
   let units = 0;
   const tooMany = chunks.findIndex(({ text }) => {

@@ -8,7 +8,7 @@ import { plainQuery } from '../../../words/word-query.ts';
 import { splitTags, tagsToMatch } from '../inputs/collections.ts';
 import { documentUriPrefix, originOfDocument } from './shapes.ts';
 
-/** Request more chunks than hits: several may belong to one document. */
+/** Chunks requested per hit. More than one, because several chunks may belong to the same document. */
 const chunksPerHit = 2;
 const chunksMax = 100;
 
@@ -29,7 +29,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
       const hits = new Map<string, SourceHit>();
       for (const hit of results) {
         const { document_id: id, chunk_id: chunkId, chunk_metadata: metadata } = hit;
-        // If the engine doesn't report the document, hits are identified by chunk.
+        // If the engine does not report the document's id, a hit is identified by its chunk.
         const uri = id === null ? `carrel://kb/chunk/${chunkId}` : `${documentUriPrefix}${id}`;
         if (hits.has(uri)) continue;
         const { collection, tags: ownTags } = splitTags(hit.tags);
@@ -69,7 +69,7 @@ export function createDocumentSource(engine: Pick<Engine, 'search'>): SearchSour
   };
 }
 
-/** Only our own engine reports scores. */
+/** Returns the scores, which only Carrel's own engine reports. */
 function scoresOf({ why }: EngineHit): Pick<SourceHit, 'scores'> {
   const { evidence } = why ?? {};
   return isObject(evidence) ? { scores: evidence } : {};

@@ -6,7 +6,7 @@ export interface Narrowing {
   readonly type: string | undefined;
 }
 
-/** Explains an empty list. */
+/** Explains why a list is empty. */
 export function noneLeft({ tags, type }: Narrowing): string {
   const { collection, tags: others } = splitTags(tags ?? []);
   const filters = { collection: collection !== null, tags: others.length > 0, type: type !== undefined };
@@ -20,7 +20,7 @@ interface Searched extends Narrowing {
   readonly threshold: number | undefined;
 }
 
-/** Explains an empty search result. Undefined if the engine can't tell. */
+/** Explains why a search found nothing. Undefined if the engine fails to count the documents. */
 export async function nothingFound(
   engine: Pick<Engine, 'documents'>,
   { ftsOnly, threshold, ...narrowing }: Searched,

@@ -2,11 +2,11 @@ import type { EngineHit } from '../../../engine/engine.ts';
 import { type ShownHit, showHit } from './shapes.ts';
 
 export type JoinedHit = ShownHit & {
-  /** First and last chunk of a merged hit. */
+  /** Indexes of the first and last chunk of a merged hit. */
   chunk_indexes?: [number, number];
 };
 
-/** Merges hits on consecutive chunks, at the rank of the better one. */
+/** Merges two hits on consecutive chunks into one, at the rank of the better one. */
 export function joinHits(hits: readonly EngineHit[]): JoinedHit[] {
   const shown: { hit: EngineHit; joined?: EngineHit }[] = [];
   for (const hit of hits) {

@@ -1,7 +1,7 @@
 import { estimateTokens } from '../../../answers/token-estimate.ts';
 import type { EngineChunk } from '../../../engine/engine.ts';
 
-/** Start of a page or section. */
+/** The start of a page or section. */
 export interface OutlineEntry {
   chunk_index: number;
   page?: number;
@@ -10,18 +10,18 @@ export interface OutlineEntry {
 
 export type PlacedChunk = Pick<EngineChunk, 'chunk_index' | 'chunk_metadata'>;
 
-/** Max heading levels. */
+/** Max levels of headings in an outline. */
 const depthMax = 4;
 
 /**
- * A document's pages and headings within a budget: if too many, fewer levels, then every second entry, every fourth
- * and so on. Empty if it has neither.
+ * Returns a document's pages and headings, within a budget of tokens. If there are too many, omits the pages, then the lower
+ * levels of headings, then every second entry, repeatedly. Empty if the document has neither.
  */
 export function outlineOf(chunks: readonly PlacedChunk[], budget: number): OutlineEntry[] {
   let entries = entriesOf(chunks, depthMax, true);
   for (let depth = depthMax; depth > 0 && !isAffordable(entries, budget); depth -= 1) {
     const fewer = entriesOf(chunks, depth, false);
-    // Too few headings for a long document; more levels or the pages are better.
+    // That would be too few headings for a long document. Keeps the previous entries, which are thinned out instead.
     if (fewer.length < fewestUseful) break;
     entries = fewer;
   }
@@ -39,7 +39,7 @@ function entriesOf(chunks: readonly PlacedChunk[], depth: number, everyPage: boo
   const entries: OutlineEntry[] = [];
   let before: { page?: number | undefined; heading?: string | undefined } = {};
   for (const { chunk_index, chunk_metadata: metadata } of chunks) {
-    // Another engine may send anything here.
+    // Checked, because another engine may send any type here.
     const page = typeof metadata.page === 'number' ? metadata.page : undefined;
     const path = typeof metadata.section_header === 'string' ? metadata.section_header : undefined;
     const heading = path?.split(' > ', depth).join(' > ').slice(0, headingCharsMax);

@@ -11,11 +11,11 @@ export interface NamedCount {
 
 interface Used {
   readonly named: NamedCount[];
-  /** Includes those not named. */
+  /** Number of all of them, including those that are not in `named`. */
   readonly total: number;
 }
 
-/** The collections and tags with the most documents, up to a limit. */
+/** Returns the collections and the tags with the most documents, at most `most` of each. */
 export async function overview(
   engine: Pick<Engine, 'tags'>,
   most: number,
@@ -41,10 +41,10 @@ export async function overview(
 }
 
 const namedMax = 10;
-/** Max collections whose spelling is compared. */
+/** Max collections whose spelling is compared with an unknown name. */
 const comparedMax = 10_000;
 
-/** Names the existing collections, closest spelling first. */
+/** Creates the error for an unknown collection. It names existing ones, those with the most similar spelling first. */
 export function unknownCollection(wanted: string, known: readonly string[]): CarrelError {
   const word = wanted.toLowerCase();
   const nearest = known
@@ -61,7 +61,7 @@ export function unknownCollection(wanted: string, known: readonly string[]): Car
   });
 }
 
-/** For an empty answer: throws if the collection doesn't exist. Does nothing if the engine can't tell. */
+/** Throws if the collection doesn't exist. Called if nothing was found. Does nothing if the engine fails to list tags. */
 export async function checkCollection(
   engine: Pick<Engine, 'tags'>,
   tags: readonly string[] | undefined,

@@ -31,21 +31,21 @@ export function showHit(hit: EngineHit) {
   };
 }
 
-/** Page, section or lines; notes have no useful lines. */
+/** Returns page, section or lines. Omits the lines of notes, which are not useful. */
 function placeField({ doc_type: type, chunk_metadata: metadata }: EngineHit) {
   const { line_start: _start, line_end: _end, ...rest } = metadata;
   const shown = type === 'note' ? rest : metadata;
   return Object.keys(shown).length === 0 ? {} : { chunk_metadata: shown };
 }
 
-/** Fields for `explain` and for a later `verify`. */
+/** Adds the fields for `explain`, and those that the tool `verify` needs later. */
 export function explainHit(hit: EngineHit) {
   return {
     ...showHit(hit),
     ...(hit.document_id === null ? {} : { uri: `${documentUriPrefix}${hit.document_id}` }),
     score: rounded(hit.score),
     ...(hit.content_hash == null ? {} : { hash: shortHash(hit.content_hash) }),
-    // Relative to the chunk, as in `verify`.
+    // Relative to the chunk's text, as `verify` expects.
     range: [0, hit.text.length] as [number, number],
     ...(hit.why === undefined ? {} : { why: rounded(hit.why) }),
   };
@@ -73,12 +73,12 @@ export function showDocument(document: EngineDocument) {
   };
 }
 
-/** A note is its writer's text unless it names a source page; everything else is a file. */
+/** Returns the origin: `web` if `source_path` is a URL, else `user` for a note and `file` for all others. */
 export function originOfDocument({ doc_type, source_path }: Pick<EngineDocument, 'doc_type' | 'source_path'>): Origin {
   return originOfSources([source_path], doc_type === 'note' ? 'user' : 'file');
 }
 
-/** The parts of a document that are missing or still pending. */
+/** Returns the fields that say which parts of a document are missing or not processed yet. */
 export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated' | 'pending'>) {
   return { ...(truncated === undefined ? {} : { truncated }), ...(pending === undefined ? {} : { pending }) };
 }
@@ -86,7 +86,7 @@ export function leftOut({ truncated, pending }: Pick<EngineDocument, 'truncated'
 export const documentFields =
   'document_id, id, uri, title, doc_type, collection, tags, source_path, origin?, language, content_hash, chunk_count, has_file, truncated?, pending?, created_at, updated_at';
 
-/** The start of kb_get's answer; described there to save tokens. */
+/** Output of tools that return a document. The fields are described only in kb_get, to save tokens. */
 export const documentOutput = freeAnswer('some fields of kb_get');
 
 const errorCharsMax = 500;
@@ -109,7 +109,7 @@ export function showJob(job: EngineJob) {
   };
 }
 
-/** The result of a submission: a job, or the existing document or job with the same content. */
+/** Shows the result of a submission: a job, or the existing document or job with the same content. */
 export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], existing: EngineDocument | undefined) {
   if (outcome.accepted) {
     const { job_id, status, filename } = outcome;
@@ -127,7 +127,7 @@ export function showOutcome(outcome: SubmitOutcome, tags: readonly string[], exi
   };
 }
 
-/** Tells the caller if the existing document is in another collection than requested. */
+/** Returns a hint if the existing document is in another collection than the requested one. */
 function hintToMove(wanted: readonly string[], existing: EngineDocument | undefined): string {
   if (existing === undefined) return '';
   const [from, to] = [splitTags(existing.tags).collection, splitTags(wanted).collection];
@@ -136,7 +136,7 @@ function hintToMove(wanted: readonly string[], existing: EngineDocument | undefi
   return ` It is ${location}; kb_set_collection moves it to ${to}.`;
 }
 
-/** For `duplicate`, document_id or job_id names the existing content. */
+/** If `status` is `duplicate`, `document_id` or `job_id` is that of the existing content. */
 export const outcomeFields = 'status, job_id?, document_id?, filename?, title?, collection?, tags?, message?';
 
 export const outcomeOutput = freeAnswer(`${outcomeFields}, upload_id?`);

@@ -6,7 +6,7 @@ import type { ResourceProvider } from '../../../tools/resource.ts';
 export const sourceUriPrefix = 'carrel://kb/source/';
 const mimeType = 'application/json';
 
-/** Web sources as `carrel://kb/source/<id>`. Subscribers are notified when a run starts or ends. */
+/** Provides web sources as the resources `carrel://kb/source/<id>`. Notifies subscribers when a run starts or ends. */
 export function createSourceResources(
   sources: Pick<WebSources, 'list'>,
   allowed?: readonly string[],

@@ -8,7 +8,7 @@ import { createKbTableTool } from './kb-list.ts';
 const page = { limit: z.int().min(1).max(500).default(50), offset: z.int().min(0).default(0) };
 const jobId = z.union([z.int(), z.string()]);
 
-/** Tools for people, in the console only. A remote engine can only cancel jobs. */
+/** Creates tools that only the console offers. With a remote engine, there is only `kb_cancel_job`. */
 export function createKbConsoleTools(engine: Engine): Tool[] {
   const cancel = defineTool({
     name: 'kb_cancel_job',

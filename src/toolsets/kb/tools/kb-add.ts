@@ -13,9 +13,9 @@ const { collection, tags, title } = filingInput;
 
 export interface KbAddDeps {
   readonly paths: PathRules;
-  /** Absent with a remote engine. */
+  /** Undefined with a remote engine. */
   readonly sources?: Pick<WebSources, 'add'> | undefined;
-  /** A restricted caller's collections. */
+  /** The collections of a restricted caller. */
   readonly collections?: readonly string[] | undefined;
 }
 

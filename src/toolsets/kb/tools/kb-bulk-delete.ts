@@ -36,7 +36,7 @@ export function createKbBulkDeleteTool(engine: Pick<Engine, 'bulkDelete' | 'docu
   });
 }
 
-/** Max ids in an answer. */
+/** Max ids that a dry run lists. */
 const idsShown = 100;
 
 async function dryRun(engine: Pick<Engine, 'documents'>, selection: BulkSelection, options: EngineCall) {
@@ -45,7 +45,7 @@ async function dryRun(engine: Pick<Engine, 'documents'>, selection: BulkSelectio
   return { dry_run: true, matched: count, total, changed: 0, document_ids: ids.slice(0, idsShown), titles };
 }
 
-/** The documents that the user confirmed; later additions are excluded. */
+/** Selects exactly the documents that the user confirmed. Throws if the selection has changed since. */
 async function stillChosen(
   engine: Pick<Engine, 'documents'>,
   selection: BulkSelection,

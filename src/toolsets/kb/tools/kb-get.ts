@@ -15,9 +15,9 @@ import { documentFields, showDocument } from '../shapes/shapes.ts';
 /** Default number of chunks per answer. */
 const chunksDefault = 500;
 const budgetDefault = 8_000;
-/** Share of the budget for the outline. */
+/** Max share of the budget for the outline. */
 const outlineShare = 0.25;
-/** Enough tokens for the start of any chunk, so that every call makes progress. */
+/** Min tokens for chunks. Enough for the start of any chunk, so that every call returns some text. */
 const tokensMin = 200;
 const documentsMax = 100;
 
@@ -50,7 +50,7 @@ export function createKbGetTool(engine: Pick<Engine, 'document' | 'documents'>):
   });
 }
 
-/** The first items that fit, at least one. `total` reveals that there are more. */
+/** Returns the first items that fit, at least one. Callers see from `total` that there are more. */
 function withinBudget<Item extends object>(items: readonly Item[], budget: number): Item[] {
   let used = 0;
   return items.filter((item, index) => {
@@ -80,7 +80,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   const wanted = fitItems(chunks.slice(0, page.max_chunks), page.bytesMax - wireBytes(outline, 2));
   const { items, report } = fitBudget(wanted, left, shapeFor(id));
   const cut = items.length === 1 ? (report.budget?.cut ?? []) : [];
-  // Prefer whole chunks; only one that is too long by itself is cut.
+  // Returns whole chunks. A chunk is truncated only if it is the first and does not fit by itself.
   const shown = cut.length === 0 && items.at(-1)?.text !== wanted[items.length - 1]?.text ? items.slice(0, -1) : items;
   const isMore = shown.length < chunks.length || beyond > 0;
   const next = isMore ? nextChunk(shown, page.first_chunk) : undefined;
@@ -102,7 +102,7 @@ async function getOne(engine: Pick<Engine, 'document'>, id: number, page: Page, 
   };
 }
 
-/** Each chunk's location; without texts if the document needs several parts. */
+/** Returns the location of each chunk. Reads the whole document, but keeps no text of the later parts. */
 async function placesIn(
   engine: Pick<Engine, 'document'>,
   part: EngineDocumentWithChunks,

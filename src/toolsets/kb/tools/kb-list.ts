@@ -15,7 +15,7 @@ import { leftOut } from '../shapes/shapes.ts';
 /** Max tags and max collections in an answer. */
 const namesMax = 200;
 
-/** Tags contain no commas. */
+/** A list of tags, separated by commas, which tags can't contain. */
 const tagInput = z
   .string()
   .transform((list) => list.split(',').filter((tag) => tag.trim() !== ''))
@@ -47,7 +47,7 @@ export function createKbListTool(engine: ListEngine): Tool {
   });
 }
 
-/** For the console: sortable, with all types. */
+/** Creates `kb_table` for the console: like kb_list, but sortable, and with the types of all documents. */
 export function createKbTableTool(engine: ListEngine, upkeep: EngineUpkeep): Tool {
   return defineTool({
     name: 'kb_table',
@@ -94,7 +94,7 @@ async function list(
   };
 }
 
-/** Explains an empty list and what to do. */
+/** Explains why a list is empty, and what to do. */
 function hintFor(
   { total, shown }: { total: number; shown: number },
   { query, offset, ...narrowing }: Narrowing & { query: string | undefined; offset: number },

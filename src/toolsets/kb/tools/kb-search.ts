@@ -74,7 +74,7 @@ export function createKbSearchTool(engine: Pick<Engine, 'documents' | 'search' |
         isEmpty && answer.weak_omitted === undefined
           ? await nothingFound(engine, { tags, type, ftsOnly, threshold }, { signal })
           : undefined;
-      // Neighbours and explanations belong to a single passage.
+      // Hits with neighbours or an explanation are not merged, because these belong to a single chunk.
       const joins = !input.explain && input.neighbours === 0;
       const hits = joins ? joinHits(answer.results) : answer.results.map(input.explain ? explainHit : showHit);
       const held = fitItems(hits, itemBytesMax(call));

@@ -15,11 +15,11 @@ import { type PathRules, submitPath } from '../uploads/submit-path.ts';
 import { uploadPath } from '../uploads/upload-route.ts';
 
 export interface UploadStartConfig {
-  /** The server's external URL, if it differs from its listening address. */
+  /** The server's URL as clients reach it, if it differs from its listening address. */
   publicUrl: string | undefined;
   chunkBytesMax: number;
   idleMs: number;
-  /** A restricted caller's collections. */
+  /** The collections of a restricted caller. */
   collections?: readonly string[] | undefined;
 }
 

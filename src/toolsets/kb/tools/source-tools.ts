@@ -10,7 +10,7 @@ import { filingInput } from '../kb-parts.ts';
 const { collection, tags } = filingInput;
 const patterns = z.array(z.string()).max(50).optional();
 
-/** Web source tools for the console. `allowed`: a restricted caller's collections. */
+/** Creates the web source tools of the console. `allowed` has the collections of a restricted caller. */
 export function createSourceTools(sources: WebSources, allowed?: readonly string[]): Tool[] {
   return [
     defineTool({

@@ -13,7 +13,7 @@ export interface UploadsConfig extends UploadQuotas {
   /** Max bytes per upload. */
   bytesMax: number;
   idleMs: number;
-  /** Whether another process's uploads can be continued. */
+  /** True if this process can continue uploads of an earlier process. */
   survivesRestart: boolean;
 }
 
@@ -32,12 +32,12 @@ export interface Receipt {
   chunks: number;
 }
 
-/** Chunked uploads to the engine. Acknowledged chunks are kept until submission or expiry. */
+/** Collects the chunks of uploads, and submits complete files to the engine. Chunks are stored until then, or until expiry. */
 export interface Uploads {
   /** `secret` is the last part of the upload_url. */
   start(request: NewUpload, callerId: string): Promise<{ id: string; secret: string }>;
   addChunk(id: string, index: number, bytes: Uint8Array, call: Call): Promise<Receipt>;
-  /** Receives the whole file in one request from the secret's holder. Works once. */
+  /** Receives the whole file in one request, from a client that knows the secret. Works only once. */
   receive(id: string, secret: string, body: Body, signal: AbortSignal): Promise<Receipt>;
   /** Submits the file to the engine. Repeated calls return the same outcome. */
   finish(
@@ -50,11 +50,11 @@ export interface Uploads {
 
 export interface Body {
   content: AsyncIterable<Uint8Array>;
-  /** Declared length. */
+  /** The request's Content-Length, if it has one. */
   length: number | undefined;
 }
 
-/** Max outcomes remembered for repeated calls. */
+/** Max finished uploads whose outcome is remembered, for repeated calls of `finish`. */
 const finishedMax = 1000;
 const sweepMsMax = 30_000;
 
@@ -72,7 +72,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   const find = async (id: string): Promise<Upload> => {
     const known = uploads.get(id);
     if (known !== undefined) {
-      // A shared upload is checked again under its lock.
+      // For a shared upload, the database decides whether it has expired; `refresh` checks that.
       if (staging.between !== undefined || !isExpired(known)) return known;
       await forget(id);
       throw notFound();
@@ -88,7 +88,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
   const idleMsOf = async (id: string): Promise<number | undefined> =>
     staging.between ? 0 : (await staging.idle()).find((each) => each.id === id)?.idleMs;
 
-  /** Reloads the state that another process may have left. */
+  /** Reloads the state of a shared upload, which another process may have changed. */
   const refresh = async (upload: Upload): Promise<void> => {
     if (staging.between === undefined) return;
     const { id } = upload.manifest;
@@ -101,7 +101,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     Object.assign(upload, { manifest, chunks, receivedBytes });
   };
 
-  /** Other processes' unfinished uploads, which count against the quota too. */
+  /** Returns unfinished uploads of other processes, which count towards the quotas too. */
   const leftByOthers = async (): Promise<Upload[]> => {
     if (!config.survivesRestart) return [];
     if (staging.between !== undefined) {
@@ -112,10 +112,10 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     return found.flatMap((each) => (each === undefined ? [] : [createUpload(each.manifest, each.chunks, clock())]));
   };
 
-  /** Uploads that this process has registered but not saved yet. */
+  /** Returns the uploads that this process is using now, including those not saved yet. */
   const starting = (): Upload[] => [...uploads.values()].filter(({ users }) => users > 0);
 
-  /** Runs work on an upload, which can't expire meanwhile. */
+  /** Runs work on an upload. The upload can't expire meanwhile. */
   const using = async <Result>(upload: Upload, run: () => Promise<Result>): Promise<Result> => {
     upload.users += 1;
     try {
@@ -126,7 +126,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     }
   };
 
-  /** Serializes changes to an upload within this process. */
+  /** Runs changes to an upload one at a time, within this process. */
   const inTurn = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
     using(upload, async () => {
       const release = await upload.turn.acquire(signal);
@@ -138,7 +138,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
       }
     });
 
-  /** Accepts a chunk that was already received, if the bytes are the same. */
+  /** Accepts a chunk that was already received if its bytes are the same. Throws otherwise. */
   const againAs = async (upload: Upload, index: number, bytes: Uint8Array): Promise<Receipt> => {
     const { id } = upload.manifest;
     if (bytes.length === upload.chunks.get(index) && (await staging.readChunk(id, index)).equals(bytes)) {
@@ -147,7 +147,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
     throw conflict(`Chunk ${index} was already received with other bytes. Resend the original, or start a new upload.`);
   };
 
-  /** Excludes other processes from the upload. */
+  /** Runs work on an upload while no other process does. */
   const exclusively = <Result>(upload: Upload, signal: AbortSignal, run: () => Promise<Result>): Promise<Result> =>
     staging.between === undefined
       ? run()
@@ -158,14 +158,14 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
 
   const sweep = async (): Promise<void> => {
     if (staging.between !== undefined) {
-      // The database removes expired uploads; here only the cache is cleaned.
+      // The database removes expired uploads. Here, only the copies in memory are removed.
       for (const [id, upload] of uploads) if (isExpired(upload)) uploads.delete(id);
       return;
     }
     for (const [id, upload] of uploads) if (isExpired(upload)) await forget(id);
     const finished = [...uploads].filter(([, upload]) => isFinished(upload) && upload.users === 0);
     for (const [id] of finished.slice(0, Math.max(0, finished.length - finishedMax))) await forget(id);
-    // Uploads of other processes. Processes that still run remove their own, so this waits twice as long.
+    // Removes uploads of ended processes. Waits twice as long, because running processes remove their own.
     for (const { id, idleMs } of await staging.idle()) {
       if (!uploads.has(id) && idleMs >= config.idleMs * 2) await staging.remove(id);
     }
@@ -184,7 +184,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         });
       }
       const others = await leftByOthers();
-      // No await before the upload is registered, so that no other call takes the same quota.
+      // No `await` from here until the upload is registered, so that no other call uses the same quota.
       const known = staging.between === undefined ? [...uploads.values()] : starting();
       const listed = new Set(known.map(({ manifest }) => manifest.id));
       const open = [...known, ...others.filter(({ manifest }) => !listed.has(manifest.id))].filter(
@@ -214,7 +214,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
         if (upload.receivedBytes + bytes.length > totalSize)
           throw tooManyBytes(upload.receivedBytes + bytes.length, totalSize);
         if ((await staging.writeChunk(id, index, bytes)) === undefined) {
-          // Another process was faster.
+          // Another process has stored this chunk meanwhile.
           await refresh(upload);
           return againAs(upload, index, bytes);
         }
@@ -262,7 +262,7 @@ export function createUploads(config: UploadsConfig, deps: UploadsDeps): Uploads
           { signal: call.signal },
         );
         manifest.outcome = outcome;
-        // The engine has the file, so no error here may fail the call.
+        // The engine already has the file, so an error here must not fail the call.
         await staging
           .save(manifest)
           .then(() => staging.dropChunks(id, indexes))

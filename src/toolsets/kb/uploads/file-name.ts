@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 const bytesMax = 255;
 
-/** A file name, never a path: it is displayed, stored and forwarded, and must mean the same everywhere. */
+/** Accepts a file name, not a path. The name is displayed, stored and sent on, and must mean the same everywhere. */
 export const fileNameInput = z
   .string()
   .trim()

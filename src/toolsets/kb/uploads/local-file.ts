@@ -14,18 +14,18 @@ export interface LocalFile {
 export interface AllowedFolders {
   /** Set by the operator. */
   readonly configured: readonly string[];
-  /** Set by the client, which may exceed its user's rights: only files of this process's user are read. */
+  /** Set by the client, which could name folders of others. Only files that belong to this process's user are read there. */
   readonly client: readonly string[];
 }
 
 /**
- * Opens a regular file in an allowed folder. Links are resolved, and their target must be allowed too. The path is
- * checked again after opening, to detect a link swapped in meanwhile.
+ * Opens a regular file in an allowed folder. Resolves links; the target of a link must be allowed too. Checks the path again
+ * after opening, to detect a link that was put there meanwhile.
  */
 export async function openLocalFile(path: string, folders: AllowedFolders): Promise<LocalFile> {
   if (!isAbsolute(path) || path.includes('\0')) throw notAllowed('path must be absolute.');
   const { real } = await resolveInside(path, folders);
-  // Opening a named pipe would otherwise block until somebody writes.
+  // O_NONBLOCK, because opening a named pipe would otherwise block until something is written to it.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(real, flags).catch((error: unknown) => {
     throw notAllowed('The file cannot be read.', error);
@@ -58,7 +58,7 @@ async function resolveInside(
   { configured, client }: AllowedFolders,
 ): Promise<{ real: string; isConfigured: boolean }> {
   const all = [...configured, ...client];
-  // The same message for missing and forbidden files, so that nothing is revealed about other folders.
+  // Missing and forbidden files get the same message, so that it reveals nothing about other folders.
   const refused = (cause?: unknown): CarrelError =>
     all.length === 0
       ? notAllowed(`No folder is allowed here. ${allowing} kb_upload_start without path also uploads a file.`, cause)

@@ -3,14 +3,14 @@ import { readManifest, type Staging } from './staging.ts';
 
 const kind = 'upload';
 const manifestPart = 0;
-/** A lease held during submission. Separate from the upload, so that it expires if its holder dies. */
+/** Kind of the lease that a process holds during submission. Separate from the upload, so that it expires by itself. */
 const leaseKind = 'upload handed over';
 const firstChunkPart = 10;
 
-/** Pause between extensions of an upload's lifetime while its bytes arrive. */
+/** Max interval at which an upload's lifetime is extended while its bytes arrive. */
 const touchMs = 10_000;
 
-/** Stores uploads in the database, so that one process can start and another finish them. Idle ones expire there. */
+/** Stores uploads in the database, so that one process can start and another finish them. Idle uploads expire there. */
 export function createSharedStaging(shared: SharedStore, { idleMs }: { idleMs: number }): Staging {
   const chunkPart = (id: string, index: number) => ({ kind, id, part: firstChunkPart + index });
   const touch = (id: string): Promise<void> => shared.touch({ kind, id }, idleMs);

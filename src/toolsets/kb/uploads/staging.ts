@@ -9,10 +9,10 @@ import type { SubmitOutcome } from '../../../engine/engine.ts';
 
 const jobId = z.union([z.number(), z.string()]);
 
-/** An upload's data besides its bytes. */
+/** Everything about an upload except its bytes. */
 const manifestSchema = z.object({
   id: z.string(),
-  /** Who may continue it. */
+  /** The caller who started the upload. Only that one may continue it. */
   caller: z.string(),
   filename: z.string(),
   totalSize: z.int(),
@@ -22,7 +22,7 @@ const manifestSchema = z.object({
   sourcePath: z.string().optional(),
   /** SHA-256 of the secret in upload_url. */
   secretHash: z.string(),
-  /** The engine's answer. The bytes are gone by then. */
+  /** The engine's answer. Present once the file was submitted; the bytes are removed then. */
   outcome: z
     .union([
       z.object({ accepted: z.literal(true), job_id: jobId, status: z.string(), filename: z.string() }),
@@ -48,7 +48,7 @@ export interface Found {
 export interface Staging {
   /** Writes the manifest, which creates the upload. */
   save(manifest: Manifest): Promise<void>;
-  /** Returns the chunk's size; undefined if another process wrote it before. */
+  /** Stores a chunk and returns its size. Undefined if another process has already stored it. */
   writeChunk(id: string, index: number, content: Bytes): Promise<number | undefined>;
   readChunk(id: string, index: number): Promise<Buffer>;
   content(id: string, indexes: readonly number[]): AsyncIterable<Uint8Array>;
@@ -58,23 +58,23 @@ export interface Staging {
   remove(id: string): Promise<void>;
   /** Finds an upload left by an earlier process. */
   find(id: string): Promise<Found | undefined>;
-  /** Ids and idle times, by the wall clock: processes share no other. */
+  /** Lists uploads with their idle times, by the wall clock, because it is the only clock that processes share. */
   idle(): Promise<{ id: string; idleMs: number }[]>;
-  /** Present if several processes may work on one upload. */
+  /** Present if several processes may work on the same upload. */
   readonly between?: UploadsBetween;
 }
 
 export interface UploadsBetween {
   /** Manifests of all unexpired uploads. */
   manifests(): Promise<Manifest[]>;
-  /** Mutual exclusion between processes. */
+  /** Runs work on an upload while no other process does. */
   exclusively<Result>(id: string, signal: AbortSignal, run: () => Promise<Result>): Promise<Result>;
 }
 
 const idPattern = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const manifestName = 'manifest.json';
 
-/** On disk: one folder per upload, with a manifest and a file per chunk. */
+/** Stores uploads on disk: one folder per upload, with a manifest and a file per chunk. */
 export function createStaging(folder: string): Staging {
   const folderOf = (id: string): string => join(folder, id);
   const chunkFile = (id: string, index: number): string => join(folder, id, `${index}.chunk`);
@@ -139,7 +139,7 @@ async function chunkSizes(folder: string): Promise<Map<number, number>> {
   return sizes;
 }
 
-/** Time of the last change: of the folder, which changes when a file is added, or of a chunk being written. */
+/** Returns the time of the last change: of the folder, when a file was added, or of a chunk that is being written. */
 async function lastWrite(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const growing = names.filter((name) => name.endsWith('.part')).map((name) => join(folder, name));

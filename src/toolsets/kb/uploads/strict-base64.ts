@@ -1,6 +1,6 @@
 import { CarrelError } from '../../../base/errors.ts';
 
-/** Decodes base64 strictly (RFC 4648 §4): Node skips invalid characters, which could silently lose bytes. */
+/** Decodes base64 strictly (RFC 4648 §4). Node skips invalid characters, so bytes could be lost silently. */
 export function decodeBase64(text: string, argument: string): Buffer {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length > 0 && bytes.toString('base64') === text) return bytes;

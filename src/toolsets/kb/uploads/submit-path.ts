@@ -4,9 +4,9 @@ import type { Call } from '../../../tools/call.ts';
 import { openLocalFile } from './local-file.ts';
 
 export interface PathRules {
-  /** Whether callers are on this machine, so that paths mean the same. */
+  /** True if callers are on this machine, so that their paths are valid here. */
   isLocal: boolean;
-  /** The operator's folders, besides the client's. */
+  /** Folders that the operator allows, besides the client's roots. */
   allowedRoots: readonly string[];
   bytesMax: number;
 }

@@ -1,7 +1,7 @@
 import { CarrelError } from '../../../base/errors.ts';
 import type { Call } from '../../../tools/call.ts';
 
-/** Passes the content through and checks its declared size. */
+/** Passes the content through. Throws if it has more or fewer bytes than `size`. */
 export async function* exactly(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let received = 0;
   for await (const part of content) {

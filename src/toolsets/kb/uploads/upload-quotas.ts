@@ -11,7 +11,7 @@ export interface UploadQuotas {
 
 const retryAfterSeconds = 60;
 
-/** Rejects an upload that would exceed the client's or the total limit. */
+/** Throws if a new upload would exceed the limits of its client or of all clients. */
 export function checkQuotas(
   quotas: UploadQuotas,
   open: readonly Upload[],
@@ -29,7 +29,7 @@ export function checkQuotas(
   }
 }
 
-/** Declared bytes count like received ones. */
+/** Sums up the declared sizes, whether or not the bytes have arrived. */
 function bytesOf(uploads: readonly Upload[]): number {
   return uploads.reduce((sum, { manifest }) => sum + manifest.totalSize, 0);
 }

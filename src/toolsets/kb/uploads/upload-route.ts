@@ -3,7 +3,7 @@ import type { Uploads } from './create-uploads.ts';
 
 export const uploadPath = '/kb/uploads/';
 
-/** `PUT /kb/uploads/<upload_id>/<secret>` with the file's bytes; kb_upload_finish then completes it. */
+/** Handles `PUT /kb/uploads/<upload_id>/<secret>` with the file's bytes. kb_upload_finish then completes the upload. */
 export function createUploadRoute(uploads: Pick<Uploads, 'receive'>): SecretRoute {
   return {
     pathPrefix: uploadPath,

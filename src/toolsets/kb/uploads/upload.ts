@@ -8,11 +8,11 @@ export interface Upload {
   /** Sizes in bytes, by chunk_index. */
   chunks: Map<number, number>;
   receivedBytes: number;
-  /** Serializes changes. */
+  /** Lets one change run at a time. */
   turn: Slots;
-  /** Calls currently using it, which prevent expiry. */
+  /** Number of calls that use the upload now. While there are any, it does not expire. */
   users: number;
-  /** Bytes are arriving at upload_url. */
+  /** True while bytes arrive at upload_url. */
   isReceiving: boolean;
   /** Time of last use, by the monotonic clock. */
   usedAt: number;
@@ -33,7 +33,7 @@ export function createUpload(manifest: Manifest, chunks: Map<number, number>, no
   };
 }
 
-/** The chunks in order, if complete and of the declared total size. */
+/** Returns the indexes of the chunks in order. Throws if chunks or bytes are missing. */
 export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } }: Upload): number[] {
   const indexes = [...chunks.keys()].sort((one, other) => one - other);
   const missing = missingIn(indexes);
@@ -44,7 +44,7 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
     missing.length > 0
       ? `Chunks are missing: ${shown.join(', ')}${more}`
       : `All chunks from index ${indexes.length} are missing`;
-  // All bytes are there, but the indexes have a gap: nothing is left for the missing chunk.
+  // If all bytes are there but an index is missing, no bytes are left for that chunk.
   const advice =
     receivedBytes === totalSize
       ? 'chunk_index must count 0, 1, 2 and so on: start again with kb_upload_start.'
@@ -62,7 +62,7 @@ export function completeChunks({ chunks, receivedBytes, manifest: { totalSize } 
   );
 }
 
-/** Missing indexes below the highest one. */
+/** Returns the missing indexes below the highest one. */
 function missingIn(sorted: readonly number[]): number[] {
   const present = new Set(sorted);
   return Array.from({ length: (sorted.at(-1) ?? -1) + 1 }, (_, index) => index).filter((index) => !present.has(index));
