@@ -12,11 +12,11 @@ export interface Chunk extends Span {
 }
 
 export interface ChunkingOptions {
-  /** Max chunk length in UTF-16 units. Splits between lines or sentences if possible. */
+  /** Max chunk length in UTF-16 units. */
   unitsMax?: number;
 }
 
-/** As in our test data's reference chunking. An answer fits into a chunk, and five chunks into a prompt. */
+/** Default chunk length: an answer fits into a chunk, and five chunks fit into a prompt. */
 const unitsMaxDefault = 1200;
 
 export function chunkUnits({ unitsMax = unitsMaxDefault }: ChunkingOptions): number {
