@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Request bodies of the engine's API. Clients send null for omitted fields. */
+/** Request bodies of the engine's API. Clients may send null for omitted fields. */
 
 const given = <Schema extends z.ZodType>(schema: Schema) =>
   schema
@@ -23,7 +23,7 @@ export const searchRequest = z.object({
   include_weak: given(z.boolean()),
   /** How many chunks before and after each hit to include. */
   neighbours: given(z.int()),
-  /** Hits to skip; `top` counts them too. */
+  /** Number of hits to skip. They count towards `top`. */
   offset: given(z.int()),
 });
 
@@ -31,7 +31,7 @@ export const tagChange = z.object({ add: given(names), remove: given(names) });
 export const move = z.object({ source_path: z.string() });
 export const note = z.object({ text: z.string() });
 
-/** All given conditions must hold; an empty selection is rejected. */
+/** Selects documents that meet all conditions. A selection without conditions is rejected. */
 export const selection = z.object({
   document_ids: given(z.array(z.int()).readonly()),
   tags: given(names),
@@ -44,7 +44,7 @@ export const selection = z.object({
 
 export const bulkTags = selection.extend(tagChange.shape);
 
-/** Also removes all other tags of this kind. */
+/** Also removes all other tags of this kind: `collections`, or `others` for tags that are not collections. */
 const replaces = z.enum(['collections', 'others'], { error: 'must be collections or others' });
 
 export const bulkReplaceTags = bulkTags.extend({ replaces });

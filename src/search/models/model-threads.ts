@@ -24,7 +24,7 @@ export interface ModelThreadsConfig {
   /** Cores for the model, with a thread each. */
   readonly threads: number;
   readonly queuedMax: number;
-  /** Timeout of one request, without loading the model. A slower worker is terminated and restarted. */
+  /** Max CPU time of one request, without loading the model. A slower worker is terminated and restarted. */
   readonly timeoutMs: number;
   /** An idle thread ends after this time, unless it is the last one. Default: a minute. */
   readonly idleMs?: number;
