@@ -5,7 +5,7 @@ import { systemCode } from '../base/errors.ts';
 import { makeFolder } from '../base/make-folder.ts';
 import type { ListedPart, SharedStore } from '../base/shared-store.ts';
 
-/** Stores records for calls that outlive their request. A record has numbered parts of JSON, each with an expiry. */
+/** Records for calls that outlive their request: numbered parts of JSON, each with an expiry. Writes are durable. */
 export interface Records {
   /** Adds a part. Returns false if the part exists: the first of several writers wins. */
   add(id: string, part: number, content: object, lastsMs: number): Promise<boolean>;
