@@ -15,7 +15,7 @@ export interface SharingFacts {
 
 /** A role whose stdio clients share a process. */
 export interface SharedRole {
-  /** The role's default transport. */
+  /** The role's default transport, and the environment variables that may change it. */
   transport: string;
   transportVariables: readonly string[];
 }
@@ -33,7 +33,7 @@ export interface KeyParts {
   command: string;
   /** All arguments after the command. */
   args: readonly string[];
-  /** Absolute paths of files and folders from the command line, where they may be relative. */
+  /** The absolute paths of the data folder and the configuration file. */
   paths: readonly (string | undefined)[];
   env: Readonly<Record<string, string | undefined>>;
 }

@@ -29,7 +29,7 @@ export interface RelayServing {
   log: Logger;
   /** How long to keep running without clients. Undefined: until `close` is called. */
   idleMs: number | undefined;
-  /** Called once before this process stops accepting clients. */
+  /** Called before this process stops accepting clients. */
   leave(): void;
 }
 
