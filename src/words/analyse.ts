@@ -165,7 +165,7 @@ function foldedTerms(part: string): string[] {
   return (folded.match(/[\p{L}\p{N}\p{M}\p{Extended_Pictographic}]+/gu) ?? []).map(clip);
 }
 
-/** Returns the stem of the word with its accents, then folded. It can differ from the stem of the folded word; both are indexed. */
+/** Stems a word with its accents, then folds the stem. The result can differ from the folded word's stem; both are indexed. */
 export function writtenStem(word: string, term: string): string {
   if (currentLanguage() === 'english' || plainAscii.test(word)) return stemOf(term);
   return fold(stemOf(word.normalize('NFC').toLowerCase())) || term;

@@ -1,6 +1,6 @@
 import { fold } from './fold.ts';
 
-/** Includes parts of contractions ("don", "ll"). Omits German and similar: its "die" and "war" have other meanings in English. */
+/** Includes parts of contractions ("don", "ll"), but no German and similar words: "die" and "war" have meanings in English. */
 const english = `a about after all also am an and any are as at be because been before being both but by can could did do does doing
    don for from had has have having he her here hers him his how i if in into is it its itself just ll me might more most
    my myself no nor not of off on once only or other our ours out over own re s same she should so some such t than that

@@ -2,7 +2,7 @@ import { type Chunk, type ChunkingOptions, chunkUnits, type Span } from './chunk
 import { type CodeLine, codeLines, type Unit, unitsOf } from './code-units.ts';
 import { forcedPieces } from './sentences.ts';
 
-/** Small declarations share a chunk until it is this full (a share of its max length). Fewer per chunk are found more precisely. */
+/** Small declarations share a chunk up to this part of its max length. A smaller chunk is found more precisely. */
 const sharedPart = 0.5;
 
 /** Number of lines, from the start of a body, that are read to find its indent. */
@@ -83,7 +83,7 @@ export function chunkCode(text: string, language: string | undefined, options: C
   }
 }
 
-/** Length of a part. Huge texts are read in parts, because parsed lines take many times the memory of their text. */
+/** Length of a part, in UTF-16 units. Huge texts are read in parts, because parsed lines take many times their memory. */
 const partUnits = 1_000_000;
 /** How much longer a part may be, so that it ends before an unindented line. */
 const partSpare = 100_000;

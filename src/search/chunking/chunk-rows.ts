@@ -63,7 +63,7 @@ interface Quotes {
   hasBefore(end: number): boolean;
 }
 
-/** Remembers the next mark: without it, each row of a text without quotes would search the whole rest of the text. */
+/** Tracks the next quotation mark. Searching for it from each row would scan the rest of a text without quotes every time. */
 function createQuotes(text: string): Quotes {
   let next = text.indexOf('"');
   return {

@@ -7,7 +7,7 @@ export interface Span {
 export interface Chunk extends Span {
   /** The text between the offsets. */
   text: string;
-  /** The headings above, outermost first. A heading that starts the chunk is also in its text. */
+  /** The headings above the chunk, outermost first. A heading that starts the chunk is also in its text. */
   titlePath: readonly string[];
 }
 

@@ -12,7 +12,7 @@ export interface Chunker {
 /** Max length of texts that are chunked on this thread: they take a millisecond or two. */
 const shortUnits = 20_000;
 
-/** Longer texts each get a thread of their own. It ends after the text, which frees its memory. */
+/** Texts longer than this get a thread of their own. It ends when the text is done, which frees its memory. */
 const longUnits = 1_000_000;
 
 /** Chunks long texts on a thread that starts on demand and does not keep the process alive. */

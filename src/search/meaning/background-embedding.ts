@@ -7,7 +7,10 @@ import type { VectorStore } from '../../storage/vectors/vector-store.ts';
 import type { EmbeddingProvider } from '../models/embedding-provider.ts';
 import { embedPassages } from './passage-vectors.ts';
 
-/** Creates a model's missing vectors in the background. Processes on one database each lease a batch of texts at a time. */
+/**
+ * Creates a model's missing vectors in the background. Each process on the database leases a batch of texts at a time. The
+ * owner of a text is the entry or passage that it belongs to.
+ */
 export interface BackgroundEmbedding {
   /** False while the embedding provider does not answer. */
   readonly available: boolean;
@@ -54,7 +57,7 @@ export function createBackgroundEmbedding(deps: BackgroundEmbeddingDeps): Backgr
   let unpacked = 0;
   /** Owners that a caller waits for, latest first. */
   let wanted = new Set<number>();
-  /** Resolves with the awaited owners that other processes have leased. */
+  /** The current batch. Resolves at its end, with the awaited owners whose texts other processes have leased. */
   let step = Promise.withResolvers<readonly number[]>();
   const claimant = randomUUID();
   const release = () => vectors.release({ model, claimant }).catch(() => {});

@@ -34,7 +34,7 @@ export interface MeaningRequest<Filter> {
   /** The text's embedding, if known from an earlier search. */
   readonly vector?: Float32Array | undefined;
   readonly limit: number;
-  /** Applied by the database. */
+  /** Restricts the search to texts that pass this filter. The database applies it. */
   readonly filter?: Filter | undefined;
   /** Restricts the search to these owners. */
   readonly allowed?: readonly number[] | undefined;
@@ -133,7 +133,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
   };
 
   async function find(request: MeaningRequest<Filter>): Promise<MeaningCandidates> {
-    // A read-only database can still be searched.
+    // Ignores a failure: a read-only database can still be searched.
     await start().catch(() => {});
     const before = former;
     if (before !== undefined) {
@@ -213,7 +213,7 @@ export function createMeaning<Filter>(deps: MeaningDeps<Filter>): Meaning<Filter
     if (pending === 0) return { look, pending };
     lane.embedding.wake();
     const passing = filter && idSetOf(look.passing ?? (await vectors.matching(filter, { signal })));
-    /** Newest first: the caller may have just written the newest. */
+    /** Returns the owners without vectors, newest first: the caller may have just written the newest. */
     const missing = async () =>
       (await vectors.unembedded({ model }, { signal })).filter((owner) => passing?.has(owner) ?? true).reverse();
     let owners = await missing();

@@ -8,7 +8,7 @@ export function bundledModelFolder(): string {
   return fileURLToPath(packageFile(`models/${bundledModelName}`));
 }
 
-/** Returns how far below the best cosine a score counts as 0. Undefined for models that were not measured. */
+/** Returns the distance from the best cosine at which another counts as 0. Undefined for models that were not measured. */
 export function cosineSpanOf(model: string): number | undefined {
   return model === `local:${bundledModelName}` ? 0.25 : undefined;
 }

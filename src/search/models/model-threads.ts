@@ -59,7 +59,7 @@ interface Lane<Request, Answer> {
 /** Timeout for loading the model. It usually takes up to a second, but many times that on a busy machine. */
 const loadTimeoutMs = 120_000;
 
-/** Min waiting requests for which another thread starts. A thread takes up to 100 MB; a search has only one query to embed. */
+/** Min number of waiting requests before another thread starts. Not one, because a thread takes up to 100 MB. */
 const waitingMin = 4;
 const idleMsDefault = 60_000;
 

@@ -88,7 +88,7 @@ export function createRemoteCalls(config: RemoteCallsConfig) {
       } catch (error) {
         if (error instanceof CarrelError && error.code === 'cancelled') throw error;
         failures += 1;
-        // After the pause, a single failure starts the next one: only a success resets the counter.
+        // After a pause, a single failure starts the next pause: only a success resets the counter.
         if (failures >= failuresMax) closedUntil = performance.now() + pauseMs;
         throw error;
       } finally {

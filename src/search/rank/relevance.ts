@@ -105,7 +105,7 @@ function leadOf(odds: number): number {
   return Math.max(-leadMax, Math.min(leadMax, -Math.log(odds)));
 }
 
-/** Ranks fits. The reranking model says more than all other evidence together. */
+/** Rates a fit by how much evidence it uses. The reranking model counts more than all other evidence together. */
 function worth({ features }: Fit): number {
   return features.length + (features.includes('doubt') || features.includes('logit') ? 10 : 0);
 }

@@ -25,7 +25,7 @@ export interface RerankerFacts {
   readonly calibration: Calibration | undefined;
 }
 
-/** Matches a question mark. The model reads the previous message only if that asks a question; else team notes rank worse. */
+/** Matches a question mark. The model reads the previous message only if it has one; otherwise team notes rank worse. */
 const questionMark = /[?\uFF1F\u061F]/;
 
 const feature = z.enum(['logit', 'doubt', 'lead', 'words', 'cosine', 'length']);

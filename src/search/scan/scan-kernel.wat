@@ -1,8 +1,8 @@
 ;; Scores rows of one segment against a query and returns those above a threshold.
 ;;
 ;; Rows are signed bytes; the query has the same codes in 16 bits. $stride, the bytes per row, is a multiple of 16.
-;; Only rows with a bit in $mask are scored, so rows that a filter excludes cost nothing. The scan reads the words from $word
-;; to before $word_end of the mask. A word covers 32 rows; the first bit of the first word is row $first_row.
+;; Only rows with a bit in $mask are scored, so rows that a filter excludes cost nothing. The scan reads the mask words from
+;; $word up to, but not including, $word_end. A word covers 32 rows; the first bit of the first word is row $first_row.
 ;; Writes row numbers to $rows_out and their scores to $scores_out. Returns how many.
 (module
   (import "segment" "memory" (memory 1 65536 shared))

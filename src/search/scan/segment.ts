@@ -47,8 +47,8 @@ export interface Segment {
   readonly rows: Uint32Array;
   readonly scores: Float32Array;
   /**
-   * Scores the rows marked in the mask words from `word` to before `wordEnd`. The mask starts at `firstRow`. Returns how
-   * many scores exceed the threshold; `rows` and `scores` then have them.
+   * Scores the rows that are marked in the mask words from `word` up to, but not including, `wordEnd`. The mask starts at
+   * `firstRow`. Writes results above the threshold to `rows` and `scores`, and returns how many.
    */
   scan(firstRow: number, word: number, wordEnd: number, threshold: number): number;
   /** Writes consecutive rows from `row` on. `codes` has the codes of all rows, one after the other. */
