@@ -34,7 +34,7 @@ export function createTokenAuthority(
       required = await (await tokens()).any();
       lookedAt = performance.now();
     } catch (error) {
-      // Keeps the last answer, so that a database failure never makes tokens optional. Other reads report the failure.
+      // Keeps the last answer, so that a database failure never makes tokens optional.
       if (required === undefined) throw error;
     }
     return required;

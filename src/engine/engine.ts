@@ -56,7 +56,7 @@ export interface Engine {
 
 /** Maintenance operations for people, not for agents. */
 export interface EngineUpkeep {
-  /** Deleted documents that can still be restored. */
+  /** Lists deleted documents that can still be restored. */
   deletedDocuments(
     request: PageRequest,
     options?: EngineCall,

@@ -42,7 +42,7 @@ export interface ServiceAnswer {
 }
 
 export interface ServiceContent extends Omit<ServiceAnswer, 'body'> {
-  /** Must be read to the end or returned, or the connection stays open. */
+  /** Must be read to the end or ended with `return()`, or the connection stays open. */
   content: AsyncGenerator<Uint8Array, void, undefined>;
 }
 

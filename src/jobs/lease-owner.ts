@@ -11,7 +11,7 @@ export function createLeaseOwner(): string {
   return [machine(), process.pid, startOf('self') ?? 'unknown', randomUUID()].join(' ');
 }
 
-/** True if the owner certainly no longer exists: it was a process on this machine. */
+/** True if the owner was a process on this machine and certainly no longer runs. */
 export function isGone(owner: string): boolean {
   const [where, pid, start] = owner.split(' ');
   if (where !== machine() || start === undefined || start === 'unknown') return false;

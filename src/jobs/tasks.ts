@@ -323,7 +323,7 @@ function hasRoom(
   return own.length < perOwnerMax && ids.length < allMax && bytes < bytesMax;
 }
 
-/** Returns the owner's mark: a short hash, because anyone who has the id sees it. */
+/** Returns the owner's mark: a short hash, so that ids do not reveal the owner. */
 function markOf(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, markChars);
 }

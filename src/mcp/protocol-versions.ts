@@ -1,8 +1,6 @@
 import { isObject } from '../base/json.ts';
 
-/**
- * Revisions that start with `initialize`, newest first. Clients that ask for an unsupported revision get the first.
- */
+/** Revisions that start with `initialize`, newest first. Clients that ask for an unsupported revision get the first. */
 const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 /** Revisions without sessions: every request names its revision and describes its client. */
 export const modernRevisions = ['2026-07-28'] as const;

@@ -3,7 +3,7 @@
  * dies, the relay knows which client lines are unanswered.
  */
 export const frameKinds = {
-  // From the relay.
+  // Frames from the relay to the owner.
   hello: 1,
   /** A line already answered by an earlier owner, needed to restore the session. */
   replay: 2,
@@ -11,7 +11,7 @@ export const frameKinds = {
   tooLong: 4,
   /** The client closed its input. */
   end: 5,
-  // To the relay.
+  // Frames from the owner to the relay.
   welcome: 16,
   refused: 17,
   message: 18,
@@ -78,7 +78,7 @@ export interface Hello {
   wants: 'service' | 'status';
   /** Identifies the client across owners. */
   client: string;
-  /** The relay's start folder. */
+  /** The folder in which the relay was started. */
   folder: string;
 }
 
@@ -93,7 +93,7 @@ export interface Welcome {
   data?: ServedData | undefined;
 }
 
-/** A description for people, without credentials. */
+/** A description of the data for people, without credentials. */
 export interface ServedData {
   /** A file, or host and name of a database. */
   readonly database: string;

@@ -6,9 +6,9 @@ import { fileBeside } from '../base/program-files.ts';
 
 /** Facts about the settings, written at build time, so that a relay needn't load the settings. */
 export interface SharingFacts {
-  /** All environment variables that set a setting. */
+  /** Names of all environment variables that the settings read. */
   variables: readonly string[];
-  /** Those that affect a command's answer, without those for connections and logging. */
+  /** Names of the variables that affect a command's answer. Excludes those for connections and logging. */
   commandVariables: readonly string[];
   roles: Readonly<Record<string, SharedRole>>;
 }
@@ -62,7 +62,7 @@ export function processKey({ facts, command, args, paths, env }: KeyParts): stri
 
 /**
  * Returns a key of the data and settings that a command's answer depends on. A process of the same user with the same key may
- * answer the command, even if its role is another.
+ * answer the command, even if it has another role.
  */
 export function commandKey(
   { commandVariables }: SharingFacts,

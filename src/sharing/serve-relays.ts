@@ -18,7 +18,7 @@ export interface RelayServing {
   socketPath: string;
   secret: string;
   welcome: Welcome;
-  /** Returns why this relay can't be served here, if so. */
+  /** Returns the reason if this relay can't be served here. */
   refusal(hello: Hello): Refusal | undefined;
   /** Serves one client with its own log. */
   serveLines(client: string, log: Logger, output: LineOutput): ClientLines;
@@ -58,7 +58,7 @@ interface Connection {
   tell(text: string): void;
 }
 
-/** Serves any number of relays, each carrying one stdio client. */
+/** Serves any number of relays. Each relay has one stdio client. */
 export function serveRelays(serving: RelayServing): Promise<RelayService> {
   const { log, idleMs } = serving;
   const connections = new Set<Connection>();
@@ -66,7 +66,7 @@ export function serveRelays(serving: RelayServing): Promise<RelayService> {
   let leaving = false;
   let idle: NodeJS.Timeout | undefined;
 
-  /** Stops accepting clients. This process then ends with its last client. */
+  /** Stops accepting clients. This process then ends when its last client disconnects. */
   const leaveIfUnused = (): void => {
     clearTimeout(idle);
     if (!leaving) {

@@ -114,7 +114,7 @@ export async function shareProcess(
   return service;
 }
 
-/** Returns why this process can't serve a client, if so. */
+/** Returns the reason if this process can't serve the client. */
 function refusalOf(config: Config, folder: string, hello: Hello): Refusal | undefined {
   if (consultedFilesChanged()) return 'outdated';
   return config.dependsOnFolder && hello.folder !== folder ? 'elsewhere' : undefined;

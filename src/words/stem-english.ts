@@ -28,7 +28,7 @@ function step1b(word: string): string {
   return endsShort(stem) ? `${stem}e` : stem;
 }
 
-/** The first matching suffix decides, even if its condition fails. */
+/** Replaces a suffix. Only the first matching one is tried, even if its condition fails. */
 function replaceSuffix(word: string, table: readonly (readonly [suffix: string, replacement: string])[]): string {
   for (const [suffix, replacement] of table) {
     if (!word.endsWith(suffix)) continue;

@@ -12,6 +12,7 @@ export type WordQuery =
   /** Finds nothing: the text had no words. */
   | { readonly kind: 'nothing' };
 
+/** A part of a query without operators: a word, a prefix, a phrase, or the words similar to a misspelt one. */
 export type WordLeaf =
   | {
       readonly kind: 'term';
@@ -27,7 +28,7 @@ export type WordLeaf =
   /** Any of the terms most similar to a word that no document has. Created by an index, not by a parser. */
   | {
       readonly kind: 'near';
-      /** The stem of the word, which identifies it. */
+      /** The stem of the misspelt word, which identifies the leaf. */
       readonly word: string;
       readonly written: string;
       readonly terms: readonly NearTerm[];
@@ -279,7 +280,7 @@ function combine(kind: 'and' | 'or', parts: readonly WordQuery[]): WordQuery {
 
 /** Matches ordinary spelling: no digits, and capitals only at the start. */
 const plainWord = /^\p{L}[\p{Ll}\p{Lo}\p{M}]{2,}$/u;
-/** Characters that may surround a word of a sentence. A dot, dash or slash would make it part of a name. */
+/** Characters that may be right before or after a word of a sentence. Others, such as a slash, make it part of a name. */
 const before = /^[\s(¿¡]$/u;
 const after = /^[\s),;:!?.…]$/u;
 

@@ -23,7 +23,7 @@ const timeoutMs = 5_000;
 const bytesMax = 256 * 1024;
 /** Age after which keys are fetched again. Known keys stay valid while the issuer is unreachable. */
 const freshMs = 10 * 60_000;
-/** Min time between fetches because of tokens with an unknown key. */
+/** Min time between fetches for tokens with an unknown key. */
 const lookMs = 30_000;
 /** Min time between attempts to fetch the first keys. */
 const retryMs = 2_000;

@@ -65,8 +65,8 @@ export function createOAuthAuthority(config: OAuthConfig, log: Logger): Authorit
 }
 
 /**
- * Identifies the caller by user or client. The identity includes which of both, because a client id may equal a user's
- * subject. A token without either is identified by its hash.
+ * Identifies the caller by user (`sub`) or client id. The identity says which, because a client id may equal a user's `sub`.
+ * A token without either is identified by its hash.
  */
 function whoIs({ iss, sub, client_id: client }: JWTPayload, token: string): Pick<Principal, 'name' | 'identity'> {
   const [kind, subject] = isText(sub)

@@ -34,12 +34,12 @@ const chunkMetadata = z.looseObject({
   line_end: orNone(z.number()),
 });
 
-/** Chunks without vectors, which only keyword search finds. Absent if there are none. */
+/** Number of chunks without vectors, which only keyword search finds. Absent if there are none. */
 const pending = orNone(z.number().positive());
 
 export const status = z.looseObject({
   version: textOr('unknown'),
-  /** Null if nothing is embedded. */
+  /** Null without an embedding model. */
   model: orNull(z.object({ name: z.string(), dimensions: orNull(z.number()) })),
   device: textOr('unknown'),
   roles: orNone(z.array(z.string()).readonly()),
@@ -66,7 +66,7 @@ export const hit = z.object({
   document_id: orNull(documentId),
   chunk_id: z.union([z.number(), z.string()]).catch(''),
   score: count,
-  /** The probability that it answers the query, 0 to 1. */
+  /** The probability that the hit answers the query, 0 to 1. */
   relevance: orNone(z.number()),
   text: textOr(''),
   chunk_index: count,
@@ -87,7 +87,7 @@ export const searchAnswer = z.object({
   query: textOr(''),
   results: z.array(hit),
   total_matches: orNone(z.number()),
-  /** Weak hits that were omitted; absent if there are none. */
+  /** Number of weak hits that were omitted; absent if there are none. */
   weak_omitted: orNone(z.number().positive()),
   reranking: orNone(z.object({ state: z.enum(['applied', 'off', 'failed']), reason: orNone(z.string()) }).readonly()),
   degraded: orNone(z.string()),

@@ -13,12 +13,12 @@ const names = z.array(z.string()).max(1_000).readonly();
 export const searchRequest = z.object({
   query: z.string(),
   top: given(z.int()),
-  /** The document must have all of them. */
+  /** The document must have all of these tags. */
   tags: given(names),
   doc_type: given(z.string()),
   fts_only: given(z.boolean()),
   vec_only: given(z.boolean()),
-  /** Omits hits below this relevance, instead of weak ones. */
+  /** Omits hits below this relevance, instead of omitting weak hits. */
   threshold: given(z.number()),
   include_weak: given(z.boolean()),
   /** How many chunks before and after each hit to include. */
@@ -38,7 +38,7 @@ export const selection = z.object({
   doc_type: given(z.string()),
   from_id: given(z.int()),
   to_id: given(z.int()),
-  /** Proceed even if more than the safety percentage of all documents would change. */
+  /** True to proceed even if more than the safety percentage of all documents would change. */
   force: given(z.boolean()),
 });
 

@@ -68,7 +68,7 @@ export async function boundedDocument(
   const document = await engine.document(id, { first_chunk: first, max_chunks: most, bytesMax, signal });
   if (document.chunks_left === undefined) return document;
   const next = nextChunk(document.chunks, first ?? 0);
-  // A request for no chunks has no next page.
+  // Does not repeat `max_chunks=0`: the next page would have no chunks either.
   const more = most === undefined || most === 0 ? {} : { max_chunks: most };
   return { ...document, next: continued(new URLSearchParams(), { first_chunk: next, ...more }) };
 }

@@ -54,7 +54,7 @@ function fieldsOf(fields: SubmittedForm['fields']): SubmissionFields {
     title: last('title'),
     doc_type: last('doc_type'),
     source_path: last('source_path'),
-    // The engine validates all fields, and rejects NaN here.
+    // Text that is not a number becomes NaN, which the engine rejects.
     replaces: last('replaces') === undefined ? undefined : Number(last('replaces')),
     tags: (fields.get('tags') ?? []).flatMap(tagsIn),
   };

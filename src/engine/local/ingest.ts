@@ -37,7 +37,7 @@ export interface IngestCall {
   report(progress: PhaseProgress): void;
 }
 
-/** Max crashes of the process while reading a file, before the file fails. */
+/** Max times that a process may crash while reading a file, before the file fails. */
 const crashesMax = 100;
 
 const delayMinMs = 1_000;

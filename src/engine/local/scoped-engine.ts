@@ -18,7 +18,7 @@ export function scopedEngine(engine: LocalEngine, collections: readonly string[]
   const visibleJob = (job: EngineJob): EngineJob => ({
     ...job,
     tags: job.tags.filter(isVisible),
-    // Hides the details of all kinds but crawls: the details of a change may name other collections.
+    // Hides the details of all jobs except crawls: the details of a change may name other collections.
     details: (job.kind === 'crawl' && job.details) || {},
   });
 

@@ -81,7 +81,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     passedOut: (id, message) => sessions.get(id)?.passOn(message),
   });
   let modern: Promise<ModernRoute> | undefined;
-  /** Opened on demand, because it loads the MCP SDK. */
+  /** Creates the route for 2026-07-28, on demand, because it loads the MCP SDK. */
   const openModern = async (): Promise<ModernRoute> => {
     const [served, { createModernRoute }] = await Promise.all([options.modern(), import('./modern-route.ts')]);
     return createModernRoute(options, served);

@@ -168,7 +168,7 @@ function isAsHeaded(
 
 const forwarded = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-/** Creates an object with what the handler reads: method, headers, signal. A real `Request` takes as long as the whole call. */
+/** Creates an object with what the handler reads: method, headers, signal. A real `Request` would double the time of a call. */
 function toWebRequest({ headers }: IncomingMessage, signal: AbortSignal): Request {
   const get = (name: string): string | null => {
     const lower = name.toLowerCase();

@@ -91,7 +91,7 @@ export function createMovingSessions(shared: SharedStore, { idleMs }: { idleMs: 
         if (notice.about !== 'session') return;
         if (notice.what === 'ended') hearing.ended(notice.id);
         else if (notice.what === 'out') hearing.passedOut(notice.id, notice.message);
-        // Already parsed by the other process.
+        // The other process has already parsed the message.
         else hearing.passedIn(notice.id, notice.message as Incoming);
       }),
   };

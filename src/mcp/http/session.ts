@@ -116,7 +116,7 @@ export function createSession(options: SessionOptions): Session {
     ...(elsewhere ? { tag: elsewhere.tag } : {}),
   });
 
-  /** Sends the answers to one POST: plain JSON, or a stream if there are other messages too. */
+  /** Creates the sink for the answers to one POST. It sends plain JSON, or a stream if there are other messages too. */
   const openExchange = ({ response, incoming, batch, acceptsJson, acceptsStream }: PostOptions): Sink => {
     let lane: Lane | undefined;
 

@@ -39,7 +39,7 @@ export type CallTool = (name: string, args: unknown, call: IncomingCall) => Prom
  * 7. check the length of the answer;
  * 8. convert every failure to a `ToolFailure`.
  *
- * Returns the tool's plain data, a job handle or a started task.
+ * The function returns the tool's plain data, a job handle or a started task.
  */
 export function createCallTool({ catalogue, jobs, gates, recorder, ...options }: CallToolOptions): CallTool {
   const { answerBytesMax = answerBytesDefault } = options;
@@ -127,7 +127,7 @@ export function createCallTool({ catalogue, jobs, gates, recorder, ...options }:
 
 const nothing = (): void => {};
 
-/** Metrics label for all unknown names, which could be any number. */
+/** Metrics label for all unknown names, of which there could be any number. */
 const unknownTool = '(unknown)';
 const unexpected = { code: 'internal', kind: 'internal' } as const;
 

@@ -1,7 +1,7 @@
 import { createSlots, type SlotsOptions } from '../../base/slots.ts';
 import type { Toolset } from '../../tools/toolset.ts';
 
-/** Limits how many calls run at once: in total, and per toolset with its own limit. */
+/** Limits how many calls run at once: in total, and per toolset, if it has its own limit. */
 export interface Gates {
   /** Waits for a slot under both limits, calls `entered`, then runs the work. */
   pass<Result>(

@@ -36,7 +36,7 @@ export interface IncomingCall extends Call {
   tasks?: TaskFactory;
   /** Since 2026-07-28: the client's answers to questions. */
   inputResponses?: Params | undefined;
-  /** This client's subscriptions. */
+  /** Opens this client's subscriptions. */
   watch?(): Watch;
   /** Creates resource links. Absent if the client gets none. */
   linksTo?: LinksTo;

@@ -48,7 +48,7 @@ function hasArgument(args: unknown, name: string | undefined): boolean {
   return name !== undefined && isObject(args) && args[name] !== undefined && args[name] !== null;
 }
 
-/** The first line, truncated. */
+/** Returns the first line, truncated. */
 function titleOf(text: unknown): string {
   const [line = ''] = typeof text === 'string' ? text.trimStart().split('\n', 1) : [];
   // Counts characters, so that surrogate pairs are not split.

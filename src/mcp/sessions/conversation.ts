@@ -40,9 +40,7 @@ export interface Connection {
   sessionId?: string;
   /** Makes the ids of requests to the client unique across processes, if answers may reach another process. */
   tag?: string;
-  /**
-   * How long a request waits for `notifications/initialized`, which it may overtake over HTTP. Not needed on stdio.
-   */
+  /** How long a request waits for `notifications/initialized`, which may arrive later over HTTP. Not needed on stdio. */
   initializedGraceMs?: number;
 }
 

@@ -11,7 +11,7 @@ import { rpcCodes } from '../wire-errors.ts';
 import { createIdleSignal } from './idle-signal.ts';
 import type { ClientLinesOptions, Peer } from './peer.ts';
 
-/** Serves a client whose messages name their revision, with the SDK over a transport of our own. */
+/** Serves a client whose messages name their revision. Uses the SDK, with Carrel's own transport. */
 export function openModernPeer(options: ClientLinesOptions, modern: Modern): Peer {
   const { output, caller } = options;
   const idle = createIdleSignal();

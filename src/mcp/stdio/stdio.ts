@@ -55,8 +55,8 @@ export function serveStdio({ input, output, ...options }: StdioOptions): StdioSe
 }
 
 /**
- * Serves one client's lines. The SDK's transport drops pending answers at the end of input, ignores batches and
- * doesn't answer invalid JSON; this one handles all three.
+ * Serves one client's lines. Replaces the SDK's transport, which drops pending answers at the end of the input, ignores
+ * batches and doesn't answer invalid JSON.
  *
  * The first message decides how the client is served: with the SDK if the message names its revision, otherwise with a
  * handshake. A client that has sent only `server/discover` may still fall back to a handshake.

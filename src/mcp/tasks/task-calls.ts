@@ -27,7 +27,7 @@ export interface TaskCallOptions {
 export interface TaskedCall extends IncomingCall {
   /** Names the remaining background work. */
   lasts(name: string): Promise<void>;
-  /** Reports the status. */
+  /** Sets the task's status message. */
   tell(text: string): void;
 }
 
@@ -132,7 +132,7 @@ export async function followLasting(
 ): Promise<object> {
   for (let waitMs = firstLookMs; ; waitMs = Math.min(waitMs * 2, looksMs)) {
     const state = await lookAt(lasting, name, call, first).catch((error: unknown) => {
-      // Not every engine has a state for such work. Then the first answer is final.
+      // Not every engine reports the state of such work. Then the first answer is final.
       if (waitMs === firstLookMs && isCarrelError(error) && error.kind === 'not_found') return { answer: first };
       throw error;
     });

@@ -68,7 +68,7 @@ export interface TermScore {
   readonly highest: number;
 }
 
-/** Returns the similar words of a misspelt one that the document contains. */
+/** Returns the words in the document that are similar to a misspelt query word. */
 export function nearIn({ terms }: Extract<WordLeaf, { kind: 'near' }>, document: DocumentTerms): string[] {
   const has = ({ term }: NearTerm) => fields.some((field) => countLeaf({ kind: 'term', term }, document[field]) > 0);
   return terms.filter(has).map(({ written }) => written);

@@ -11,10 +11,10 @@ export interface CandidatePlan {
   readonly optional: readonly WordLeaf[];
 }
 
-/** Returns, for each attempt, how many documents the essential words should find. In the last, all words are essential. */
+/** Returns how many documents the essential words should find, for each attempt. In the last one, all words are essential. */
 export function essentialDocuments(query: WordQuery, leaves: readonly WordLeaf[]): readonly number[] {
   const every = Number.POSITIVE_INFINITY;
-  // Every match has all words, so any selection of words finds it.
+  // A match must have all words, so trying fewer words first does not help.
   if (isConjunction(query)) return [every];
   // Only a search tells how many documents have a phrase, and that search finds them all.
   if (leaves.every(({ kind }) => kind === 'phrase')) return [every];
